@@ -14,41 +14,33 @@
 
 /* ---- where more chips stop paying ------------------------------------------------ */
 
-static bool write_sweep(struct drawing *d, const struct scaling_case *w, struct chips_point *last, struct session *s, struct err *err)
+static void write_sweep(struct drawing *d, const struct scaling_case *w, struct chips_point *last, struct session *s)
 {
-    struct new_file file;
-    if (!drawing_open(&file, d, arena_printf(d->a, "more-chips-%s", w->name), err))
-        return false;
-    fprintf(file.f, "chips,gradient accumulation,global batch,minutes,low,high,samples,chip hours\n");
+    FILE *f = drawing_table(d, arena_printf(d->a, "more-chips-%s", w->name),
+                            "chips,gradient accumulation,global batch,minutes,low,high,samples,chip hours");
     for (size_t i = 0; i < n_scaling_sizes; i++) {
         struct chips_point p;
         if (!scaling_best(&p, w, scaling_sizes[i], s))
             continue;
-        const double cells[] = { (double)p.chips, (double)p.accumulation, p.batch, p.minutes, p.low, p.high, p.samples,
-                                 (double)p.chips * p.minutes / 60 };
-        for (size_t k = 0; k < 8; k++)
-            drawing_number(file.f, cells[k], k == 7);
+        DRAWING_ROW(f, NULL, (double)p.chips, (double)p.accumulation, p.batch, p.minutes, p.low, p.high, p.samples, (double)p.chips * p.minutes / 60);
         last[0] = last[1];
         last[1] = p;
     }
-    return new_file_save(&file, err);
 }
 
-static bool write_sweeps(struct drawing *d, struct session *s, struct err *err)
+static void write_sweeps(struct drawing *d, struct session *s)
 {
     const char *text = "";
     d->missing = "no recipe to take to other sizes";
     for (size_t i = 0; i < n_scaling_cases; i++) {
         struct chips_point last[2] = {0};
         if (!results_find(d->from->results, scaling_cases[i].recipe))
-            return true;
-        if (!write_sweep(d, &scaling_cases[i], last, s, err))
-            return false;
+            return;
+        write_sweep(d, &scaling_cases[i], last, s);
         text = arena_printf(d->a, "%s%s%s from %llu to %llu IPUs: %.2f times as fast", text, i ? "; " : "", scaling_cases[i].name,
                             (unsigned long long)last[0].chips, (unsigned long long)last[1].chips, last[0].minutes / last[1].minutes);
     }
     d->finding = text;
-    return true;
 }
 
 /* ---- gnuplot ----------------------------------------------------------------------------------------------- */
@@ -173,7 +165,9 @@ static bool draw_all(const struct drawing_source *from, const struct findings *t
     for (size_t i = 0; good && i <= n_drawing_kinds; i++) {
         struct drawing d = { .folder = to->folder, .from = from, .a = &to->s->arena };
         const char *name = i < n_drawing_kinds ? drawing_kinds[i].name : "more-chips";
-        good = (i < n_drawing_kinds ? drawing_kinds[i].write(&d, err) : write_sweeps(&d, to->s, err)) && finish(&d, name, to, err);
+        if (i == n_drawing_kinds)
+            write_sweeps(&d, to->s);
+        good = (i < n_drawing_kinds ? drawing_make(&d, &drawing_kinds[i], err) : drawing_save(&d, true, err)) && finish(&d, name, to, err);
         progress_show(&p, i + 1, n_drawing_kinds + 1);
     }
     progress_end(&p);

@@ -18,7 +18,7 @@ set key at screen 0.5,under_head(0) center top vertical maxrows 4 samplen 1 widt
 data = 'breakdown.csv'
 names = '"matrix products" "other computing" "exchange on the chip" "sync of the tiles" "links between IPUs" "streaming memory" "the host" "waiting"'
 part(k) = word('#0072b2 #56b4e9 #e69f00 #f0e442 #d55e00 #cc79a7 #555555 #dddddd', k)
-plot for [k=1:8] data using word(names,k):"row":word(names,k):word(names,k).' end':(column("row") - 0.42):"row" with boxxyerror lc rgb part(k) title word(names,k), \
+plot for [k=1:8] data using (end(k)):"row":(end(k - 1)):(end(k)):(column("row") - 0.42):"row" with boxxyerror lc rgb part(k) title word(names,k), \
      data using (0):(column("row") + 0.27):"label" with labels left noenhanced notitle, \
-     data using "waiting end":"row":"step ms" with labels left offset 0.8,0 tc rgb '#444444' notitle, \
+     data using (100):"row":"step ms" with labels left offset 0.8,0 tc rgb '#444444' notitle, \
      data using (50):"row":(sprintf("%s\n%s ms a step", strcol("label"), strcol("step ms")).pieces(1, 8, '%.1f %%')) @of_row

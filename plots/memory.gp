@@ -23,6 +23,6 @@ set key at screen 0.5,under_head(0) center top vertical maxrows 7 samplen 1 widt
 data = 'memory.csv'
 names = '"weights" "accumulators" "optimizer state" "stash" "io buffers" "activations" "temporaries" "gaps" "vertex code" "vertex state" "control code" "exchange code" "stack"'
 part(k) = word('#0072b2 #56b4e9 #009e73 #e69f00 #f0e442 #d55e00 #cc79a7 #dddddd #333333 #666666 #999999 #bbbbbb #000000', k)
-plot for [k=1:13] data using word(names,k):"row":word(names,k):word(names,k).' end':"row":(column("row") + 0.42) with boxxyerror lc rgb part(k) title word(names,k), \
+plot for [k=1:13] data using (end(k)):"row":(end(k - 1)):(end(k)):"row":(column("row") + 0.42) with boxxyerror lc rgb part(k) title word(names,k), \
      data using (0):(column("row") - 0.25):"label" with labels left noenhanced notitle, \
-     data using (column("limit")/2):"row":(sprintf("%s\n%.0f of %.0f KiB", strcol("label"), column("stack end"), column("limit")).pieces(1, 13, '%.1f KiB')) @of_row
+     data using (column("limit")/2):"row":(sprintf("%s\n%.0f of %.0f KiB", strcol("label"), end(13), column("limit")).pieces(1, 13, '%.1f KiB')) @of_row

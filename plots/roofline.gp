@@ -9,8 +9,8 @@ set yrange [2:600]
 set rmargin 8
 unset key
 colour(k) = word(blue.' '.red.' '.green.' '.purple, k)
-plot for [k=1:4] 'roofline.csv' using sprintf('intensity %d', k):sprintf('rate %d', k) with points pt 6 ps 0.8 lc rgb colour(k), \
-     for [k=1:4] 'roofline-roofs.csv' using sprintf('intensity %d', k):sprintf('limit %d', k) with lines lw 2 lc rgb colour(k), \
-     for [k=1:4] 'roofline-roofs.csv' using sprintf('intensity %d', k):sprintf('limit %d', k):"name" with labels left offset 0.4,0 tc rgb colour(k), \
-     for [k=1:4] 'roofline.csv' using sprintf('intensity %d', k):sprintf('rate %d', k):(sprintf("%.3g flop a byte exchanged\n%.3g TFLOP/s", column(sprintf('intensity %d', k)), \
-         column(sprintf('rate %d', k)))) @of_point
+of_chip(k, x) = column("chip") == k ? column(x) : NaN
+plot for [k=1:4] 'roofline.csv' using (of_chip(k, "intensity")):"rate" with points pt 6 ps 0.8 lc rgb colour(k), \
+     for [k=1:4] 'roofline-roofs.csv' using (of_chip(k, "intensity")):"limit" with lines lw 2 lc rgb colour(k), \
+     for [k=1:4] 'roofline-roofs.csv' using (of_chip(k, "intensity")):"limit":"name" with labels left offset 0.4,0 tc rgb colour(k), \
+     'roofline.csv' using "intensity":"rate":(sprintf("%.3g flop a byte exchanged\n%.3g TFLOP/s", column("intensity"), column("rate"))) @of_point

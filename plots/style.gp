@@ -21,8 +21,9 @@ head_height = 17.0*head_lines + 8
 # What a point or a row says under the mouse in a page (plots/report.js): a text of lines, the first of which names the run.
 of_point = 'with labels hypertext point pt 7 ps 0.4 lc rgb "#ff000000" notitle'
 of_row = 'with labels hypertext point pt 5 ps 0.4 lc rgb "#ff000000" notitle'
-# "name value" for each of the pieces k to n that a stacked bar has; `names` has their columns, NAME and "NAME end".
-piece(k) = column(word(names, k).' end') - column(word(names, k))
+# The pieces of a stacked bar, whose columns `names` has: where piece k ends, and "name value" for each of the pieces k to n.
+piece(k) = column(word(names, k))
+end(k) = k < 1 ? 0 : end(k - 1) + piece(k)
 pieces(k, n, form) = k > n ? '' : (piece(k) > 0 ? sprintf("\n%s ".form, word(names, k), piece(k)) : '').pieces(k + 1, n, form)
 set label 99 heading.line at screen 0.5, screen 1 - 14.0/height center font (format eq 'svg' ? ',14' : ',10.5')
 under_head(rows) = 1 - (head_height + 17.0*rows)/height       # the top of a graph below so many rows of a key

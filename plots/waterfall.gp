@@ -13,7 +13,9 @@ set lmargin at screen 0.03
 set rmargin at screen 0.86
 unset key
 data = 'waterfall.csv'
-plot data using "from":"row":"from":"to":(column("row") - 0.1):"high" with boxxyerror lc rgb sky, \
+right(x) = column("from") > column("to") ? column("from") : column("to")
+text(x) = sprintf('%.3g ms', column("to") - column("from"))
+plot data using "from":"row":"from":"to":(column("row") - 0.1):(column("row") + 0.38) with boxxyerror lc rgb sky, \
      data using (0):(column("row") - 0.32):"name" with labels left, \
-     data using "middle":(column("row") + 0.14):"text" with labels left offset 0.7,0 tc rgb '#333333', \
-     data using "middle":"row":(sprintf("%s\n%s", strcol("name"), strcol("text"))) @of_row
+     data using (right(0)):(column("row") + 0.14):(text(0)) with labels left offset 0.7,0 tc rgb '#333333', \
+     data using (right(0)):"row":(sprintf("%s\n%s", strcol("name"), text(0))) @of_row

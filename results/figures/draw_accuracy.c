@@ -53,27 +53,23 @@ static void write_configuration(FILE *f, const struct reference *r, double half_
     by_role[r->role] = error;
     const double cells[] = { -(double)row, r->published / per_ipu, r->simulated / per_ipu, by_role[FIGURE_CALIBRATE], by_role[FIGURE_VALIDATE],
                              by_role[FIGURE_CONTEXT], low, high };
-    csv_write_cell(f, drawing_label(r->recipe, a), false);
-    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
-        drawing_number(f, cells[i], i + 1 == sizeof cells / sizeof *cells);
+    drawing_row(f, drawing_label(r->recipe, a), cells, sizeof cells / sizeof *cells);
 }
 
 bool draw_accuracy(struct drawing *d, struct err *err)
 {
     const struct references *r = d->from->references;
     const struct reference **rows = in_order(r, d->a);
-    struct new_file file;
-    if (!drawing_open(&file, d, "accuracy", err))
-        return false;
-    fprintf(file.f, "label,row,published,simulated,calibrates,validates,context,low,high\n");
+    FILE *f = drawing_table(d, "accuracy", "label,row,published,simulated,calibrates,validates,context,low,high");
     double *half_widths = ARENA_ARRAY(d->a, double, r->n);
     for (size_t i = 0; i < r->n; i++) {
         const struct references others = references_without_group(r, rows[i]->group, d->a);
         const struct spread s = spread_of(&others, d->a);
         half_widths[i] = spread_half_width(&s, &others, &rows[i]->at);
-        write_configuration(file.f, rows[i], half_widths[i], i, d->a);
+        write_configuration(f, rows[i], half_widths[i], i, d->a);
     }
     d->missing = "no published configuration";
     d->finding = accuracy_finding(rows, half_widths, r->n, d->a);
-    return new_file_save(&file, err);
+    (void)err;
+    return true;
 }

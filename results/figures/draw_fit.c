@@ -23,51 +23,36 @@ static size_t sizes_shown(size_t *first, const struct fit_axis *axis)
     return last + 1 - *first;
 }
 
-/* One bar: an IPU of a replica at one size. A gap follows the bars of a size. */
-static void write_bar(FILE *f, const struct fit_answer *x, const struct fit_size *size, uint32_t ipu, uint32_t at)
-{
-    double end = 0;
-    fprintf(f, "%" PRIu64 ",%u,%s,%.6g,%u,%.2f,%.2f,%.6g", size->size, ipu, size->fits ? "yes" : "no", size->fits_probability, at,
-            at - 0.42, at + 0.42, (double)x->tile_memory_bytes / 1024);
-    if (ipu == size->n_ipus / 2)
-        fprintf(f, ",%" PRIu64 "%s", size->size, size->fits ? "" : " no");
-    else
-        fprintf(f, ", ");
-    for (int k = 0; k < N_MEMORY_CATEGORIES; k++) {
-        fprintf(f, ",%.6g", end);
-        fprintf(f, ",%.6g", end += (double)size->memory[ipu].bytes[k] / 1024);
-    }
-    fprintf(f, "\n");
-}
-
+/* A bar for each IPU of a replica, and a gap after those of a size. */
 static void write_bars(FILE *f, const struct fit_answer *x)
 {
     const struct fit_axis *axis = &x->axes[FIT_MICRO_BATCH];
     size_t first, n = sizes_shown(&first, axis);
-    uint32_t at = 0;
-    fprintf(f, "micro_batch,ipu,fits,fits_probability,row,left,right,limit,label");
-    for (int k = 0; k < N_MEMORY_CATEGORIES; k++)
-        fprintf(f, ",%s,%s end", memory_category_names[k], memory_category_names[k]);
-    fprintf(f, "\n");
-    for (size_t i = first; i < first + n; i++, at++)
-        for (uint32_t ipu = 0; !axis->sizes[i].refused && ipu < axis->sizes[i].n_ipus; ipu++)
-            write_bar(f, x, &axis->sizes[i], ipu, at++);
+    uint32_t row = 0;
+    for (const struct fit_size *size = axis->sizes + first; size < axis->sizes + first + n; size++, row++)
+        for (uint32_t ipu = 0; !size->refused && ipu < size->n_ipus; ipu++, row++) {
+            fprintf(f, "%" PRIu64 ",%u,%s,%.6g,%u,", size->size, ipu, size->fits ? "yes" : "no", size->fits_probability, row);
+            if (ipu == size->n_ipus / 2)
+                fprintf(f, "%" PRIu64 "%s,", size->size, size->fits ? "" : " no");
+            else
+                fprintf(f, " ,");
+            drawing_memory(f, &size->memory[ipu], x->tile_memory_bytes);
+        }
 }
 
 bool draw_fit(struct drawing *d, struct err *err)
 {
-    struct new_file file;
     struct fit_answer answer;
     const struct result *run = drawing_run(d, fuller);
     d->missing = "no training run that fits";
     if (!run)
         return true;
     struct fit_request q = { .simulation = { .recipe = run->id, .simulator = d->from->simulator, .options = d->from->simulator->options } };
-    if (!fit_find(&answer, &q, d->a, err) || !drawing_open(&file, d, "fit", err))
+    if (!fit_find(&answer, &q, d->a, err))
         return false;
-    write_bars(file.f, &answer);
+    write_bars(drawing_table(d, "fit", arena_printf(d->a, "micro_batch,ipu,fits,fits_probability,row,label,%s", drawing_memory_heads(d->a))), &answer);
     const struct fit_axis *axis = &answer.axes[FIT_MICRO_BATCH];
     d->finding = arena_printf(d->a, "Memory over the micro-batch: %s fits up to %" PRIu64 ", with 90 %% certainty up to %" PRIu64,
                               drawing_label(run->id, d->a), axis->best, axis->best_surely);
-    return new_file_save(&file, err);
+    return true;
 }

@@ -33,12 +33,11 @@ static size_t copies_of(struct flow *flows, const struct plan *p)
     return n;
 }
 
-static void write_links(FILE *f, const struct topology *t, struct link_loads *loads, double *busiest, double *sum)
+static void write_links(FILE *f, const struct topology *t, struct link_loads *loads, double *busiest)
 {
     double most = 0;
     for (uint32_t i = 0; i < loads->n; i++)
         most = fmax(most, loads->items[i].bytes / topology_link(t, loads->items[i].link).bytes_per_s);
-    fprintf(f, "x,y,dx,dy,load,label\n");
     for (uint32_t i = 0; i < t->n_links; i++) {
         struct link l = topology_link(t, i);
         if (l.from >= t->n_ipus || l.to >= t->n_ipus)
@@ -49,20 +48,8 @@ static void write_links(FILE *f, const struct topology *t, struct link_loads *lo
         double side = l.from < l.to ? 0.06 : -0.06;   /* the two directions are drawn side by side */
         double share = load / l.bytes_per_s / most;
         *busiest = fmax(*busiest, load);
-        *sum += load;
         fprintf(f, "%g,%g,%g,%g,%.4g,%u\n", x + (x == to_x ? side : 0), y + (y == to_y ? side : 0), to_x - x, to_y - y, 100 * share, l.from);
     }
-}
-
-static bool write_ipu_places(struct drawing *d, const struct topology *t, struct err *err)
-{
-    struct new_file file;
-    if (!drawing_open(&file, d, "links-ipus", err))
-        return false;
-    fprintf(file.f, "x,y,ipu\n");
-    for (uint32_t i = 0; i < t->n_ipus; i++)
-        fprintf(file.f, "%u,%u,%u\n", i / 2, i % 2, i);
-    return new_file_save(&file, err);
 }
 
 static bool write_loads(struct drawing *d, const struct simulation *sim, const char *id, struct err *err)
@@ -71,26 +58,24 @@ static bool write_loads(struct drawing *d, const struct simulation *sim, const c
     const struct plan *p = &sim->plan;
     struct flow *flows = ARENA_ROOM(d->a, struct flow, 2 * (size_t)p->request.n_replicas * p->n_stages);
     struct link_loads loads = link_loads_new(d->a);
-    double time_s, busiest = 0, sum = 0;
-    size_t n = copies_of(flows, p);
-    struct new_file file;
-    if (!topology_flows(&time_s, t, flows, n, &loads, d->a, err) || !drawing_open(&file, d, "links", err))
+    double time_s, busiest = 0;
+    if (!topology_flows(&time_s, t, flows, copies_of(flows, p), &loads, d->a, err))
         return false;
-    write_links(file.f, t, &loads, &busiest, &sum);
+    write_links(drawing_table(d, "links", "x,y,dx,dy,load,label"), t, &loads, &busiest);
     d->finding = arena_printf(d->a, "%s: copies between stages put %.1f MB on the busiest IPU-Link per micro-batch", drawing_label(id, d->a),
                               busiest / 1e6);
-    return new_file_save(&file, err) && write_ipu_places(d, t, err);
+    FILE *f = drawing_table(d, "links-ipus", "x,y,ipu");
+    for (uint32_t i = 0; i < t->n_ipus; i++)
+        fprintf(f, "%u,%u,%u\n", i / 2, i % 2, i);
+    return true;
 }
 
 bool draw_links(struct drawing *d, struct err *err)
 {
     const struct result *run = drawing_run(d, more_copies);
-    struct simulation sim;
-    struct result r;
     d->missing = "no pipelined training run on at most 64 IPUs";
     if (!run || !(copies_share(run) > 0))
         return true;
-    bool good = simulator_run(d->from->simulator, &sim, &r, run->id, NULL, 0, err) && write_loads(d, &sim, run->id, err);
-    simulation_free(&sim);
-    return good;
+    const struct simulation *sim = drawing_simulate(d, run->id, NULL, 0, err);
+    return sim && write_loads(d, sim, run->id, err);
 }

@@ -22,34 +22,28 @@ static void write_map_point(FILE *f, size_t x, size_t y, const char *id, struct 
 {
     const char *const sets[] = { arena_printf(d->a, "parallel.micro_batch=%u", micro_batches[x]),
                                  arena_printf(d->a, "parallel.gradient_accumulation=%u", accumulations[y]) };
-    struct simulation sim;
-    struct result r;
-    bool good = simulator_run(d->from->simulator, &sim, &r, id, sets, 2, NULL);
-    fprintf(f, "%zu,%zu,", x, y);
-    drawing_number(f, good && r.fits ? r.throughput_samples_per_s : NAN, false);
-    fprintf(f, "%s\n", !good ? "refused" : !r.fits ? "does not fit" : arena_printf(d->a, "%.0f", r.throughput_samples_per_s));
-    if (good && r.fits && r.throughput_samples_per_s > best->throughput)
-        *best = (struct best){ r.throughput_samples_per_s, micro_batches[x], accumulations[y] };
-    if (good)
-        simulation_free(&sim);
+    bool good = drawing_simulate(d, id, sets, 2, NULL), fits = good && d->result.fits;
+    double rate = d->result.throughput_samples_per_s;
+    fprintf(f, "%zu,%zu,%s,%s\n", x, y, fits ? arena_printf(d->a, "%.8g", rate) : "NaN",
+            !good ? "refused" : !fits ? "does not fit" : arena_printf(d->a, "%.0f", rate));
+    if (fits && rate > best->throughput)
+        *best = (struct best){ rate, micro_batches[x], accumulations[y] };
 }
 
 bool draw_map(struct drawing *d, struct err *err)
 {
     const struct result *run = drawing_run(d, smaller);
-    struct new_file file;
     struct best best = {0};
+    (void)err;
     d->missing = "no training run that fits";
     if (!run)
         return true;
-    if (!drawing_open(&file, d, "map", err))
-        return false;
-    fprintf(file.f, "x,y,throughput,text\n");
+    FILE *f = drawing_table(d, "map", "x,y,throughput,text");
     for (size_t y = 0; y < N_Y; y++)
         for (size_t x = 0; x < N_X; x++)
-            write_map_point(file.f, x, y, run->id, &best, d);
+            write_map_point(f, x, y, run->id, &best, d);
     d->finding = arena_printf(d->a, "%s: %.0f samples/s as published, at most %.0f (micro-batch %u, accumulation %u)",
                               drawing_label(run->id, d->a), run->throughput_samples_per_s, best.throughput, best.micro_batch,
                               best.accumulation);
-    return new_file_save(&file, err);
+    return true;
 }

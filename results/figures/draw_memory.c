@@ -29,53 +29,54 @@ static size_t fullest_runs(const struct result *out[MOST_MEMORY_RUNS], const str
     return n;
 }
 
+const char *drawing_memory_heads(struct arena *a)
+{
+    return arena_printf(a, "limit,%s", names_joined(memory_category_names, N_MEMORY_CATEGORIES, ",", a));
+}
+
+void drawing_memory(FILE *f, const struct tile_memory *m, uint64_t tile_bytes)
+{
+    double kib[N_MEMORY_CATEGORIES + 1] = { (double)tile_bytes / 1024 };
+    for (int k = 0; k < N_MEMORY_CATEGORIES; k++)
+        kib[k + 1] = (double)m->bytes[k] / 1024;
+    drawing_row(f, NULL, kib, N_MEMORY_CATEGORIES + 1);
+}
+
 struct fullest { double share; const char *recipe; uint32_t ipu; };
 
 static void write_tile_regions(FILE *f, const struct simulation *sim, const char *recipe, uint32_t *row, struct fullest *most, struct arena *a)
 {
-    double limit = (double)sim->machine->chip.tile_memory_bytes / 1024;
+    uint64_t limit = sim->machine->chip.tile_memory_bytes;
     for (uint32_t i = 0; i < sim->plan.request.ipus_per_replica; i++, (*row)++) {
         const struct tile_memory *m = &sim->plan.memory[i];
-        double end = 0;
-        fprintf(f, "%u,%.2f,%.2f,%s IPU %u,%.6g", *row, *row - 0.38, *row + 0.38, drawing_label(recipe, a), i, limit);
-        for (int k = 0; k < N_MEMORY_CATEGORIES; k++) {
-            fprintf(f, ",%.6g", end);
-            fprintf(f, ",%.6g", end += (double)m->bytes[k] / 1024);
-        }
-        fprintf(f, "\n");
-        if (end / limit > most->share)
-            *most = (struct fullest){ end / limit, recipe, i };
+        double sum = 0;
+        for (int k = 0; k < N_MEMORY_CATEGORIES; k++)
+            sum += (double)m->bytes[k];
+        fprintf(f, "%u,%s IPU %u,", *row, drawing_label(recipe, a), i);
+        drawing_memory(f, m, limit);
+        if (sum / (double)limit > most->share)
+            *most = (struct fullest){ sum / (double)limit, recipe, i };
     }
 }
 
 bool draw_memory(struct drawing *d, struct err *err)
 {
-    struct new_file file;
-    struct fullest most = {0};
-    uint32_t row = 0;
-    if (!drawing_open(&file, d, "memory", err))
-        return false;
-    fprintf(file.f, "row,low,high,label,limit");
-    for (int k = 0; k < N_MEMORY_CATEGORIES; k++)
-        fprintf(file.f, ",%s,%s end", memory_category_names[k], memory_category_names[k]);
-    fprintf(file.f, "\n");
     const struct result *runs[MOST_MEMORY_RUNS];
     size_t n = fullest_runs(runs, d->from->results);
+    FILE *f = drawing_table(d, "memory", arena_printf(d->a, "row,label,%s", drawing_memory_heads(d->a)));
+    struct fullest most = {0};
+    uint32_t row = 0;
     for (size_t i = 0; i < n; i++) {
-        struct simulation sim;
-        struct result r;
-        if (!simulator_run(d->from->simulator, &sim, &r, runs[i]->id, NULL, 0, err)) {
-            new_file_drop(&file);
+        const struct simulation *sim = drawing_simulate(d, runs[i]->id, NULL, 0, err);
+        if (!sim)
             return false;
-        }
-        write_tile_regions(file.f, &sim, runs[i]->id, &row, &most, d->a);
-        simulation_free(&sim);
+        write_tile_regions(f, sim, runs[i]->id, &row, &most, d->a);
     }
     d->missing = "no training run that fits";
     if (n)
         d->finding = arena_printf(d->a, "What the fullest tile holds: closest to its limit is IPU %u of %s, %.0f %% full", most.ipu,
                               drawing_label(most.recipe, d->a), 100 * most.share);
-    return new_file_save(&file, err);
+    return true;
 }
 
 /* ---- recomputation: memory against extra work ---------------------------------------------------------------- */
@@ -87,22 +88,19 @@ static bool write_recompute(struct drawing *d, const char *workload, double *wor
 {
     struct graph g = {0};
     struct recompute_point *points;
-    struct new_file file;
     size_t n;
     const struct workload *w = workload_find(workload, err);
-    if (!w || !workload_graph(&g, w, NULL, d->a, err) || !drawing_open(&file, d, arena_printf(d->a, "recompute-%s", workload), err))
+    if (!w || !workload_graph(&g, w, NULL, d->a, err))
         return false;
+    FILE *f = drawing_table(d, arena_printf(d->a, "recompute-%s", workload), "checkpoints,memory,extra work");
     recompute_curve(&points, &n, &g, d->a);
     *work_for_a_fifth = NAN;
-    fprintf(file.f, "checkpoints,memory,extra work\n");
     for (size_t i = 0; i < n; i++) {
-        drawing_number(file.f, points[i].n_checkpoints, false);
-        drawing_number(file.f, 100 * points[i].memory_share, false);
-        drawing_number(file.f, 100 * points[i].extra_work_share, true);
+        DRAWING_ROW(f, NULL, points[i].n_checkpoints, 100 * points[i].memory_share, 100 * points[i].extra_work_share);
         if (points[i].memory_share <= 0.2)
             *work_for_a_fifth = fmin(points[i].extra_work_share, *work_for_a_fifth);     /* false for NAN too */
     }
-    return new_file_save(&file, err);
+    return true;
 }
 
 bool draw_recompute(struct drawing *d, struct err *err)

@@ -10,23 +10,15 @@ static const struct pipeline_picture { const char *name, *sets[2]; } pipelines[]
     { "pipeline-training", { "recipe.mode=train", "parallel.gradient_accumulation=16" } },
 };
 
-/* One bar per span: from and to (ms) in the columns of its kind; the chip's line is 0.8 high. */
+/* One bar per span: from and to (ms) in the columns of its kind. */
 static void write_span_bar(FILE *f, const struct timeline *t, const struct span *s, uint32_t k)
 {
-    static const enum span_kind shown[] = { SPAN_FORWARD, SPAN_BACKWARD, SPAN_COPY };
-    double ms = 1e3 / t->plan->topology->machine->chip.clock_hz;
-    double from = (double)(s->start_cycle + k * s->period_cycles) * ms, to = from + (double)s->n_cycles * ms;
-    uint32_t ipu = t->rows[s->row].ipu;
-    bool numbered = s->kind == SPAN_FORWARD || s->kind == SPAN_BACKWARD;
-    fprintf(f, "%u,%.1f,%.1f,%.6g,", ipu, ipu - 0.4, ipu + 0.4, (from + to) / 2);
-    if (numbered)
-        fprintf(f, "%u", s->which + k + 1);
-    for (size_t i = 0; i <= sizeof shown / sizeof *shown; i++) {
-        bool other = s->kind != SPAN_FORWARD && s->kind != SPAN_BACKWARD && s->kind != SPAN_COPY;
-        bool mine = i < sizeof shown / sizeof *shown ? s->kind == shown[i] : other;
-        fprintf(f, mine ? ",%.6g,%.6g" : ",NaN,NaN", from, to);
-    }
-    fputc('\n', f);
+    double ms = 1e3 / t->plan->topology->machine->chip.clock_hz, from = (double)(s->start_cycle + k * s->period_cycles) * ms;
+    double cells[] = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+    size_t kind = s->kind == SPAN_FORWARD ? 0 : s->kind == SPAN_BACKWARD ? 1 : s->kind == SPAN_COPY ? 2 : 3;
+    cells[2 * kind] = from, cells[2 * kind + 1] = from + (double)s->n_cycles * ms;
+    fprintf(f, kind < 2 ? "%u,%u," : "%u,,", t->rows[s->row].ipu, s->which + k + 1);
+    drawing_row(f, NULL, cells, sizeof cells / sizeof *cells);
 }
 
 /* The share of all IPUs' time that is spent in forward and backward passes. */
@@ -41,19 +33,16 @@ static double busy_share(const struct timeline *t)
 
 static bool write_pipeline(struct drawing *d, const struct pipeline_picture *pic, double *busy, struct err *err)
 {
-    struct simulation sim;
-    struct result r;
-    struct new_file file;
-    if (!simulator_run(d->from->simulator, &sim, &r, pipeline_recipe, pic->sets, 2, err) ||
-        !drawing_open(&file, d, pic->name, err))
+    const struct simulation *sim = drawing_simulate(d, pipeline_recipe, pic->sets, 2, err);
+    if (!sim)
         return false;
-    *busy = busy_share(&sim.timeline);
-    fprintf(file.f, "chip,low,high,middle,micro-batch,forward,forward end,backward,backward end,copy,copy end,update,update end\n");
-    for (size_t i = 0; i < sim.timeline.n_spans; i++)
-        for (uint32_t k = 0; !span_is_waiting(sim.timeline.spans[i].kind) && k < sim.timeline.spans[i].repeat; k++)
-            write_span_bar(file.f, &sim.timeline, &sim.timeline.spans[i], k);
-    simulation_free(&sim);
-    return new_file_save(&file, err);
+    const struct timeline *t = &sim->timeline;
+    FILE *f = drawing_table(d, pic->name, "chip,micro-batch,forward,forward end,backward,backward end,copy,copy end,update,update end");
+    *busy = busy_share(t);
+    for (size_t i = 0; i < t->n_spans; i++)
+        for (uint32_t k = 0; !span_is_waiting(t->spans[i].kind) && k < t->spans[i].repeat; k++)
+            write_span_bar(f, t, &t->spans[i], k);
+    return true;
 }
 
 bool draw_pipeline(struct drawing *d, struct err *err)

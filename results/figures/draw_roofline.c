@@ -22,15 +22,6 @@ static struct roof roof_of(const struct simulation *sim)
                           .exchange = (double)(c->n_tiles * c->exchange_bytes_per_cycle) * c->clock_hz };
 }
 
-/* Each chip has its own columns. */
-static void write_pair(FILE *f, size_t chip, double x, double y)
-{
-    for (size_t k = 0; k < MOST_CHIPS; k++) {
-        drawing_number(f, k == chip ? x : NAN, false);
-        drawing_number(f, k == chip ? y : NAN, k + 1 == MOST_CHIPS);
-    }
-}
-
 struct roof_point { double intensity, rate; };
 
 /* Operations of different layers are often alike. */
@@ -57,34 +48,20 @@ static void write_stage(FILE *f, const struct simulation *sim, const struct stag
         roof->n++;
         roof->n_near += rate > 0.5 * limit;
         points[(*n)++] = (struct roof_point){ intensity, rate };
-        write_pair(f, chip, intensity, rate / 1e12);
+        DRAWING_ROW(f, NULL, (double)chip, intensity, rate / 1e12);
     }
-}
-
-static void write_heads(FILE *f, const char *what)
-{
-    for (int k = 1; k <= MOST_CHIPS; k++)
-        fprintf(f, ",intensity %d,%s %d", k, what, k);
-    fputc('\n', f);
 }
 
 /* One line per chip: both ends, and the point where the slope meets the roof. */
-static bool write_roofs(struct drawing *d, const struct roof *roofs, size_t n, struct err *err)
+static void write_roofs(struct drawing *d, const struct roof *roofs, size_t n)
 {
-    struct new_file file;
-    if (!drawing_open(&file, d, "roofline-roofs", err))
-        return false;
-    fprintf(file.f, "name");
-    write_heads(file.f, "limit");
+    FILE *f = drawing_table(d, "roofline-roofs", "name,chip,intensity,limit");
     for (size_t i = 0; i < n; i++) {
         double knee = roofs[i].peak / roofs[i].exchange;
         const double at[] = { 1, knee, 6 * knee };
-        for (size_t k = 0; k < 3; k++) {
-            csv_write_cell(file.f, k == 2 ? roofs[i].chip : "", false);
-            write_pair(file.f, i, at[k], fmin(roofs[i].peak, at[k] * roofs[i].exchange) / 1e12);
-        }
+        for (size_t k = 0; k < 3; k++)
+            DRAWING_ROW(f, k == 2 ? roofs[i].chip : "", (double)i + 1, at[k], fmin(roofs[i].peak, at[k] * roofs[i].exchange) / 1e12);
     }
-    return new_file_save(&file, err);
 }
 
 static bool is_new(const struct roof *roofs, size_t n, const char *chip)
@@ -98,44 +75,36 @@ static bool is_new(const struct roof *roofs, size_t n, const char *chip)
 /* The first training run of each model on every chip, by name. */
 static bool write_run_points(FILE *f, struct roof *roofs, size_t *n, const struct result *r, struct drawing *d, struct err *err)
 {
-    struct simulation sim;
-    struct result again;
-    if (!simulator_run(d->from->simulator, &sim, &again, r->id, NULL, 0, err))
+    const struct simulation *sim = drawing_simulate(d, r->id, NULL, 0, err);
+    if (!sim)
         return false;
-    struct roof roof = roof_of(&sim);
-    if (is_new(roofs, *n, roof.chip)) {
-        struct roof_point *points = ARENA_ARRAY(d->a, struct roof_point, sim.graph->n_ops);
-        size_t n_points = 0;
-        roof.chip = arena_strdup(d->a, roof.chip);
-        for (uint32_t s = 0; s < sim.plan.n_stages; s++)
-            write_stage(f, &sim, &sim.plan.stages[s], &roof, *n, points, &n_points);
-        roofs[(*n)++] = roof;
-    }
-    simulation_free(&sim);
+    struct roof roof = roof_of(sim);
+    if (!is_new(roofs, *n, roof.chip))
+        return true;
+    struct roof_point *points = ARENA_ARRAY(d->a, struct roof_point, sim->graph->n_ops);
+    size_t n_points = 0;
+    roof.chip = arena_strdup(d->a, roof.chip);
+    for (uint32_t s = 0; s < sim->plan.n_stages; s++)
+        write_stage(f, sim, &sim->plan.stages[s], &roof, *n + 1, points, &n_points);
+    roofs[(*n)++] = roof;
     return true;
 }
 
 bool draw_roofline(struct drawing *d, struct err *err)
 {
-    struct new_file file;
     struct roof roofs[MOST_CHIPS];
     size_t n = 0, near = 0, points = 0;
     const struct results *all = d->from->results;
-    bool good = drawing_open(&file, d, "roofline", err);
-    if (!good)
-        return false;
-    for (int k = 1; k <= MOST_CHIPS; k++)
-        fprintf(file.f, "%sintensity %d,rate %d", k > 1 ? "," : "", k, k);
-    fputc('\n', file.f);
-    for (size_t i = 0; good && i < all->n; i++)
-        if (all->items[i].fits && !is_known(all->items[i].latency_s) && n < MOST_CHIPS)
-            good = write_run_points(file.f, roofs, &n, &all->items[i], d, err);
-    good = good ? new_file_save(&file, err) : (new_file_drop(&file), false);
+    FILE *f = drawing_table(d, "roofline", "chip,intensity,rate");
+    for (size_t i = 0; i < all->n; i++)
+        if (all->items[i].fits && !is_known(all->items[i].latency_s) && n < MOST_CHIPS && !write_run_points(f, roofs, &n, &all->items[i], d, err))
+            return false;
     for (size_t i = 0; i < n; i++)
         near += roofs[i].n_near, points += roofs[i].n;
     d->missing = "no training run that fits";
     if (points)
         d->finding = arena_printf(d->a, "%.0f %% of the different matrix products and convolutions reach more than half of what their chip's units and exchange allow",
                                   100 * (double)near / (double)points);
-    return good && write_roofs(d, roofs, n, err);
+    write_roofs(d, roofs, n);
+    return true;
 }

@@ -7,27 +7,19 @@
 
 static const char *const workload_names[] = { "resnet50", "bert-large" };
 
-static bool write_scaling_panel(struct drawing *d, const struct scaling *s, struct err *err)
+static void write_scaling_panel(struct drawing *d, const struct scaling *s)
 {
-    struct new_file file;
-    if (!drawing_open(&file, d, arena_printf(d->a, "scaling-%s", s->workload), err))
-        return false;
-    fprintf(file.f, "chips");
-    for (size_t k = 0; k < N_SCALING_ROUNDS; k++) {
-        const char *round = scaling_rounds[k];
-        fprintf(file.f, ",%s published,%s simulated,%s ideal,%s published efficiency,%s simulated efficiency", round, round, round, round, round);
-    }
-    fprintf(file.f, "\n");
+    const char *header = "chips";
+    enum { N_CELLS = sizeof(struct scaling_point) / sizeof(double) };
+    for (size_t k = 0; k < N_SCALING_ROUNDS; k++)
+        header = arena_printf(d->a, "%1$s,%2$s published,%2$s simulated,%2$s ideal,%2$s published efficiency,%2$s simulated efficiency", header, scaling_rounds[k]);
+    FILE *f = drawing_table(d, arena_printf(d->a, "scaling-%s", s->workload), header);
     for (size_t i = 0; i < s->n_sizes; i++) {
-        drawing_number(file.f, (double)s->sizes[i], false);
-        for (size_t k = 0; k < N_SCALING_ROUNDS; k++) {
-            const struct scaling_point *p = &s->points[k][i];
-            const double cells[] = { p->published, p->simulated, p->ideal, p->published_efficiency, p->simulated_efficiency };
-            for (size_t c = 0; c < 5; c++)
-                drawing_number(file.f, cells[c], k + 1 == N_SCALING_ROUNDS && c == 4);
-        }
+        double cells[1 + N_SCALING_ROUNDS * N_CELLS] = { (double)s->sizes[i] };
+        for (size_t k = 0; k < N_SCALING_ROUNDS; k++)
+            memcpy(cells + 1 + k * N_CELLS, &s->points[k][i], sizeof(struct scaling_point));
+        drawing_row(f, NULL, cells, sizeof cells / sizeof *cells);
     }
-    return new_file_save(&file, err);
 }
 
 /* The gap between published and predicted efficiency, in points. */
@@ -54,12 +46,12 @@ static const struct scaling_point *worst_gap(const struct scaling *s, size_t *ro
 bool draw_scaling(struct drawing *d, struct err *err)
 {
     const char *text[2] = { "", "" };
+    (void)err;
     for (size_t i = 0; i < 2; i++) {
         struct scaling s;
         size_t round, size;
         scaling_build(&s, workload_names[i], d->from->results, d->from->published);
-        if (!write_scaling_panel(d, &s, err))
-            return false;
+        write_scaling_panel(d, &s);
         const struct scaling_point *p = worst_gap(&s, &round, &size);
         if (p)
             text[i] = arena_printf(d->a, "%s within %.1f points (%s, %llu IPUs)", i ? "BERT-Large" : "ResNet-50",
@@ -100,11 +92,8 @@ static void write_series(FILE *f, struct drawing *d, const struct result *const 
     double each = r[0]->throughput_samples_per_s / (double)r[0]->ipus, last = NAN;
     for (size_t i = 0; i < n; i++) {
         last = 100 * r[i]->throughput_samples_per_s / (double)r[i]->ipus / each;
-        const double cells[] = { (double)series, (double)r[i]->ipus, r[i]->throughput_samples_per_s, last,
-                                 100 * r[i]->breakdown_s[PART_ALL_REDUCE] / r[i]->step_time_s };
-        csv_write_cell(f, r[0]->workload, false);
-        for (size_t c = 0; c < 5; c++)
-            drawing_number(f, cells[c], c == 4);
+        DRAWING_ROW(f, r[0]->workload, (double)series, (double)r[i]->ipus, r[i]->throughput_samples_per_s, last,
+                    100 * r[i]->breakdown_s[PART_ALL_REDUCE] / r[i]->step_time_s);
     }
     d->finding = arena_printf(d->a, "%s %s at %.0f %% on %llu IPUs of %s", d->finding ? arena_printf(d->a, "%s;", d->finding) : "Predicted, not measured, efficiency:",
                               r[0]->workload, last, (unsigned long long)r[n - 1]->ipus, r[0]->system);
@@ -127,16 +116,14 @@ bool draw_servers(struct drawing *d, struct err *err)
 {
     const struct result **runs = ARENA_ARRAY(d->a, const struct result *, d->from->results->n + 1);
     size_t n = unpublished_runs(runs, d), n_series = 0;
-    struct new_file file;
-    if (!drawing_open(&file, d, "servers", err))
-        return false;
-    fprintf(file.f, "workload,series,chips,samples,efficiency,all-reduce\n");
+    FILE *f = drawing_table(d, "servers", "workload,series,chips,samples,efficiency,all-reduce");
+    (void)err;
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && one_series(runs[i], runs[end]); )
             end++;
         if (end - i >= LEAST_SIZES && all_differ(runs + i, end - i))
-            write_series(file.f, d, runs + i, end - i, ++n_series);
+            write_series(f, d, runs + i, end - i, ++n_series);
     }
     d->missing = "no machine of three sizes of which nothing was published";
-    return new_file_save(&file, err);
+    return true;
 }

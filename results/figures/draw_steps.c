@@ -51,74 +51,56 @@ static const struct result **mlperf_runs(size_t *n, const struct drawing *d)
     return runs;
 }
 
-/* Percent of the step, stacked: each share's left and right end. The first run is the highest row. */
+/* Percent of the step. The first run is the highest row. */
 static void write_step_row(FILE *f, const struct result *r, size_t row, double waiting[2], struct arena *a)
 {
-    double share[N_SHARES] = {0}, end = 0;
+    double share[N_SHARES] = {0}, cells[N_SHARES];
     for (int p = 0; p < N_PARTS; p++)
         share[step_share_index((enum part)p)] += 100 * r->breakdown_s[p] / r->step_time_s;
-    fprintf(f, "%zu,%g,%g,%s,%.4g", row, (double)row - 0.38, (double)row + 0.38, drawing_label(r->id, a), r->step_time_s * 1e3);
-    for (size_t k = 0; k < N_SHARES; k++) {
-        fprintf(f, ",%.6g,%.6g", end, end + share[share_order[k]]);
-        end += share[share_order[k]];
-    }
-    fprintf(f, "\n");
+    fprintf(f, "%zu,%.4g,", row, r->step_time_s * 1e3);
+    for (size_t k = 0; k < N_SHARES; k++)
+        cells[k] = share[share_order[k]];
+    drawing_row(f, drawing_label(r->id, a), cells, N_SHARES);
     waiting[0] = fmin(waiting[0], share[SHARE_MATRIX]);
     waiting[1] = fmax(waiting[1], share[SHARE_MATRIX]);
 }
 
 bool draw_breakdown(struct drawing *d, struct err *err)
 {
-    struct new_file file;
     size_t n;
     double matrix[2] = { 100, 0 };
     const struct result **runs = mlperf_runs(&n, d);
-    if (!drawing_open(&file, d, "breakdown", err))
-        return false;
+    const char *names[N_SHARES];
+    (void)err;
     d->missing = "no MLPerf run";
-    fprintf(file.f, "row,low,high,label,step ms");
     for (size_t k = 0; k < N_SHARES; k++)
-        fprintf(file.f, ",%s,%s end", share_name(share_order[k]), share_name(share_order[k]));
-    fprintf(file.f, "\n");
+        names[k] = share_name(share_order[k]);
+    FILE *f = drawing_table(d, "breakdown", arena_printf(d->a, "row,step ms,label,%s", names_joined(names, N_SHARES, ",", d->a)));
     for (size_t i = 0; i < n; i++)
-        write_step_row(file.f, runs[i], n - 1 - i, matrix, d->a);
+        write_step_row(f, runs[i], n - 1 - i, matrix, d->a);
     if (n)
         d->finding = arena_printf(d->a, "Matrix products take %.0f to %.0f %% of a step; the rest feeds them or waits", matrix[0], matrix[1]);
-    return new_file_save(&file, err);
+    return true;
 }
 
 /* ---- one run: the ideal, and what is added to it --------------------------------------------------------- */
 
 bool draw_waterfall(struct drawing *d, struct err *err)
 {
-    struct simulation sim;
-    struct result r;
     struct waterfall w = {0};
-    struct new_file file;
     const struct result *largest = drawing_hero(d->from->results, d->from->published);
-    if (!largest) {
-        d->missing = "no training run that fits";
+    d->missing = "no training run that fits";
+    if (!largest)
         return true;
-    }
-    if (!simulator_run(d->from->simulator, &sim, &r, largest->id, NULL, 0, err))
+    const struct simulation *sim = drawing_simulate(d, largest->id, NULL, 0, err);
+    if (!sim)
         return false;
-    bool good = drawing_open(&file, d, "waterfall", err);
-    if (good) {
-        waterfall_build(&w, &sim.timeline);
-        double ms = 1e3 / sim.machine->chip.clock_hz / (double)timeline_ipus(&sim.timeline);
-        fprintf(file.f, "row,name,from,to,low,high,middle,text\n");
-        for (size_t i = 0; i < w.n; i++) {
-            double from = (double)w.items[i].from_ipu_cycles * ms, to = (double)w.items[i].to_ipu_cycles * ms;
-            fprintf(file.f, "%zu,", i);
-            csv_write_cell(file.f, w.items[i].name, false);
-            fprintf(file.f, "%.8g,%.8g,%.2f,%.2f,%.8g,%.3g ms\n", from, to, (double)i - 0.38, (double)i + 0.38,
-                    fmax(from, to), to - from);
-        }
-        const struct waterfall_item *first = &w.items[0], *last = &w.items[w.n - 1];
-        d->finding = arena_printf(d->a, "%s: arithmetic alone would take %.3g ms, a step takes %.3g ms (mean IPU)",
-                                  drawing_label(largest->id, d->a), (double)first->to_ipu_cycles * ms, (double)last->to_ipu_cycles * ms);
-        good = new_file_save(&file, err);
-    }
-    simulation_free(&sim);
-    return good;
+    waterfall_build(&w, &sim->timeline);
+    double ms = 1e3 / sim->machine->chip.clock_hz / (double)timeline_ipus(&sim->timeline);
+    FILE *f = drawing_table(d, "waterfall", "name,row,from,to");
+    for (size_t i = 0; i < w.n; i++)
+        DRAWING_ROW(f, w.items[i].name, (double)i, (double)w.items[i].from_ipu_cycles * ms, (double)w.items[i].to_ipu_cycles * ms);
+    d->finding = arena_printf(d->a, "%s: arithmetic alone would take %.3g ms, a step takes %.3g ms (mean IPU)", drawing_label(largest->id, d->a),
+                              (double)w.items[0].to_ipu_cycles * ms, (double)w.items[w.n - 1].to_ipu_cycles * ms);
+    return true;
 }

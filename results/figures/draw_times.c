@@ -82,25 +82,17 @@ static bool add_peer_bars(struct bars *bars, const struct drawing *d, const char
 
 static bool write_times(struct bars *bars, struct drawing *d, const char *workload, const char *benchmark, struct err *err)
 {
-    struct new_file file;
     *bars = (struct bars){0};
     add_ipu_bars(bars, d, workload);
     if (!add_peer_bars(bars, d, benchmark, err))
         return false;
     sort_items(bars->items, bars->n, sizeof *bars->items, bar_order);
-    if (!drawing_open(&file, d, arena_printf(d->a, "time-to-train-%s", benchmark), err))
-        return false;
-    fprintf(file.f, "row,label,chips,published,simulated,peer\n");
+    FILE *f = drawing_table(d, arena_printf(d->a, "time-to-train-%s", benchmark), "label,row,chips,published,simulated,peer");
     for (size_t i = 0; i < bars->n; i++) {
         const struct bar *b = &bars->items[i];
-        drawing_number(file.f, (double)i, false);
-        csv_write_cell(file.f, b->label, false);
-        drawing_number(file.f, (double)b->chips, false);
-        drawing_number(file.f, b->published, false);
-        drawing_number(file.f, b->simulated, false);
-        drawing_number(file.f, b->peer, true);
+        DRAWING_ROW(f, b->label, (double)i, (double)b->chips, b->published, b->simulated, b->peer);
     }
-    return new_file_save(&file, err);
+    return true;
 }
 
 /* NaN if one of the two is not known. */

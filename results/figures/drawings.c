@@ -11,16 +11,59 @@ const struct drawing_kind drawing_kinds[] = {
 };
 const size_t n_drawing_kinds = sizeof drawing_kinds / sizeof *drawing_kinds;
 
-bool drawing_open(struct new_file *file, const struct drawing *d, const char *table, struct err *err)
+FILE *drawing_table(struct drawing *d, const char *name, const char *header)
 {
-    return new_file_open(file, arena_printf(d->a, "%s/%s.csv", d->folder, table), err);
+    assert(d->n_tables < MOST_DRAWN_TABLES);
+    struct drawn_table *t = &d->tables[d->n_tables++];
+    t->name = name;
+    t->f = text_stream(&t->text, &t->n_bytes);
+    fprintf(t->f, "%s\n", header);
+    return t->f;
 }
 
-void drawing_number(FILE *f, double x, bool last)
+void drawing_row(FILE *f, const char *text, const double *numbers, size_t n)
 {
-    char text[32];
-    snprintf(text, sizeof text, isnan(x) ? "NaN" : "%.8g", x);
-    csv_write_cell(f, text, last);
+    if (text)
+        csv_write_cell(f, text, n == 0);
+    for (size_t i = 0; i < n; i++)
+        fprintf(f, isnan(numbers[i]) ? "NaN%c" : "%2$.8g%1$c", i + 1 < n ? ',' : '\n', numbers[i]);
+}
+
+const struct simulation *drawing_simulate(struct drawing *d, const char *recipe, const char *const *sets, size_t n_sets, struct err *err)
+{
+    if (d->simulation)
+        simulation_free(d->simulation);
+    struct simulation *room = ARENA_NEW(d->a, struct simulation);
+    d->simulation = simulator_run(d->from->simulator, room, &d->result, recipe, sets, n_sets, err) ? room : NULL;
+    return d->simulation;
+}
+
+static bool save_table(const struct drawn_table *t, const struct drawing *d, struct err *err)
+{
+    struct new_file file;
+    if (!new_file_open(&file, arena_printf(d->a, "%s/%s.csv", d->folder, t->name), err))
+        return false;
+    fputs(t->text, file.f);
+    return new_file_save(&file, err);
+}
+
+bool drawing_save(struct drawing *d, bool good, struct err *err)
+{
+    if (d->simulation)
+        simulation_free(d->simulation);
+    d->simulation = NULL;
+    for (struct drawn_table *t = d->tables; t < d->tables + d->n_tables; t++) {
+        fclose(t->f);
+        good = good && save_table(t, d, err);
+        free(t->text);
+    }
+    d->n_tables = 0;
+    return good;
+}
+
+bool drawing_make(struct drawing *d, const struct drawing_kind *kind, struct err *err)
+{
+    return drawing_save(d, kind->write(d, err), err);
 }
 
 const char *drawing_label(const char *id, struct arena *a)

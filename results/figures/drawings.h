@@ -21,7 +21,14 @@ struct drawing_source {
 
 /* One figure being made. Its tables go into folder, under names that begin with the figure's. If the run holds nothing
  * that the figure could show, finding stays NULL and missing says what is not there. */
-struct drawing { const char *folder; const struct drawing_source *from; struct arena *a; const char *finding, *missing; };
+enum { MOST_DRAWN_TABLES = 4 };
+struct drawing {
+    const char *folder; const struct drawing_source *from; struct arena *a;
+    const char *finding, *missing;
+    struct drawn_table { const char *name; FILE *f; char *text; size_t n_bytes; } tables[MOST_DRAWN_TABLES]; size_t n_tables;
+    struct simulation *simulation;              /* the last one; freed by the next */
+    struct result result;
+};
 
 struct drawing_kind {
     const char *name;                           /* plots/NAME.gp draws it */
@@ -29,11 +36,22 @@ struct drawing_kind {
 };
 extern const struct drawing_kind drawing_kinds[];
 extern const size_t n_drawing_kinds;
+/* Makes a figure's tables and saves all of them, or none where one fails. */
+bool drawing_make(struct drawing *d, const struct drawing_kind *kind, struct err *err);
+bool drawing_save(struct drawing *d, bool good, struct err *err);       /* the second half, after `good` work */
 
 /* ---- for those who make them ------------------------------------------------------------------- */
 
-bool drawing_open(struct new_file *file, const struct drawing *d, const char *table, struct err *err);  /* FOLDER/TABLE.csv */
-void drawing_number(FILE *f, double x, bool last);
+FILE *drawing_table(struct drawing *d, const char *name, const char *header);       /* FOLDER/NAME.csv */
+/* Writes a row: n numbers, after a text unless it is NULL. */
+void drawing_row(FILE *f, const char *text, const double *numbers, size_t n);
+#define DRAWING_ROW(f, text, ...) \
+    drawing_row(f, text, (const double[]){ __VA_ARGS__ }, sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double))
+/* NULL, with a message, if the recipe cannot be simulated. */
+const struct simulation *drawing_simulate(struct drawing *d, const char *recipe, const char *const *sets, size_t n_sets, struct err *err);
+/* Cells of tables on tiles: the limit, and the bytes of each category, in KiB. */
+const char *drawing_memory_heads(struct arena *a);
+void drawing_memory(FILE *f, const struct tile_memory *m, uint64_t tile_bytes);
 /* A recipe's id in short: "v2.0 closed bow-pod16 resnet50". */
 const char *drawing_label(const char *id, struct arena *a);
 /* The run that a report tells of: on most IPUs, the last by name, of those of MLPerf's closed division with a published throughput where there are

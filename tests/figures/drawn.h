@@ -39,7 +39,7 @@ static const struct drawing_kind *kind(const char *name)
 static struct drawing drawn(const char *name, const struct drawing_source *from)
 {
     struct drawing d = { .folder = folder(), .from = from, .a = &a };
-    if (!kind(name)->write(&d, &err))
+    if (!drawing_make(&d, kind(name), &err))
         print_error("%s: %s\n", name, err.msg);
     return d;
 }

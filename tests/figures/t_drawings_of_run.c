@@ -44,7 +44,7 @@ static struct drawing_source simulated(struct simulation *sim)
     return (struct drawing_source){ &one, &no_figures, NULL, simulator() };
 }
 
-/* Regions are stacked, each as wide as its bytes; the finding is about the fullest tile. */
+/* Each region has its bytes; the finding is about the fullest tile. */
 static void check_memory(const struct drawing_source *from, const struct simulation *sim, char **lines)
 {
     struct drawing d = drawn("memory", from);
@@ -55,13 +55,11 @@ static void check_memory(const struct drawing_source *from, const struct simulat
     for (uint32_t i = 0; i < n; i++) {
         double end = 0;
         assert_near(number(lines[i], 0), i, 0);
-        assert_near(number(lines[i], 1), i - 0.38, 1e-9);
-        assert_near(number(lines[i], 2), i + 0.38, 1e-9);
-        assert_near(number(lines[i], 4), limit / 1024, 1e-9);
+        assert_near(number(lines[i], 2), limit / 1024, 1e-9);
         for (size_t k = 0; k < N_MEMORY_CATEGORIES; k++) {
-            assert_near(number(lines[i], 5 + 2 * k), end, 1e-3);
-            end += (double)sim->plan.memory[i].bytes[k] / 1024;
-            assert_near(number(lines[i], 6 + 2 * k), end, 1e-3);
+            double kib = (double)sim->plan.memory[i].bytes[k] / 1024;
+            assert_near(number(lines[i], 3 + k), kib, 1e-6 * kib);
+            end += kib;
         }
         if (end > most) {
             most = end;
@@ -81,12 +79,8 @@ static void check_waterfall(const struct drawing_source *from, char **lines)
     assert_true(n > 3);
     for (size_t i = 0; i < n; i++) {
         double first = number(lines[i], 2), last = number(lines[i], 3);
-        assert_near(number(lines[i], 0), (double)i, 0);
+        assert_near(number(lines[i], 1), (double)i, 0);
         assert_near(first, i + 1 < n ? at : 0, 1e-5);
-        assert_near(number(lines[i], 4), (double)i - 0.38, 1e-9);
-        assert_near(number(lines[i], 5), (double)i + 0.38, 1e-9);
-        assert_near(number(lines[i], 6), fmax(first, last), 0);
-        assert_near(number(lines[i], 7), last - first, 0.006 * fabs(last - first));
         at = last;
     }
     assert_near(at, step_ms, 1e-5 * step_ms);
@@ -107,28 +101,25 @@ static void check_pipeline(const struct drawing_source *from, char **lines)
         size_t n_bars[4] = { 0 };
         for (size_t i = 0; i < n; i++) {
             double chip = number(lines[i], 0);
-            size_t column = 5, shown = 0;
+            size_t column = 2, shown = 0;
             for (size_t k = 0; k < 4; k++)
-                if (!isnan(number(lines[i], 5 + 2 * k))) {
-                    column = 5 + 2 * k;
+                if (!isnan(number(lines[i], 2 + 2 * k))) {
+                    column = 2 + 2 * k;
                     shown++;
                 }
             double at = number(lines[i], column), to = number(lines[i], column + 1);
             assert_int_equal(shown, 1);
-            assert_near(number(lines[i], 1), chip - 0.4, 1e-9);
-            assert_near(number(lines[i], 2), chip + 0.4, 1e-9);
-            assert_near(number(lines[i], 3), (at + to) / 2, 1e-3);
             assert_true(to >= at && chip < 4);
             last = fmax(last, to);
-            if (column < 9) {
-                double which = number(lines[i], 4), (*mine)[2] = bars[(int)chip];
+            if (column < 6) {
+                double which = number(lines[i], 1), (*mine)[2] = bars[(int)chip];
                 assert_true(which >= 1 && which <= passes[t][0]);
                 for (size_t k = 0; k < n_bars[(int)chip]; k++)
                     assert_true(at >= mine[k][1] - 1e-3 || to <= mine[k][0] + 1e-3);
                 mine[n_bars[(int)chip]][0] = at;
                 mine[n_bars[(int)chip]++][1] = to;
                 busy += to - at;
-                count[(column - 5) / 2]++;
+                count[(column - 2) / 2]++;
             }
         }
         assert_int_equal(count[0], 4 * passes[t][0]);
@@ -174,7 +165,7 @@ static void check_links(const struct drawing_source *from, const struct simulati
 static bool has_point(char **lines, size_t n, double intensity, double rate)
 {
     for (size_t i = 0; i < n; i++)
-        if (fabs(number(lines[i], 0) / intensity - 1) < 1e-5 && fabs(number(lines[i], 1) / rate - 1) < 1e-5)
+        if (fabs(number(lines[i], 1) / intensity - 1) < 1e-5 && fabs(number(lines[i], 2) / rate - 1) < 1e-5)
             return true;
     return false;
 }
@@ -213,8 +204,8 @@ static void check_roofline(const struct drawing_source *from, const struct simul
     double slope = (double)c->n_tiles * (double)c->exchange_bytes_per_cycle * c->clock_hz / 1e12, percent;
     size_t n = lines_of(lines, "roofline"), near = 0;
     for (size_t i = 0; i < n; i++) {
-        double intensity = number(lines[i], 0), rate = number(lines[i], 1), limit = fmin(peak, intensity * slope);
-        assert_true(rate > 0 && rate <= limit * (1 + 1e-6) && isnan(number(lines[i], 2)) && isnan(number(lines[i], 7)));
+        double intensity = number(lines[i], 1), rate = number(lines[i], 2), limit = fmin(peak, intensity * slope);
+        assert_true(rate > 0 && rate <= limit * (1 + 1e-6) && number(lines[i], 0) == 1);
         near += rate > limit / 2;
     }
     assert_true(n > 20);
@@ -222,11 +213,11 @@ static void check_roofline(const struct drawing_source *from, const struct simul
     assert_int_equal(sscanf(d.finding, "%lf", &percent), 1);
     assert_near(percent, 100 * (double)near / (double)n, 0.51);
     assert_int_equal(lines_of(lines, "roofline-roofs"), 3);
-    assert_near(number(lines[0], 2), slope, 1e-6 * slope);
-    assert_near(number(lines[1], 1), peak / slope, 1e-6 * peak / slope);
-    assert_near(number(lines[1], 2), peak, 1e-6 * peak);
-    assert_near(number(lines[2], 1), 6 * peak / slope, 1e-6 * 6 * peak / slope);
-    assert_near(number(lines[2], 2), peak, 1e-6 * peak);
+    assert_near(number(lines[0], 3), slope, 1e-6 * slope);
+    assert_near(number(lines[1], 2), peak / slope, 1e-6 * peak / slope);
+    assert_near(number(lines[1], 3), peak, 1e-6 * peak);
+    assert_near(number(lines[2], 2), 6 * peak / slope, 1e-6 * 6 * peak / slope);
+    assert_near(number(lines[2], 3), peak, 1e-6 * peak);
 }
 
 /* 9 micro-batches in rows of 8 accumulations, each cell as the simulator gives it; the finding names the fastest that
