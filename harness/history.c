@@ -246,7 +246,7 @@ static bool refuse_empty(const struct history *h, const char *metric, const char
     if (h->n || !history_load(&of_metric, path, metric, NULL, &s->arena, err) || !history_load(&all, path, NULL, NULL, &s->arena, err))
         return false;
     if (all.n == 0)
-        return !fail(err, "%s: holds no point%s: 'podbench record RUN --label COMMIT' adds one", path, all.n_broken ? ", but broken lines" : " yet");
+        return !fail(err, "%s: holds no point%s: 'podbench record RUN --label COMMIT' adds one", path, all.is_cut ? " that is whole" : " yet");
     const struct history *from = of_metric.n ? &of_metric : &all;
     const char **names = ARENA_ROOM(&s->arena, const char *, from->n);
     size_t n = 0;
@@ -272,8 +272,8 @@ int command_history(const struct options *o, struct session *s, struct err *err)
         return bad_input(err, "%s: no history yet: 'podbench record RUN --label COMMIT' starts one", path);
     if (!history_load(&h, path, o->arguments[0], recipe, &s->arena, err) || refuse_empty(&h, o->arguments[0], recipe, path, s, err))
         return EXIT_BAD_INPUT;
-    if (h.n_broken)
-        fprintf(s->log, "podbench: %s: %zu broken line%s skipped\n", path, h.n_broken, plural(h.n_broken));
+    if (h.is_cut)
+        fprintf(s->log, "podbench: %s: the last line is incomplete, and left out\n", path);
     if (o->out)
         return draw(&h, o->out, s, err) ? EXIT_DONE : EXIT_BAD_INPUT;
     print_history(s->out, &h, o, &s->arena);

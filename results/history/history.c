@@ -2,12 +2,10 @@
 /*
  * history.c - the table of predictions, commit by commit.
  *
- * It is read line by line: an incomplete line that a killed writer left is skipped and counted, and the others are
- * used.
+ * An incomplete last line, which a killed writer left, is skipped.
  */
 #include "results/history/history.h"
 
-enum { CELL_LABEL, CELL_TIME, CELL_VERSION, CELL_INPUTS, CELL_RECIPE, CELL_METRIC, CELL_VALUE, CELL_UNIT, N_HISTORY_CELLS };
 static const char header[] = "label,time,version,inputs,recipe,metric,value,unit\n";
 
 static const struct kept_column { const char *column, *unit; } history_metrics[] = {
@@ -15,35 +13,6 @@ static const struct kept_column { const char *column, *unit; } history_metrics[]
 };
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
-
-/* Removes the quotes of a cell in place, and halves doubled ones inside. Returns its end, or NULL if it is not
- * closed. */
-static char *unquote(char *cell)
-{
-    char *to = cell;
-    for (const char *from = cell + 1; *from; from++) {
-        if (*from == '"' && *++from != '"') {
-            *to = '\0';
-            return (char *)from;
-        }
-        *to++ = *from;
-    }
-    return NULL;
-}
-
-/* Cuts the line into cells, in place. */
-static bool split_cells(char *cells[N_HISTORY_CELLS], char *line)
-{
-    for (size_t i = 0; i < N_HISTORY_CELLS; i++) {
-        cells[i] = line;
-        char *end = *line == '"' ? unquote(line) : line + strcspn(line, ",");
-        if (!end || (*end && *end != ',') || (*end == ',') == (i + 1 == N_HISTORY_CELLS))
-            return false;
-        line = end + (*end == ',');
-        *end = '\0';
-    }
-    return true;
-}
 
 static struct history_series *series_of(struct history *h, const char *recipe, const char *metric, const char *unit, struct arena *a)
 {
@@ -77,44 +46,35 @@ static void order_points(struct history_series *s)
     }
 }
 
-static void read_history_line(struct history *out, char *line, const char *metric, const char *recipe, struct arena *a)
+static bool read_history_row(struct history *out, const struct csv_table *t, const struct csv_row *row, const char *metric, const char *recipe,
+                             struct arena *a, struct err *err)
 {
-    char *c[N_HISTORY_CELLS];
-    double value;
-    if (!*line)
-        return;
-    if (!split_cells(c, line) || !parse_f64(c[CELL_VALUE], &value)) {
-        out->n_broken++;
-        return;
-    }
-    for (size_t i = 0; i < N_HISTORY_CELLS; i++)
-        c[i] = csv_text_of_cell(c[i]);
-    if ((metric && !text_is(c[CELL_METRIC], metric)) || (recipe && !text_is(c[CELL_RECIPE], recipe)))
-        return;
-    add_point(series_of(out, c[CELL_RECIPE], c[CELL_METRIC], c[CELL_UNIT], a), (struct history_point){ c[CELL_LABEL], c[CELL_TIME], c[CELL_VERSION], c[CELL_INPUTS], value }, a);
+    const char *own_recipe = csv_cell(t, row, "recipe"), *own_metric = csv_cell(t, row, "metric"), *value = csv_cell(t, row, "value");
+    struct history_point p = { csv_cell(t, row, "label"), csv_cell(t, row, "time"), csv_cell(t, row, "version"), csv_cell(t, row, "inputs"), 0 };
+    if (!parse_f64(value, &p.value))
+        return fail(err, "%s:%u: value: '%.60s' is not a number", t->path, row->line, value);
+    if ((!metric || text_is(own_metric, metric)) && (!recipe || text_is(own_recipe, recipe)))
+        add_point(series_of(out, own_recipe, own_metric, csv_cell(t, row, "unit"), a), p, a);
+    return true;
 }
 
 bool history_load(struct history *out, const char *path, const char *metric, const char *recipe, struct arena *a, struct err *err)
 {
-    char *text, *next;
-    size_t n = strlen(header) - 1;
+    static const char *const columns[] = { "label", "time", "version", "inputs", "recipe", "metric", "value", "unit", NULL };
+    struct csv_table t;
+    char *text;
+    size_t n;
     *out = (struct history){0};
-    if (!read_text_file(&text, NULL, path, LARGEST_FILE_BYTES, a, err))
+    if (!read_text_file(&text, &n, path, LARGEST_FILE_BYTES, a, err))
         return false;
-    text += byte_order_mark(text);
-    if (strncmp(text, header, n) != 0 || !strchr("\r\n", text[n]) || !text[n])
-        return fail(err, "%s:1: is not a history; want the header %.*s", path, (int)n, header);
-    for (char *line = text + n + (text[n] == '\r') + 1; *line; line = next) {
-        char *end = strchr(line, '\n');
-        next = end ? end + 1 : line + strlen(line);
-        if (end) {
-            *end = '\0';
-            line[strcspn(line, "\r")] = '\0';
-            read_history_line(out, line, metric, recipe, a);
-        } else {
-            out->n_broken++;            /* the last line, cut short */
-        }
-    }
+    const char *newline = strrchr(text, '\n');
+    size_t whole = newline ? (size_t)(newline + 1 - text) : 0;
+    out->is_cut = whole < n;
+    if (!csv_read_text(&t, path, text, whole, a, err) || !csv_has_columns(&t, columns, err))
+        return false;
+    for (size_t i = 0; i < t.n_rows; i++)
+        if (!read_history_row(out, &t, &t.rows[i], metric, recipe, a, err))
+            return false;
     for (size_t i = 0; i < out->n; i++)
         order_points(&out->items[i]);
     return true;

@@ -20,7 +20,7 @@ bool append_lines(const char *path, const char *header, const char *lines, struc
 
 struct history_point { const char *label, *time, *version, *inputs; double value; };
 struct history_series { const char *recipe, *metric, *unit; struct history_point *points; size_t n, cap; };
-struct history { struct history_series *items; size_t n, cap; size_t n_broken; };     /* n_broken: unreadable lines, which are skipped */
+struct history { struct history_series *items; size_t n, cap; bool is_cut; };     /* is_cut: the last line is incomplete, and left out */
 
 /* The series of one metric and recipe (NULL: all). Points are ordered by time, and within one time as in the file. */
 bool history_load(struct history *out, const char *path, const char *metric, const char *recipe, struct arena *a, struct err *err);
@@ -60,9 +60,6 @@ struct series_change {
 
 /* The verdict when point n - 1 has just arrived, if the points before it have not changed. */
 struct series_change series_judge(const double *x, size_t n, const struct series_rule *rule, struct arena *scratch);
-/* Every change of a whole series, in order. After a change the points before it are ignored. Returns the number of changes. */
-size_t series_scan(struct series_change **out, const double *x, size_t n, const struct series_rule *rule, struct arena *a);
-
 /* True if the ranks of the newest m points (at most 20) say, with a chance of 1 in 100, that they have left those before
  * them; *from is since when. For a change that is expected, as a repair is: its level is far less strict. */
 bool series_left(size_t *from, const double *x, size_t n, size_t m, bool upwards, struct arena *scratch);
@@ -82,7 +79,7 @@ struct series_level {
     const char *reason;                 /* why it was accepted; else NULL */
 };
 
-/* The changes of series_scan(), and besides each return to the accepted level that ends a change for the worse, which needs
+/* Every change, after which the points before it are ignored, and each return to the accepted level that ends a change for the worse, which needs
  * fewer points to be seen; in order. Returns their number. */
 size_t series_levels(struct series_level **out, const double *x, size_t n, const struct series_rule *rule, const struct series_acceptance *accepted,
                      size_t n_accepted, struct arena *a);

@@ -15,24 +15,14 @@ enum { MOST_INPUT_BYTES = 64 << 20, MOST_CHOSEN = 32 };
 
 static bool read_stdin(char **out, size_t *n_bytes, struct arena *a, struct err *err)
 {
-    size_t n = 0, cap = 1 << 16, n_read;
-    char *text = malloc(cap);
-    if (!text)
-        out_of_memory(cap);
-    while ((n_read = fread(text + n, 1, cap - n - 1, stdin)) > 0 && n < MOST_INPUT_BYTES) {
-        n += n_read;
-        if (cap - n > 1)
-            continue;
-        text = realloc(text, cap *= 2);
-        if (!text)
-            out_of_memory(cap);
-    }
-    text[n] = '\0';
-    bool is_text = strlen(text) == n;
-    *out = (char *)utf8_text(arena_strdup(a, text), a);
+    char *text = NULL;
+    size_t cap = 0;
+    ssize_t n = getdelim(&text, &cap, '\0', stdin);
+    bool is_text = n < 0 || text[n - 1], is_short = n < MOST_INPUT_BYTES;
+    *out = (char *)utf8_text(arena_strdup(a, n < 0 ? "" : text), a);
     *n_bytes = strlen(*out);
     free(text);
-    return is_text && n < MOST_INPUT_BYTES ? true : fail(err, "standard input: is %s", is_text ? "longer than 64 MB" : "binary, want text");
+    return (is_text && is_short) || fail(err, "standard input: is %s", is_text ? "longer than 64 MB" : "binary, want text");
 }
 
 /* ---- JSON as a table ------------------------------------------------------------------------------------ */

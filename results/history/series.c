@@ -311,20 +311,3 @@ struct series_change series_judge(const double *x, size_t n, const struct series
     }
     return c;
 }
-
-size_t series_scan(struct series_change **out, const double *x, size_t n, const struct series_rule *rule, struct arena *a)
-{
-    size_t n_found = 0, cap = 0, start = 0;
-    *out = NULL;
-    for (size_t t = 1; t <= n; t++) {
-        struct series_change c = series_judge(x + start, t - start, rule, a);
-        if (c.verdict == SERIES_STEADY || c.verdict == SERIES_SHORT)
-            continue;
-        c.from += start;
-        c.found += start;
-        start = c.from;
-        *out = arena_grow(a, *out, n_found, &cap, sizeof **out);
-        (*out)[n_found++] = c;
-    }
-    return n_found;
-}

@@ -201,7 +201,6 @@ bool csv_has_columns(const struct csv_table *t, const char *const *names, struct
 const char *csv_cell(const struct csv_table *t, const struct csv_row *row, const char *column);    /* "" if there is no such column */
 const struct csv_row *csv_row_named(const struct csv_table *t, const char *first_cell);            /* NULL if there is none */
 /* Writes a cell, quoted if it has to be, and then a comma or, after the last cell of a row, a newline. */
-char *csv_text_of_cell(char *cell);            /* without the apostrophe that csv_write_cell puts before a formula */
 void csv_write_cell(FILE *f, const char *text, bool last);
 
 /* ---- INI: sections of key = value ----------------------------------------------------------- */

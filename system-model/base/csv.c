@@ -32,11 +32,6 @@ static bool begins_formula(const char *text)
     return *text && strchr("=+-@", *text) && text[1] && !parse_f64(text, &x);
 }
 
-char *csv_text_of_cell(char *cell)
-{
-    return cell + (*cell == '\'' && begins_formula(cell + 1));
-}
-
 static void csv_on_cell(void *text, size_t n, void *user)
 {
     struct csv_reader *r = user;
@@ -52,8 +47,7 @@ static void csv_on_cell(void *text, size_t n, void *user)
     char *cell = arena_alloc(r->a, n + 1);
     if (n)
         memcpy(cell, text, n);
-    cell = csv_text_of_cell(cell);
-    r->cells[r->n_cells++] = cell;
+    r->cells[r->n_cells++] = cell + (*cell == '\'' && begins_formula(cell + 1));
 }
 
 static char **copy_cells(const struct csv_reader *r)

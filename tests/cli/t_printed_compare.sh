@@ -41,7 +41,7 @@ show history throughput_samples_per_s $bert --from "$work/h.csv"
 show history mean_abs_error --from "$work/h.csv" --all
 show history time_to_train_s --from "$work/h.csv" --format csv
 show history time_to_train_s --from "$work/h.csv" --format json
-echo 'half a line' >>"$work/h.csv"
+printf 'half a line' >>"$work/h.csv"
 show history time_to_train_s --from "$work/h.csv"
 awk -F, -v OFS=, 'NR == 2 { for (i = 1; i <= NF; i++) if ($i + 0 > 0) last = i; $last = "x" } { print }' "$work/h.csv" >"$work/bad.csv"      # a value that is none
 show history mean_abs_error --from "$work/bad.csv" --all
