@@ -10,64 +10,18 @@
 #include "results/study/trust.h"
 #include "system-model/output/output.h"
 
+struct machine_value { const struct sheet_row *row; size_t place; };
+
 static bool counts_for_speed(const struct sheet_row *row)
 {
     return !text_is(row->key, "chip") && !text_is(row->key, "board") && !text_is(row->key, "n_ipus") && *row->unit != 'W' && *row->unit != 'J';
 }
 
-/* True if the values have this one of the key, as text or as a number; or any of it, if value is NULL. */
-static bool has_known_value(const struct known_values *known, const char *key, const char *value)
+static bool is_same_value(const char *x, const char *y)
 {
-    double x, y;
-    for (const struct known_value *k = known->items; k < known->items + known->n; k++)
-        if (text_is(k->key, key) && (!value || text_is(k->value, value) || (parse_f64(k->value, &x) && parse_f64(value, &y) && x == y)))
-            return true;
-    return false;
+    double a, b;
+    return text_is(x, y) || (parse_f64(x, &a) && parse_f64(y, &b) && a == b);
 }
-
-/* The values of a machine, the outermost sheet's of each key; "" for keys of `keys` that it lacks. */
-static struct known_values values_of_machine(const struct simulation *sim, const struct known_values *keys, struct arena *a)
-{
-    struct known_values out = {0};
-    for (size_t i = 0; i <= sim->machine->n_sheets; i++) {
-        const struct sheet *s = i < sim->machine->n_sheets ? &sim->machine->sheets[i] : &sim->fitted.sheet;
-        for (const struct sheet_row *row = s->rows; row < s->rows + s->n_rows; row++)
-            if (counts_for_speed(row) && !has_known_value(&out, row->key, NULL))
-                LIST_ADD(&out, a, (struct known_value){ row->key, row->value });
-    }
-    for (size_t i = 0; i < keys->n; i++)
-        if (!has_known_value(&out, keys->items[i].key, NULL))
-            LIST_ADD(&out, a, (struct known_value){ keys->items[i].key, "" });
-    return out;
-}
-
-static void note_known_value(struct known_values *known, const char *key, const char *value, struct arena *a)
-{
-    if (!has_known_value(known, key, value))
-        LIST_ADD(known, a, (struct known_value){ arena_strdup(a, key), arena_strdup(a, value) });
-}
-
-void known_values_add(struct known_values *known, const struct simulation *sim, struct arena *a)
-{
-    struct known_values values = values_of_machine(sim, known, a);
-    for (const struct known_value *x = values.items; x < values.items + values.n; x++) {
-        if (known->n_runs && !has_known_value(known, x->key, NULL))        /* the runs before had no such key */
-            note_known_value(known, x->key, "", a);
-        note_known_value(known, x->key, x->value, a);
-    }
-    known->n_runs++;
-}
-
-struct known_values known_values_foreign(const struct known_values *known, const struct simulation *sim, struct arena *a)
-{
-    struct known_values values = values_of_machine(sim, known, a), out = {0};
-    for (size_t i = 0; i < values.n && known->n; i++)
-        if (!has_known_value(known, values.items[i].key, values.items[i].value))
-            LIST_ADD(&out, a, values.items[i]);
-    return out;
-}
-
-static const struct table_column known_columns[] = { { COLUMN(struct known_value, key) }, { COLUMN(struct known_value, value) } };
 
 static int known_order(const void *a, const void *b)
 {
@@ -76,10 +30,78 @@ static int known_order(const void *a, const void *b)
     return order ? order : strcmp(x->value, y->value);
 }
 
+static int outermost_first(const void *a, const void *b)
+{
+    const struct machine_value *x = a, *y = b;
+    int order = strcmp(x->row->key, y->row->key);
+    return order ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+/* The values of a machine by key, the outermost sheet's of each. */
+static struct known_values values_of_machine(const struct simulation *sim, struct arena *a)
+{
+    struct { struct machine_value *items; size_t n, cap; } rows = {0};
+    struct known_values out = {0};
+    for (size_t i = 0; i <= sim->machine->n_sheets; i++) {
+        const struct sheet *s = i < sim->machine->n_sheets ? &sim->machine->sheets[i] : &sim->fitted.sheet;
+        for (const struct sheet_row *row = s->rows; row < s->rows + s->n_rows; row++)
+            if (counts_for_speed(row))
+                LIST_ADD(&rows, a, (struct machine_value){ row, rows.n });
+    }
+    sort_items(rows.items, rows.n, sizeof *rows.items, outermost_first);
+    for (size_t i = 0; i < rows.n; i++)
+        if (!out.n || !text_is(out.items[out.n - 1].key, rows.items[i].row->key))
+            LIST_ADD(&out, a, (struct known_value){ rows.items[i].row->key, rows.items[i].row->value });
+    return out;
+}
+
+/* The values of a machine that are not among the known ones; "" for a known key that it lacks. Both lists are in order. */
+static struct known_values values_beyond(const struct known_values *known, const struct simulation *sim, struct arena *a)
+{
+    struct known_values values = values_of_machine(sim, a), out = {0};
+    for (size_t i = 0, k = 0; i < values.n || k < known->n;) {
+        int order = i == values.n ? 1 : k == known->n ? -1 : strcmp(values.items[i].key, known->items[k].key);
+        struct known_value x = order <= 0 ? values.items[i++] : (struct known_value){ known->items[k].key, "" };
+        bool is_known = false;
+        for (; k < known->n && text_is(known->items[k].key, x.key); k++)
+            is_known = is_known || is_same_value(known->items[k].value, x.value);
+        if (!is_known)
+            LIST_ADD(&out, a, x);
+    }
+    return out;
+}
+
+static bool has_key(const struct known_values *known, const char *key)
+{
+    for (size_t i = 0; i < known->n; i++)
+        if (text_is(known->items[i].key, key))
+            return true;
+    return false;
+}
+
+void known_values_add(struct known_values *known, const struct simulation *sim, struct arena *a)
+{
+    struct known_values beyond = values_beyond(known, sim, a);
+    for (const struct known_value *x = beyond.items; x < beyond.items + beyond.n; x++) {
+        const char *key = arena_strdup(a, x->key);
+        if (known->n_runs && !has_key(known, key))                      /* the runs before had no such key */
+            LIST_ADD(known, a, (struct known_value){ key, "" });
+        LIST_ADD(known, a, (struct known_value){ key, arena_strdup(a, x->value) });
+    }
+    sort_items(known->items, known->n, sizeof *known->items, known_order);
+    known->n_runs++;
+}
+
+struct known_values known_values_foreign(const struct known_values *known, const struct simulation *sim, struct arena *a)
+{
+    return known->n ? values_beyond(known, sim, a) : (struct known_values){0};
+}
+
+static const struct table_column known_columns[] = { { COLUMN(struct known_value, key) }, { COLUMN(struct known_value, value) } };
+
 void known_values_write(FILE *f, const struct known_values *known)
 {
     struct table t = TABLE_OF(known_columns, known->items, known->n);
-    sort_items(known->items, known->n, sizeof *known->items, known_order);
     table_write(f, FORMAT_CSV, &t);
 }
 
@@ -92,5 +114,6 @@ bool known_values_load(struct known_values *out, const char *path, struct arena 
         return false;
     for (size_t i = 0; i < t.n_rows; i++)
         LIST_ADD(out, a, (struct known_value){ csv_cell(&t, &t.rows[i], "key"), csv_cell(&t, &t.rows[i], "value") });
+    sort_items(out->items, out->n, sizeof *out->items, known_order);
     return true;
 }
