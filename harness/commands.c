@@ -76,7 +76,7 @@ const struct command commands[] = {
     { NULL, "check", "[RUN]", "Compare a run, or a fresh simulation, with the published figures", "Exit 1 when a row of role calibrate or validate is out of "
       "tolerance.", OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_EXPECT) | OPTION_BIT(OPT_RECIPES), TEXT_CSV_JSON | JUDGING_FORMATS, command_check, true },
     { NULL, "validate", "[RUN]", "Print the accuracy by role and by group", "Without RUN: of a fresh simulation. Rows of role calibrate may shape constants; rows of role validate never do. --out "
-      "writes the errors that intervals are made of.", OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_OUT), TEXT_JSON, command_validate, true },
+      "writes the tables by which answers are judged.", OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_OUT), TEXT_JSON, command_validate, true },
     { NULL, "plot", "[RUN]", "Draw a run's figures", "Without RUN: the latest. Writes CSV, SVG and PNG, by gnuplot.", OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED), 0,
       command_plot, true },
     { NULL, "report", "[RUN]", "Write a run as one self-contained HTML page", "Without RUN: the latest.", OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED), 0,

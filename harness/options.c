@@ -94,7 +94,7 @@ _Static_assert(sizeof rows / sizeof *rows == N_OPTIONS, "one row per option");
 static const struct { const char *command; enum option_id id; const char *argument, *help; } special_rows[] = {
     { "bench",     OPT_OUT,  "DIR",      "Write the run into this folder (default: results/runs/latest)" },
     { "watch",     OPT_OUT,  "FILE.svg", "Also draw the series with its levels, by gnuplot" },
-    { "validate",  OPT_OUT,  "DIR",      "Write left-out.csv, the errors that intervals are made of, into this folder" },
+    { "validate",  OPT_OUT,  "DIR",      "Write what answers are judged by into this folder: left-out.csv, known-values.csv" },
     { "calibrate", OPT_OUT,  "DIR",      "Write the sheets into this folder, which must not be there yet" },
     { "history",   OPT_OUT,  "FILE.svg", "Draw the history instead of printing it" },
     { "history",   OPT_FROM, "FILE.csv", "Read this table of points (default: history.csv of the baseline)" },

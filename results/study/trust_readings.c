@@ -29,17 +29,13 @@ static const struct unset_key *unset_key_of(const struct open_reading *x)
 
 /* ---- listing -------------------------------------------------------------------------------- */
 
-static bool is_open(const struct recipe *r, const char *key)
+/* True if the recipe gives the key, or readings of it. */
+static bool is_stated(const struct recipe *r, const char *key)
 {
     for (size_t i = 0; i < r->n_readings; i++)
         if (text_is(r->readings[i].key, key))
             return true;
-    return false;
-}
-
-static bool is_stated(const struct recipe *r, const char *key)
-{
-    return recipe_entry(r, key) || is_open(r, key);
+    return recipe_entry(r, key);
 }
 
 /* True if a session's calls are larger than those whose time is known, or the recipe says how they are to be taken. */
@@ -71,9 +67,8 @@ static const struct field *field_of_key(const char *key, const struct simulation
     return NULL;
 }
 
-static const char *default_of_key(const char *key, const struct simulation *sim, struct arena *a)
+static const char *default_of_key(const char *key, const struct field *field, const struct simulation *sim, struct arena *a)
 {
-    const struct field *field = field_of_key(key, sim, a);
     if (text_is(key, CALL_KEY))
         return arena_printf(a, "%.15g", sim->plan.request.program.steps_per_call);
     if (text_is(key, CORES_KEY))
@@ -82,27 +77,16 @@ static const char *default_of_key(const char *key, const struct simulation *sim,
                  : field_text(field_find(framework_fields, n_framework_fields, strchr(key, '.') + 1), &sim->framework, a);
 }
 
-/* The part of a key's help that says what its default 0 stands for, such as "unknown, no limit"; NULL if there is none, or another value is taken. */
-static const char *zero_means(const char *key, const char *taken, const struct simulation *sim, struct arena *a)
+/* Takes the recipe's value of the key, or its default; "" is a text that is not given. Help may say what a default 0 stands for. */
+static void list_reading(struct open_readings *out, const char *key, const char *value, double unset_share, const struct simulation *sim, struct arena *a)
 {
     static const char says[] = "default 0: ";
     const struct field *field = field_of_key(key, sim, a);
-    const char *at = field && text_is(taken, "0") ? strstr(field->help, says) : NULL;
-    return at ? at + sizeof says - 1 : NULL;
-}
-
-/* The recipe's value of a key, or its default; "" for a text that is not given. */
-static const char *taken_value(const char *key, const struct simulation *sim, struct arena *a)
-{
     const struct ini_entry *given = recipe_entry(&sim->recipe, key);
-    return given ? given->value : default_of_key(key, sim, a);
-}
-
-static void list_reading(struct open_readings *out, const char *key, const char *value, double unset_share, const struct simulation *sim, struct arena *a)
-{
-    const char *taken = arena_strdup(a, taken_value(key, sim, a));
+    const char *taken = arena_strdup(a, given ? given->value : default_of_key(key, field, sim, a));
+    const char *zero = field && text_is(taken, "0") ? strstr(field->help, says) : NULL;
     out->items[out->n++] = (struct open_reading){ arena_strdup(a, key), taken, arena_strdup(a, value), NAN, 0, true, NULL, unset_share,
-                                                  zero_means(key, taken, sim, a) };
+                                                  zero ? zero + sizeof says - 1 : NULL };
 }
 
 void open_readings_list(struct open_readings *out, const struct simulation *sim, struct arena *a)
