@@ -113,74 +113,58 @@ static const char *part_column(char out[64], size_t part)
     return out;
 }
 
-enum { LONGEST_CELL = 32 };
+/* The columns of CSV in their order: predictions, parts and provenance. JSON has the predictions, and text too. */
+struct result_table { struct table_column columns[N_METRICS + N_PARTS]; char part_names[N_PARTS][64]; size_t n; };
 
-/* The cell's text, "" when unknown. Ten digits are enough to see any change, and few enough to hide rounding. */
-static const char *metric_cell(char number[LONGEST_CELL], const struct metric *m, const struct result *r)
+static void add_metric_columns(struct result_table *out, bool provenance)
 {
-    const void *at = metric_at(m, r);
-    if (m->type == FIELD_TEXT)
-        return metric_text(m, r);
-    if (m->type == FIELD_BOOL)
-        return *(const bool *)at ? "yes" : "no";
-    if (metric_is_unknown(m, r))
-        return "";
-    if (m->type == FIELD_U64)
-        snprintf(number, LONGEST_CELL, "%" PRIu64, *(const uint64_t *)at);
-    else
-        snprintf(number, LONGEST_CELL, "%.10g", *(const double *)at);
-    return number;
+    static const enum cell_type cells[] = { [FIELD_TEXT] = CELL_TEXT, [FIELD_U64] = CELL_U64, [FIELD_F64] = CELL_REAL, [FIELD_BOOL] = CELL_BOOL };
+    for (size_t i = 0; i < N_METRICS; i++)
+        if (provenance ? is_provenance(&metrics[i]) : is_prediction(&metrics[i]))
+            out->columns[out->n++] = (struct table_column){ .name = metrics[i].name, .type = cells[metrics[i].type], .offset = metrics[i].offset,
+                                                            .heading = metrics[i].name, .unit = metrics[i].unit, .format = "%.10g",
+                                                            .formats = provenance ? IN_CSV : 0, .zero_is_unknown = metrics[i].absence == OR_UNKNOWN };
+}
+
+static struct table result_table(struct result_table *room, const struct result *r)
+{
+    room->n = 0;
+    add_metric_columns(room, false);
+    for (size_t i = 0; i < N_PARTS; i++)
+        room->columns[room->n++] = (struct table_column){ .name = part_column(room->part_names[i], i), .type = CELL_REAL, .formats = IN_CSV,
+                                                          .offset = offsetof(struct result, breakdown_s) + i * sizeof(double) };
+    add_metric_columns(room, true);
+    return (struct table){ .columns = room->columns, .n_columns = room->n, .row_bytes = sizeof *r, .rows = (void *)r, .n = r != NULL };
 }
 
 void result_print_text(FILE *f, const struct result *r)
 {
-    char number[LONGEST_CELL];
-    for (size_t i = 0; i < N_METRICS; i++) {
-        if (!is_prediction(&metrics[i]))
-            continue;
-        const char *value = metric_cell(number, &metrics[i], r), *unit = metrics[i].unit;
-        fprintf(f, "%-32s %s%s%s\n", metrics[i].name, *value ? value : "-", *value && *unit ? " " : "", *value ? unit : "");
-    }
+    struct result_table room;
+    const struct table t = result_table(&room, r);
+    table_write_lines(f, &t);
     fprintf(f, "%-32s\n", "breakdown");
     for (size_t i = 0; i < N_PARTS; i++)
         if (r->breakdown_s[i] != 0)
             fprintf(f, "  %-30s %.6g s  %5.1f %%\n", part_names[i], r->breakdown_s[i], 100 * r->breakdown_s[i] / r->step_time_s);
 }
 
-/* Writes the names of all columns if r is NULL, else its values. */
-static void write_result_row(FILE *f, const struct result *r)
-{
-    char text[64];
-    for (size_t i = 0; i < N_METRICS; i++)
-        if (is_prediction(&metrics[i]))
-            csv_write_cell(f, r ? metric_cell(text, &metrics[i], r) : metrics[i].name, false);
-    for (size_t i = 0; i < N_PARTS; i++) {
-        if (r)
-            snprintf(text, sizeof text, "%.10g", r->breakdown_s[i]);
-        csv_write_cell(f, r ? text : part_column(text, i), false);
-    }
-    for (size_t i = 0; i < N_METRICS; i++)
-        if (is_provenance(&metrics[i]))
-            csv_write_cell(f, r ? metric_text(&metrics[i], r) : metrics[i].name, i + 1 == N_METRICS);
-}
-
 void result_write_csv_header(FILE *f)
 {
-    write_result_row(f, NULL);
+    struct result_table room;
+    const struct table t = result_table(&room, NULL);
+    table_write_row(f, FORMAT_CSV, &t, NULL);
 }
 
 void result_write_csv(FILE *f, const struct result *r)
 {
-    size_t n_columns = N_PARTS;
-    if (r) {
-        write_result_row(f, r);
-        return;
-    }
-    for (size_t i = 0; i < N_METRICS; i++)
-        n_columns += metrics[i].place == ROW;
-    for (size_t i = 1; i < n_columns; i++)
+    struct result_table room;
+    const struct table t = result_table(&room, r);
+    for (size_t i = 1; !r && i < t.n_columns; i++)
         fputc(',', f);
-    fputc('\n', f);
+    if (r)
+        table_write_row(f, FORMAT_CSV, &t, r);
+    else
+        fputc('\n', f);
 }
 
 const char *result_columns(struct arena *a)
@@ -212,10 +196,9 @@ static json_t *metric_json(const struct metric *m, const struct result *r)
 
 json_t *result_json(const struct result *r)
 {
-    json_t *object = json_object(), *breakdown = json_object();
-    for (size_t i = 0; i < N_METRICS; i++)
-        if (is_prediction(&metrics[i]))
-            json_object_set_new(object, metrics[i].name, metric_json(&metrics[i], r));
+    struct result_table room;
+    const struct table t = result_table(&room, r);
+    json_t *object = table_row_json(&t, r), *breakdown = json_object();
     for (size_t i = 0; i < N_PARTS; i++)
         json_object_set_new(breakdown, part_names[i], json_real(r->breakdown_s[i]));
     json_object_set_new(object, "breakdown", breakdown);

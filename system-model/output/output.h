@@ -39,11 +39,11 @@ struct table_column {
     unsigned formats;                   /* FORMAT_BITs, where fewer formats have it than its name and heading say; 0: those */
     int csv_digits;                     /* 0: 10, enough to see any change and few enough not to show rounding */
     int width;                          /* in text, at least */
-    bool zero_is_unknown;               /* a real number or 32-bit count that is 0 is not known */
+    bool zero_is_unknown;               /* a real number or 32-bit count that is 0, or an empty text, is not known */
     bool aligns_right, is_code;         /* text that holds numbers; Markdown sets it in backticks */
     int digits;                         /* there, a real number is a quantity: so many digits, and the unit with a prefix */
     bool shows_sign;                    /* a quantity that is a change: + or - */
-    const char *unit, *help;            /* for lists of columns; writers print the unit of a quantity alone */
+    const char *unit, *help;            /* for lists of columns; tables print the unit of a quantity alone */
 };
 
 /* On 32-bit machines size_t is none of the types of fixed size, so it is named by itself. */
@@ -87,7 +87,7 @@ void table_write(FILE *f, enum output_format format, const struct table *t);
 void table_write_row(FILE *f, enum output_format format, const struct table *t, const void *row);
 /* The same in CSV, with a comma at the end instead of a newline: the caller writes further columns. */
 void table_write_cells(FILE *f, const struct table *t, const void *row);
-/* The first row as text, a line for each column: its heading and its value. */
+/* The first row as text, a line for each column: its heading, its value and its unit. */
 void table_write_lines(FILE *f, const struct table *t);
 /* An array of objects; row: one of them. JSON cells are taken out of the rows. The caller owns the result. */
 struct json_t *table_json(const struct table *t);

@@ -34,6 +34,12 @@ static double real_at(const struct table_column *c, const void *row)
     return c->zero_is_unknown && x == 0 ? (double)NAN : x;
 }
 
+static const char *text_at(const struct table_column *c, const void *row)
+{
+    const char *text = *(const char *const *)((const char *)row + c->offset);
+    return text && c->zero_is_unknown && !*text ? NULL : text;
+}
+
 static const char *real_text(char room[CELL_ROOM], const struct table_column *c, double x, enum output_format format)
 {
     if (!isfinite(x))
@@ -52,7 +58,7 @@ static const char *cell_text(char room[CELL_ROOM], const struct table_column *c,
 {
     const void *at = (const char *)row + c->offset;
     switch (c->type) {
-    case CELL_TEXT: return *(const char *const *)at;
+    case CELL_TEXT: return text_at(c, row);
     case CELL_REAL: return real_text(room, c, real_at(c, row), format);
     case CELL_BOOL: return *(const bool *)at ? "yes" : "no";
     case CELL_U64:  snprintf(room, CELL_ROOM, "%" PRIu64, *(const uint64_t *)at); return room;
@@ -162,8 +168,9 @@ void table_write_lines(FILE *f, const struct table *t)
     for (size_t k = 0; k < t->n_columns; k++)
         if (has_column(&t->columns[k], FORMAT_TEXT)) {
             write_padded(f, t->columns[k].heading, width, false, false);
-            write_padded(f, shown_text(room, &t->columns[k], t->rows, FORMAT_TEXT), 0, false, true);
-            fputc('\n', f);
+            const char *text = shown_text(room, &t->columns[k], t->rows, FORMAT_TEXT), *unit = t->columns[k].unit;
+            write_padded(f, text, 0, false, true);
+            fprintf(f, unit && *unit && !t->columns[k].digits && !text_is(text, "-") ? " %s\n" : "\n", unit);
         }
 }
 
@@ -240,7 +247,7 @@ static json_t *cell_json(const struct table_column *c, const void *row)
 {
     const void *at = (const char *)row + c->offset;
     switch (c->type) {
-    case CELL_TEXT: return json_text(*(const char *const *)at);
+    case CELL_TEXT: return json_text(text_at(c, row));
     case CELL_REAL: return json_number(real_at(c, row));
     case CELL_BOOL: return json_boolean(*(const bool *)at);
     case CELL_U64:  return json_integer((json_int_t)*(const uint64_t *)at);
