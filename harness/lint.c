@@ -21,13 +21,13 @@ int command_lint(const struct options *o, struct session *s, struct err *err)
     struct lint lint;
     struct progress progress;
     struct judge_options options = logs_options(o, s, &progress);
-    if (!all_there(o, s, err) || !count_threads(&options.n_threads, o, err) || !judge_load(&judge, &options, &s->arena, err)
-        || !lint_begin(&lint, s->out, o->format, &judge, logs_notice, err))
+    if (!all_there(o, s, err) || !count_threads(&options.n_threads, o, err) || !judge_load(&judge, &options, &s->arena, err))
         return EXIT_BAD_INPUT;
     bool read = true;
+    lint_begin(&lint, o->format, &judge, logs_notice, &s->arena);
     for (size_t i = 0; i < o->n_arguments && read; i++)
         read = lint_path(&lint, logs_path(o->arguments[i], s, err), err);
     lint.failed = lint.failed || !read;
-    bool passed = lint_end(&lint);
-    return !read ? EXIT_BAD_INPUT : passed ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
+    lint_end(&lint, s->out);
+    return !read ? EXIT_BAD_INPUT : lint.failed ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
 }

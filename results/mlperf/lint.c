@@ -2,24 +2,18 @@
 /*
  * lint.c - judges files and trees, and counts the verdicts; see mlperf.h.
  */
+#include <jansson.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "results/mlperf/mlperf_internal.h"
 
-bool lint_begin(struct lint *l, FILE *out, enum output_format format, struct judge *j, lint_notice *notice, struct err *err)
+void lint_begin(struct lint *l, enum output_format format, struct judge *j, lint_notice *notice, struct arena *a)
 {
-    *l = (struct lint){ .out = out, .format = format, .judge = j, .notice = notice, .judged = { .f = out, .format = format } };
-    if (format == FORMAT_JSON && !(l->messages = tmpfile()))
-        return fail(err, "no temporary file can be made");
-    return true;
-}
-
-static void begin_output(struct lint *l)
-{
-    if (!l->begun)
-        lint_print_head(l);
-    l->begun = true;
+    *l = (struct lint){ .format = format, .judge = j, .notice = notice, .folders = json_array(), .messages = json_array(),
+                        .d = { .arena = a, .judged.suite = "podbench lint" } };
+    l->out = document_stream(&l->d, IN_TEXT | IN_CSV);
+    lint_print_head(l);
 }
 
 static void count_log(struct lint *l, const struct log_judgement *j)
@@ -36,7 +30,6 @@ static void lint_folder_log(void *user, const struct folder *f, const char *path
 {
     struct lint *l = user;
     struct arena a = {0};
-    begin_output(l);
     count_log(l, j);
     lint_print_log(l, f, path, j, &a);
     arena_free(&a);
@@ -53,8 +46,7 @@ static void compare_systems(struct lint *l, const char *dir, struct arena *a)
     const char *results = arena_printf(a, "%.*s", (int)cut, dir), *slash = strrchr(results, '/');
     if (!slash || !text_is(slash, "/results") || text_is(l->org, results))
         return;
-    arena_reset(&l->org_arena);
-    l->org = arena_strdup(&l->org_arena, results);
+    l->org = arena_strdup(l->d.arena, results);
     const char *systems = arena_printf(a, "%.*s/systems", (int)(slash - results), results);
     if (access(systems, R_OK) != 0 || !list_folder(&names, &n, systems, ".json", a, NULL))
         return;
@@ -69,7 +61,6 @@ static void lint_folder(void *user, const char *dir, char *const *logs, size_t n
 {
     struct lint *l = user;
     struct folder f;
-    begin_output(l);
     compare_systems(l, dir, a);
     folder_judge(&f, l->judge, dir, logs, n, lint_folder_log, l, a);
     l->counts.folders++;
@@ -106,8 +97,7 @@ static bool lint_log(struct lint *l, const char *path, struct err *err)
     bool good = e || !*round ? log_judge(&j, l->judge, path, true, e, *names.benchmark ? names.benchmark : NULL, &a, &why)
                              : edition_unknown(&l->judge->rounds, round, &why);
     if (good) {
-        begin_output(l);
-        count_log(l, &j);
+            count_log(l, &j);
         l->failed = l->failed || !j.compliance.passed;
         lint_print_log(l, NULL, path, &j, &a);
     } else {
@@ -136,13 +126,11 @@ bool lint_path(struct lint *l, const char *path, struct err *err)
     return good;
 }
 
-bool lint_end(struct lint *l)
+void lint_end(struct lint *l, FILE *out)
 {
-    if (l->begun)
-        lint_print_foot(l);
-    if (l->messages)
-        fclose(l->messages);
-    arena_free(&l->found_arena);
-    arena_free(&l->org_arena);
-    return !l->failed;
+    lint_print_foot(l);
+    if (l->counts.logs || l->counts.folders)
+        document_write(out, l->format, &l->d);
+    else
+        document_drop(&l->d);
 }

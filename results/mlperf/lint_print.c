@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * lint_print.c - lint's answer in every format; see mlperf.h.
+ * lint_print.c - lint's answer as a document; see mlperf.h.
  *
  * CSV and the judging formats have a row for each log (its compliance) and, for each folder, one for each part of the package's verdict and
- * one for the package. JSON lists the folders, then all messages, then the counts.
+ * one for the package. JSON lists the folders, all messages and the counts.
  */
 #include "results/mlperf/mlperf_internal.h"
 
@@ -118,15 +118,6 @@ static void text_folder(struct lint *l, const struct folder *f, struct arena *a)
                 (unsigned long long)count_passed(f), f->n, *f->remark ? f->remark : f->edition->round);
 }
 
-static void text_end(const struct lint *l)
-{
-    const struct lint_counts *c = &l->counts;
-    fprintf(l->out, "%llu of %llu folders pass, %llu of %llu logs pass; %llu error%s, %llu warning%s, %llu for review, %llu not read\n",
-            (unsigned long long)c->folders_passed, (unsigned long long)c->folders, (unsigned long long)c->logs_passed,
-            (unsigned long long)c->logs, (unsigned long long)c->errors, plural(c->errors), (unsigned long long)c->warnings,
-            plural(c->warnings), (unsigned long long)c->reviews, (unsigned long long)c->skipped);
-}
-
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
 
 struct message_line { const char *severity, *path, *key, *text; uint64_t line; };
@@ -134,17 +125,17 @@ struct message_line { const char *severity, *path, *key, *text; uint64_t line; }
 static const struct table_column message_columns[] = { C(severity), C(path), C(line), C(key), C(text) };
 #undef C
 
-static void json_log(struct lint *l, const char *path, const struct compliance *c)
+static void json_message(struct lint *l, const char *path, const struct log_message *m)
 {
     const struct table t = TABLE(message_columns, struct message_line);
-    for (size_t i = 0; i < c->n_messages; i++) {
-        const struct log_message *m = &c->messages[i];
-        if (!shows_message(l, m))
-            continue;
-        const struct message_line line = { severity_names[m->severity], path, m->key, m->text, m->line };
-        write_json_item(l->messages, table_row_json(&t, &line), !l->any_message);
-        l->any_message = true;
-    }
+    if (shows_message(l, m))
+        json_array_append_new(l->messages, table_row_json(&t, &(struct message_line){ severity_names[m->severity], path, m->key, m->text, m->line }));
+}
+
+static void json_log(struct lint *l, const char *path, const struct compliance *c)
+{
+    for (size_t i = 0; i < c->n_messages; i++)
+        json_message(l, path, &c->messages[i]);
 }
 
 struct rcp_line { bool pass, counts; double submission_mean, reference_mean, reference_sd, max_speedup, least_mean, scaling; const char *text; };
@@ -186,8 +177,7 @@ static void json_folder(struct lint *l, const struct folder *f, struct arena *a)
         json_object_set_new(o, "reference_convergence", rcp_json(f));
     struct table runs = runs_table(f, a);
     json_object_set_new(o, "runs", table_json(&runs));
-    write_json_item(l->out, o, !l->any_folder);
-    l->any_folder = true;
+    json_array_append_new(l->folders, o);
 }
 
 #define C(member, name) { COLUMN_AS(struct lint_counts, member, name) }
@@ -196,20 +186,6 @@ static const struct table_column count_columns[] = {
     C(warnings, "warnings"), C(reviews, "reviews"), C(skipped, "not_read"),
 };
 #undef C
-
-static void json_end(struct lint *l)
-{
-    const struct table counts = TABLE(count_columns, struct lint_counts);
-    fputs("\n],\n\"messages\": [", l->out);
-    rewind(l->messages);
-    for (int ch; (ch = getc(l->messages)) != EOF; )
-        putc(ch, l->out);
-    fputs("\n],\n\"counts\": ", l->out);
-    json_t *o = table_row_json(&counts, &l->counts);
-    json_dumpf(o, l->out, 0);
-    json_decref(o);
-    fprintf(l->out, ",\n\"pass\": %s}\n", l->failed ? "false" : "true");
-}
 
 /* ---- CSV and the judging formats: a check is a row, or a judgement ----------------------------------------------- */
 
@@ -223,15 +199,10 @@ static const struct table_column lint_columns[] = {
 #undef C
 static const struct table lint_table = TABLE(lint_columns, struct lint_row);
 
-static bool is_judging(const struct lint *l)
-{
-    return FORMAT_BIT(l->format) & JUDGING_FORMATS;
-}
-
 /* rcp: the reference test's numbers; NULL if it is another check. group: of a judgement, whose message says why it fails. */
-static void write_lint_row(struct lint *l, struct lint_row line, const struct rcp_verdict *rcp, const char *group, enum judged judged, const char *message)
+static void add_lint_row(struct lint *l, struct lint_row line, const struct rcp_verdict *rcp, const char *group, enum judged judged, const char *message)
 {
-    struct arena *a = &l->found_arena;
+    struct arena *a = l->d.arena;
     if (!shows(l, judged != JUDGED_FAIL))
         return;
     line.submission_mean = rcp ? rcp->submission_mean : (double)NAN, line.batch_size = rcp ? rcp->batch : (double)NAN;
@@ -239,22 +210,11 @@ static void write_lint_row(struct lint *l, struct lint_row line, const struct rc
     line.max_speedup = rcp ? rcp->limit.max_speedup : (double)NAN, line.min_mean = rcp ? rcp->limit.least_mean : (double)NAN;
     line.factor = rcp ? rcp->scaling : (double)NAN;
     const char *why = message && *message ? message : judged == JUDGED_FAIL ? "fails" : "";
-    if (is_judging(l))
-        judgements_add(&l->found, (struct judgement){ .group = arena_strdup(a, group), .name = arena_printf(a, "%s: %s", line.path, line.check),
-                       .file = arena_strdup(a, line.path), .line = 1, .judged = judged, .message = arena_strdup(a, why) }, a);
-    else
+    if (l->format == FORMAT_CSV)
         table_write_row(l->out, FORMAT_CSV, &lint_table, &line);
-}
-
-/* The judgements of a folder, or of a log given by name, are a suite. */
-static void end_lint_rows(struct lint *l, const char *suite)
-{
-    if (!is_judging(l))
-        return;
-    l->found.suite = suite;
-    judgement_stream_add(&l->judged, &l->found);
-    l->found = (struct judgements){0};
-    arena_reset(&l->found_arena);
+    else
+        judgements_add(&l->d.judged, (struct judgement){ .group = arena_strdup(a, group), .name = arena_printf(a, "%s: %s", line.path, line.check),
+                       .file = arena_strdup(a, line.path), .line = 1, .judged = judged, .message = arena_strdup(a, why) }, a);
 }
 
 static void rows_of_log(struct lint *l, const struct folder *f, const char *path, const struct log_judgement *j, struct arena *a)
@@ -266,9 +226,7 @@ static void rows_of_log(struct lint *l, const struct folder *f, const char *path
         .system = f ? f->system : j->run.platform, .benchmark = f ? f->benchmark : j->benchmark, .file = last_part(path), .check = "compliance",
         .ruleset = j->edition->ruleset, .verdict = pass_or_fail(passed), .refused = refused,
         .warnings = keys_of(&j->compliance, SEVERITY_WARNING, a), .path = path };
-    write_lint_row(l, line, NULL, f ? utf8_text(f->dir, a) : path, passed ? JUDGED_PASS : JUDGED_FAIL, refused);
-    if (!f)
-        end_lint_rows(l, path);
+    add_lint_row(l, line, NULL, f ? utf8_text(f->dir, a) : path, passed ? JUDGED_PASS : JUDGED_FAIL, refused);
 }
 
 static void rows_of_folder(struct lint *l, const struct folder *f, struct arena *a)
@@ -280,11 +238,10 @@ static void rows_of_folder(struct lint *l, const struct folder *f, struct arena 
     for (int i = 0; i < N_PACKAGE_PARTS && !f->problem; i++) {
         const struct part_verdict *part = &f->parts[i];
         line.check = package_part_names[i], line.verdict = part_state_names[part->state], line.detail = part->text;
-        write_lint_row(l, line, i == PACKAGE_CONVERGENCE && f->has_rcp ? &f->rcp : NULL, line.path, judged[part->state], part->text);
+        add_lint_row(l, line, i == PACKAGE_CONVERGENCE && f->has_rcp ? &f->rcp : NULL, line.path, judged[part->state], part->text);
     }
     line.check = "package", line.verdict = pass_or_fail(f->passed), line.detail = f->problem ? f->problem : f->remark;
-    write_lint_row(l, line, NULL, line.path, f->passed ? JUDGED_PASS : JUDGED_FAIL, line.detail);
-    end_lint_rows(l, line.path);
+    add_lint_row(l, line, NULL, line.path, f->passed ? JUDGED_PASS : JUDGED_FAIL, line.detail);
 }
 
 /* ---- any format -------------------------------------------------------------------------------------------------- */
@@ -293,10 +250,8 @@ void lint_print_head(struct lint *l)
 {
     if (l->format == FORMAT_CSV)
         table_write_row(l->out, FORMAT_CSV, &lint_table, NULL);
-    else if (l->format == FORMAT_JSON)
-        fputs("{\"groups\": [", l->out);
-    else if (is_judging(l))
-        judgement_stream_begin(&l->judged, "podbench lint");
+    document_member(&l->d, "groups", l->folders);
+    document_member(&l->d, "messages", l->messages);
 }
 
 void lint_print_log(struct lint *l, const struct folder *f, const char *path, const struct log_judgement *j, struct arena *a)
@@ -311,15 +266,13 @@ void lint_print_log(struct lint *l, const struct folder *f, const char *path, co
 
 void lint_print_remark(struct lint *l, const char *path, const char *text)
 {
-    struct compliance remark = { .passed = true, .messages = &(struct log_message){ SEVERITY_REVIEW, 0, "", text }, .n_messages = 1 };
-    if (l->format == FORMAT_TEXT && shows(l, true)) {
-        fprintf(l->out, "%s: %s: %s\n", path, severity_names[SEVERITY_REVIEW], text);
-    } else if (l->format == FORMAT_JSON) {
-        json_log(l, path, &remark);
-    } else if (l->format != FORMAT_TEXT) {
-        write_lint_row(l, (struct lint_row){ .check = "systems", .verdict = severity_names[SEVERITY_REVIEW], .detail = text, .path = path }, NULL, "systems",
-                    JUDGED_SKIP, text);
-    }
+    const char *review = severity_names[SEVERITY_REVIEW];
+    if (l->format == FORMAT_TEXT && shows(l, true))
+        fprintf(l->out, "%s: %s: %s\n", path, review, text);
+    else if (l->format == FORMAT_JSON)
+        json_message(l, path, &(struct log_message){ SEVERITY_REVIEW, 0, "", text });
+    else if (l->format != FORMAT_TEXT)
+        add_lint_row(l, (struct lint_row){ .check = "systems", .verdict = review, .detail = text, .path = path }, NULL, "systems", JUDGED_SKIP, text);
 }
 
 void lint_print_folder(struct lint *l, const struct folder *f, struct arena *a)
@@ -334,13 +287,10 @@ void lint_print_folder(struct lint *l, const struct folder *f, struct arena *a)
 void lint_print_foot(struct lint *l)
 {
     const struct lint_counts *c = &l->counts;
-    if (l->format == FORMAT_TEXT)
-        text_end(l);
-    else if (l->format == FORMAT_JSON)
-        json_end(l);
-    else if (is_judging(l))
-        judgement_stream_end(&l->judged);
-    if (l->format == FORMAT_MARKDOWN)
-        fprintf(l->out, "\n**podbench lint: %s**, %llu of %llu logs and %llu of %llu packages pass\n", l->failed ? "FAILED" : "passed",
-                (unsigned long long)c->logs_passed, (unsigned long long)c->logs, (unsigned long long)c->folders_passed, (unsigned long long)c->folders);
+    const struct table counts = TABLE(count_columns, struct lint_counts);
+    document_line_for(&l->d, IN_TEXT, "%" PRIu64 " of %" PRIu64 " folders pass, %" PRIu64 " of %" PRIu64 " logs pass; %" PRIu64 " error%s, %" PRIu64
+                      " warning%s, %" PRIu64 " for review, %" PRIu64 " not read", c->folders_passed, c->folders, c->logs_passed, c->logs, c->errors,
+                      plural(c->errors), c->warnings, plural(c->warnings), c->reviews, c->skipped);
+    document_member(&l->d, "counts", table_row_json(&counts, c));
+    document_member(&l->d, "pass", json_boolean(!l->failed));
 }

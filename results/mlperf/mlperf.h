@@ -216,10 +216,9 @@ void score_row_fill(struct score_row *out, const struct folder *f, struct arena 
 void score_print(FILE *out, enum output_format format, const struct score_row *row, bool first);
 void score_print_end(FILE *out, enum output_format format);            /* after at least one row */
 
-/* ---- lint.c: the verdicts on files and trees, printed as logs are read ------------------------------------
+/* ---- lint.c: the verdicts on files and trees, as one document -----------------------------------------------
  *
- * A tree of any size needs the memory of one folder. Lint passes when every log given by name complies and every folder
- * passes as a package.
+ * Lint passes when every log given by name complies and every folder passes as a package.
  */
 
 struct lint_counts { uint64_t folders, folders_passed, logs, logs_passed, errors, warnings, reviews, skipped; };
@@ -227,22 +226,19 @@ struct lint_counts { uint64_t folders, folders_passed, logs, logs_passed, errors
 typedef void lint_notice(const char *path, const char *text);   /* told what is skipped */
 
 struct lint {
-    FILE *out;
     lint_notice *notice;
     enum output_format format;
     struct judge *judge;
     struct lint_counts counts;
-    FILE *messages;                     /* temporary: JSON's messages, which come after all folders */
-    struct judgement_stream judged;     /* the judging formats: one set for each folder, */
-    struct judgements found; struct arena found_arena;      /* which is gathered here as its logs are read */
-    const char *org; struct arena org_arena;        /* the submitter whose systems were compared last; NULL if none */
-    bool begun;                         /* something is printed; before that, an error leaves no output */
+    struct document d;
+    FILE *out;                          /* the document's text or CSV */
+    struct json_t *folders, *messages;  /* members of its JSON */
+    const char *org;                    /* the submitter whose systems were compared last; NULL if none */
     bool failed;                        /* something does not pass, or could not be read */
-    bool any_message, any_folder;       /* a JSON message or folder is written */
 };
 
-bool lint_begin(struct lint *l, FILE *out, enum output_format format, struct judge *j, lint_notice *notice, struct err *err);
+void lint_begin(struct lint *l, enum output_format format, struct judge *j, lint_notice *notice, struct arena *a);
 /* Judges a file, or every folder of logs in a folder. Fails when it cannot be read or holds no logs. */
 bool lint_path(struct lint *l, const char *path, struct err *err);
-bool lint_end(struct lint *l);          /* true when everything passed */
+void lint_end(struct lint *l, FILE *out);       /* prints the document, unless nothing was judged */
 #endif

@@ -130,14 +130,25 @@ static void write_parts(FILE *f, enum output_format format, const struct documen
     }
 }
 
-void document_write(FILE *f, enum output_format format, struct document *d)
+static void close_streams(struct document *d)
 {
     for (size_t i = 0; i < d->n; i++)
         if (d->parts[i].text)
             fclose(d->parts[i].text->f);
+}
+
+void document_write(FILE *f, enum output_format format, struct document *d)
+{
+    close_streams(d);
     if (format == FORMAT_JSON)
         print_json(f, document_json(d));
     else if (!d->judged.suite || !judgements_write(f, format, &d->judged))
         write_parts(f, format, d);
     drop_parts(d, format);
+}
+
+void document_drop(struct document *d)
+{
+    close_streams(d);
+    drop_parts(d, FORMAT_TEXT);
 }

@@ -94,53 +94,32 @@ static void write_tap(FILE *f, const struct judgement *j, size_t number)
 
 /* ---- JUnit ---------------------------------------------------------------------------------------- */
 
-static void write_attribute(FILE *f, const char *name, const char *text)
+static void write_case(FILE *f, const struct judgement *j, struct arena *a)
 {
-    fprintf(f, " %s=\"", name);
-    write_xml_text(f, text);
-    fputc('"', f);
-}
-
-static void write_timestamp(FILE *f)
-{
-    uint64_t seconds;
-    char out[32];
-    struct tm tm;
-    source_date(&seconds, 0, NULL);
-    time_t t = (time_t)seconds;
-    strftime(out, sizeof out, "%Y-%m-%dT%H:%M:%S", gmtime_r(&t, &tm));
-    write_attribute(f, "timestamp", out);
-}
-
-static void write_case(FILE *f, const struct judgement *j)
-{
-    fprintf(f, "  <testcase");
-    write_attribute(f, "classname", j->group && *j->group ? j->group : "podbench");
-    write_attribute(f, "name", j->name);
-    fprintf(f, " time=\"0\"");
-    if (j->judged == JUDGED_PASS || j->judged == JUDGED_UNEXPECTED_PASS) {
-        fprintf(f, "/>\n");
-        return;
-    }
-    fprintf(f, j->judged == JUDGED_FAIL ? "><failure type=\"podbench\"" : "><skipped");
-    write_attribute(f, "message", j->reason ? j->reason : message_of(j));
-    fprintf(f, ">");
-    write_xml_text(f, message_of(j));
-    fprintf(f, j->judged == JUDGED_FAIL ? "</failure></testcase>\n" : "</skipped></testcase>\n");
+    const char *message = xml_text(message_of(j), a), *element = j->judged == JUDGED_FAIL ? "failure" : "skipped";
+    fprintf(f, "  <testcase classname=\"%s\" name=\"%s\" time=\"0\"", xml_text(j->group && *j->group ? j->group : "podbench", a), xml_text(j->name, a));
+    if (j->judged == JUDGED_PASS || j->judged == JUDGED_UNEXPECTED_PASS)
+        fputs("/>\n", f);
+    else
+        fprintf(f, "><%s%s message=\"%s\">%s</%s></testcase>\n", element, j->judged == JUDGED_FAIL ? " type=\"podbench\"" : "",
+                j->reason ? xml_text(j->reason, a) : message, message, element);
 }
 
 static void write_suite(FILE *f, const struct judgements *set)
 {
     size_t skipped = judgements_count(set, JUDGED_SKIP) + judgements_count(set, JUDGED_EXPECTED);
-    fprintf(f, "<testsuite");
-    write_attribute(f, "name", set->suite);
-    fprintf(f, " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"0\" hostname=\"localhost\"", set->n,
-            judgements_count(set, JUDGED_FAIL), skipped);
-    write_timestamp(f);
-    fprintf(f, ">\n  <properties/>\n");
+    struct arena a = {0};
+    uint64_t seconds;
+    char at[32];
+    struct tm tm;
+    source_date(&seconds, 0, NULL);
+    strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%S", gmtime_r(&(time_t){ (time_t)seconds }, &tm));
+    fprintf(f, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"0\" "
+            "hostname=\"localhost\" timestamp=\"%s\">\n  <properties/>\n", xml_text(set->suite, &a), set->n, judgements_count(set, JUDGED_FAIL), skipped, at);
     for (size_t i = 0; i < set->n; i++)
-        write_case(f, &set->items[i]);
+        write_case(f, &set->items[i], &a);
     fprintf(f, "  <system-out/>\n  <system-err/>\n</testsuite>\n");
+    arena_free(&a);
 }
 
 /* ---- Markdown --------------------------------------------------------------------------------------- */
@@ -221,56 +200,17 @@ static void write_annotation(FILE *f, const struct judgement *j)
 
 /* ---- reports ------------------------------------------------------------------------------------------- */
 
-static const char xml_head[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
-
 bool judgements_write(FILE *f, enum output_format format, const struct judgements *set)
 {
-    if (!(FORMAT_BIT(format) & JUDGING_FORMATS))
-        return false;
-    if (format == FORMAT_MARKDOWN) {
+    if (format == FORMAT_MARKDOWN)
         write_markdown_summary(f, set);
-        return true;
-    }
-    struct judgement_stream s = { .f = f, .format = format };
+    if (format == FORMAT_JUNIT)
+        write_suite(f, set);
     if (format == FORMAT_TAP)
         fprintf(f, "1..%zu\n", set->n);
-    if (format == FORMAT_JUNIT)
-        fputs(xml_head, f);
-    judgement_stream_add(&s, set);
-    return true;
-}
-
-void judgement_stream_begin(struct judgement_stream *s, const char *title)
-{
-    if (s->format == FORMAT_MARKDOWN)
-        fputs("| what fails | why |\n|---|---|\n", s->f);
-    if (s->format != FORMAT_JUNIT)
-        return;
-    fprintf(s->f, "%s<testsuites", xml_head);
-    write_attribute(s->f, "name", title);
-    fputs(">\n", s->f);
-}
-
-void judgement_stream_add(struct judgement_stream *s, const struct judgements *set)
-{
-    if (s->format == FORMAT_JUNIT)
-        write_suite(s->f, set);
-    for (size_t i = 0; i < set->n && s->format != FORMAT_JUNIT; i++) {
-        const struct judgement *j = &set->items[i];
-        s->n++;
-        if (s->format == FORMAT_TAP)
-            write_tap(s->f, j, s->n);
-        else if (s->format == FORMAT_ANNOTATIONS)
-            write_annotation(s->f, j);
-        else if (j->judged == JUDGED_FAIL)
-            write_judgement_row(s->f, j);
-    }
-}
-
-void judgement_stream_end(struct judgement_stream *s)
-{
-    if (s->format == FORMAT_TAP)
-        fprintf(s->f, "1..%zu\n", s->n);
-    if (s->format == FORMAT_JUNIT)
-        fputs("</testsuites>\n", s->f);
+    for (size_t i = 0; i < set->n && format == FORMAT_TAP; i++)
+        write_tap(f, &set->items[i], i + 1);
+    for (size_t i = 0; i < set->n && format == FORMAT_ANNOTATIONS; i++)
+        write_annotation(f, &set->items[i]);
+    return FORMAT_BIT(format) & JUDGING_FORMATS;
 }

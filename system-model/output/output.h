@@ -149,12 +149,6 @@ bool judgements_expect(struct judgements *set, const char *path, struct arena *a
  * annotations as GitHub and GitLab read them. Returns false for any other format. */
 bool judgements_write(FILE *f, enum output_format format, const struct judgements *set);
 
-/* The same for sets that are found one after the other, in one report: begin, any number of adds, end. */
-struct judgement_stream { FILE *f; enum output_format format; size_t n; };
-void judgement_stream_begin(struct judgement_stream *s, const char *title);
-void judgement_stream_add(struct judgement_stream *s, const struct judgements *set);
-void judgement_stream_end(struct judgement_stream *s);
-
 /* ---- document.c ------------------------------------------------------------------------------------------ */
 
 struct document {
@@ -172,5 +166,6 @@ void document_member(struct document *d, const char *name, struct json_t *value)
 /* Once only: the JSON that was given is used up. The judging formats print the judgements; a document without a suite
  * is Markdown by its parts. */
 void document_write(FILE *f, enum output_format format, struct document *d);
+void document_drop(struct document *d);         /* instead of writing it */
 
 #endif

@@ -66,10 +66,10 @@ static inline char *lint_text(const char *path, const char *ruleset, enum output
     size_t size;
     FILE *f = open_memstream(&text, &size);
     err->msg[0] = 0;
-    bool good = judge_load(&judge, &options, &a, err) && lint_begin(&lint, f, format, &judge, no_notice, err);
-    if (good) {
-        good = lint_path(&lint, path, err);
-        *passed = lint_end(&lint) && good;
+    if (judge_load(&judge, &options, &a, err)) {
+        lint_begin(&lint, format, &judge, no_notice, &a);
+        *passed = lint_path(&lint, path, err) && !lint.failed;
+        lint_end(&lint, f);
     }
     fclose(f);
     arena_free(&a);

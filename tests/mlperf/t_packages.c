@@ -273,8 +273,8 @@ static void test_formats(void **state)
     static const char *const want[] = {
         [FORMAT_TEXT] = "0 of 1 folders pass, 4 of 5 logs pass; 1 error, 0 warnings, 0 for review, 0 not read\n",
         [FORMAT_CSV] = ",result_1.txt,compliance,2.1.0,fail,run_stop,,,,,,,,,,",
-        [FORMAT_JSON] = ("\"counts\": {\"folders\": 1, \"folders_passed\": 0, \"logs\": 5, \"logs_passed\": 4, \"errors\": 1, "
-                      "\"warnings\": 0, \"reviews\": 0, \"not_read\": 0},\n\"pass\": false}\n"),
+        [FORMAT_JSON] = ("  \"counts\": {\n    \"folders\": 1,\n    \"folders_passed\": 0,\n    \"logs\": 5,\n    \"logs_passed\": 4,\n    \"errors\": 1,\n"
+                      "    \"warnings\": 0,\n    \"reviews\": 0,\n    \"not_read\": 0\n  },\n  \"pass\": false\n}\n"),
         [FORMAT_JUNIT] = " tests=\"11\" failures=\"3\" errors=\"0\" skipped=\"0\"",
         [FORMAT_TAP] = "1..11\n",
     };

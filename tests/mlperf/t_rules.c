@@ -245,9 +245,10 @@ static char *lint_as(enum output_format format, const char *rows, const char *li
     char *text;
     const char *log = temp_file(lines, strlen(lines), ".txt");
     struct judge_options options = { .ruleset = "2.0.0", .data_dir = folder_of_rules(rows, a) };
-    PRINTED(text, assert_true(judge_load(&judge, &options, a, &err) && lint_begin(&lint, f, format, &judge, no_notice, &err)
-                              && lint_path(&lint, log, &err));
-            lint_end(&lint));
+    assert_true(judge_load(&judge, &options, a, &err));
+    lint_begin(&lint, format, &judge, no_notice, a);
+    assert_true(lint_path(&lint, log, &err));
+    PRINTED(text, lint_end(&lint, f));
     unlink(log);
     return text;
 }
