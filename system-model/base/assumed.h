@@ -62,8 +62,6 @@
     X(PART_OF_TORUS_OPEN, 1, "flag", "time", \
       "a program on part of a torus (2^k IPUs) has a ladder: the loop closes over all IPUs; no source at hand states the links of a partition") \
     X(NETWORK_SWITCHES, 3, "switches", "time", "between two pods whose gateways are joined by a network: a leaf, the spine and a leaf") \
-    X(RECEIVED_SUMS_PART, 2, "parts", "memory, and by it the choice of splits", \
-      "a tile has received one part in so many of the sums that are shared while its own are still live") \
     X(MOVED_PIECE_BYTES, 512, "B", "memory", \
       "contiguous bytes on the sending tile, which decide the code of an exchange: a row of sixteen channels or so") \
     X(SUPERSTEP_CONTROL_BYTES, 17, "B", "memory", \

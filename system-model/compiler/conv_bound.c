@@ -169,15 +169,12 @@ static struct bytes bytes_of(const struct conv_candidate *c, const struct share 
     return b;
 }
 
-/* Bytes of shared sums on a tile: its own, and those that it receives while its own live. */
-static const double SUMS_LIVE = 1 + 1.0 / RECEIVED_SUMS_PART;
-
 static double least_bytes(const struct search *f, const struct conv_candidate *c, const struct share *t, const struct point *p, enum open_splits open)
 {
     struct bytes b = bytes_of(c, t, p);
     double bytes = b.so_far, before = 2 * real(f->rearranged_bytes);
     if (open == OPEN_FIELD)
-        bytes += b.weights + b.input + b.sums * (p->depth > 1 ? SUMS_LIVE : 1);
+        bytes += b.weights + b.input + b.sums;
     else
         bytes += least_of_three(b.weights, b.input, b.sums, 1, p->n, open >= OPEN_OUTPUTS);
     return bytes > before ? bytes : before;
@@ -299,7 +296,7 @@ struct conv_range conv_sum_range(struct search *f, const struct conv_candidate *
     struct bytes b = bytes_of(c, t, &p);
     double cycles = ((double)f->best_cycles + 1) * MORE, bytes = ((double)f->bound_bytes + 1) * MORE;
     struct conv_range fast = between_roots(s.loads, k.sums, (cycles - k.so_far) / p.steps + k.zero - k.shared - s.inputs);
-    struct conv_range fits = between_roots(b.weights, SUMS_LIVE * b.sums, bytes - b.so_far - b.input);
+    struct conv_range fits = between_roots(b.weights, b.sums, bytes - b.so_far - b.input);
     if (fits.low > 2 || fits.high < n)
         f->least_over_bytes = min_u64(f->least_over_bytes, f->bound_bytes + 1);
     return (struct conv_range){ fmax(fast.low, fits.low), fmin(fast.high, fits.high) };

@@ -283,13 +283,16 @@ static uint64_t padded_bytes(const struct search *f, const struct share *t, cons
     return (in || kernel ? b->in : 0) + (kernel ? b->weights : 0);
 }
 
+/* The estimate that poplin's planner bounds, and what is counted. Sums that a stage of additions receives are not in it: the step's operands are gone by then.
+ * PopLibs' programs take no more either (benchmark_results.csv @f9273583): bert_grouped_12x384x64x384 has 23.1 kB a tile on GC200 and 27.1 on GC2, as here, where
+ * half of the sums besides would make 25.4 and 30.1. An input that output-serial steps share is sent before the loop and counts besides what a step reads. */
 static uint64_t temp_bytes(const struct search *f, const struct share *t, const struct conv_candidate *c, const struct operand_bytes *b)
 {
     uint64_t partials = b->outputs * c->amp.partial_bytes, working = b->in + b->weights + partials + padded_bytes(f, t, c, b);
-    if (t->p_in * t->p_kernel > 1)
-        working += ceil_div(partials, RECEIVED_SUMS_PART);      /* received by a reduction stage while it holds what it sends */
     if (t->serial_in > 1)
         working += ceil_div(partials, t->p_in * t->p_kernel);
+    if (t->serial_out > 1 && f->chip->planner_input == INPUT_TWICE)
+        working += b->in;
     if (share_steps(t) > 1)           /* the weights of all steps, in their order */
         working += share_steps(t) * ceil_div(b->weights, t->p_batch * t->p_field);
     return max_u64(2 * max_u64(f->rearranged_bytes, gathered_bytes(f, c)), working);

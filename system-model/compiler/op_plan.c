@@ -40,7 +40,7 @@ static uint64_t chip_digest(const struct chip *c, const struct op_plan_options *
         c->mac_fp16_fp16_per_cycle, c->mac_fp16_fp32_per_cycle, c->mac_fp32_per_cycle, c->mac_fp8_per_cycle, c->vector_bytes_per_cycle,
         c->weight_load_bytes_per_cycle,
         c->conv_units_fp16_fp16, c->conv_units_fp16_fp32, c->conv_units_fp32, c->exchange_bytes_per_cycle,
-        c->tiles_per_exchange_bus, (uint64_t)c->planner_copies, superstep_cycles(c), c->exchange_transit_cycles,
+        c->tiles_per_exchange_bus, (uint64_t)c->planner_copies, (uint64_t)c->planner_input, superstep_cycles(c), c->exchange_transit_cycles,
         o->n_tiles, (uint64_t)o->partials,
     };
     const double rates[] = { chip_exchange_bytes_per_cycle(c), c->amp_efficiency };

@@ -20,6 +20,7 @@ static const char *const gateway_names[] = { "none", "direct", "switched", "netw
 const char *const generation_names[N_GENERATIONS + 1] = { "other", "mk1", "mk2", NULL };
 
 static const char *const copies_names[] = { "measured", "estimated", NULL };
+static const char *const input_names[] = { "twice", "once", NULL };
 
 struct sheet_field { struct field field; int may, must; };
 
@@ -80,6 +81,8 @@ static const struct sheet_field sheet_fields[] = {
         .help = "design of the chip, which selects its fitted constants; other has none" }, CHIP, CHIP },
     { { .name = "planner_copies", .unit = "name", .type = FIELD_CHOICE, .offset = offsetof(struct machine, chip.planner_copies), .choices = copies_names,
         .help = "how the planner estimates copies of single elements; default: measured" }, CHIP, 0 },
+    { { .name = "planner_input", .unit = "name", .type = FIELD_CHOICE, .offset = offsetof(struct machine, chip.planner_input), .choices = input_names,
+        .help = "how often the planner counts the bytes of an input that serial steps share; default: twice" }, CHIP, 0 },
     CR(tdp_w, "W", 1, 1e5, CHIP, 0, "the most that a chip draws, all tiles at their peak"),
     CR(idle_power_w, "W", 0.1, 1e5, CHIP, 0, "power of a chip while nothing runs"),
     CR(running_power_w, "W", 0, 1e5, CHIP, 0, "power above idling of a chip whose tiles run, whatever they do"),

@@ -59,6 +59,8 @@ extern const char *const generation_names[N_GENERATIONS + 1];   /* NULL-ended */
 /* How the planner of convolutions estimates copies of single elements: by their measured cost, or by a rule that is far too low, so that it
  * chooses plans that cost the chip more than it expects. */
 enum planner_copies { COPIES_MEASURED, COPIES_ESTIMATED };
+/* How often it counts the bytes of an input that serial steps share: as it is sent before the loop and as a step reads it, or once. */
+enum planner_input { INPUT_TWICE, INPUT_ONCE };
 
 struct chip {
     const char *name;
@@ -67,6 +69,7 @@ struct chip {
     uint64_t worker_turn_cycles;            /* a worker issues once in so many cycles, but not more often than once in n_workers; 0: n_workers */
     double clock_hz;
     enum planner_copies planner_copies;     /* those of the software release that compiles its programs */
+    enum planner_input planner_input;       /* that release has it, too */
     uint64_t tile_memory_bytes;             /* SRAM of a tile */
     uint64_t interleaved_bytes;             /* the part of it with 128-bit loads */
     double memory_error;                    /* standard deviation of ln(bytes needed / bytes counted) of all but tensors that always live */

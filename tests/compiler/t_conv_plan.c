@@ -129,11 +129,13 @@ static void test_no_padding_where_all_divides(void **state)
 
 /* 400 x 192 x 256 in fp32 on four tiles. A quarter of the rows (77 kB), all weights (197 kB) and the sums (102 kB)
  * exceed 0.6 of 300 kB, and so does any other division by four. The outputs are therefore computed in steps, each
- * with its part of the weights (49 kB a tile). */
+ * with its part of the weights (49 kB a tile). A planner that counts the rows twice has 154 kB of them, 25 kB of a step's
+ * weights, 13 kB of sums and the 49 kB in eight steps: it doubles the bound, and takes none. */
 static void test_memory_forces_serial_steps(void **state)
 {
     (void)state;
     struct chip chip = small_chip(4);
+    chip.planner_input = INPUT_ONCE;
     struct conv_shape s = matmul_conv_shape(1, 400, 192, 256, TYPE_FP32, PASS_FORWARD);
     struct op_plan p = planned(&s, &chip, &options);
     assert_true(p.split.serial_out * p.split.serial_in > 1);
@@ -142,14 +144,18 @@ static void test_memory_forces_serial_steps(void **state)
     assert_int_equal(p.rearrange_cycles, 49152 / 4 + 1 + 37);       /* all weights into the order of the steps, once */
     assert_int_equal(p.split.serial_out, 8);
     assert_int_equal(p.n_supersteps, 8 * (1 + 2 + 1) + 2);          /* product, slice and result, counter; that order, and the input */
+    assert_int_equal(p.temp_bytes_per_tile, 76800 + 24576 + 12800 + 49152);
+    chip.planner_input = INPUT_TWICE;
+    p = planned(&s, &chip, &options);
+    assert_int_equal(p.split.serial_out * p.split.serial_in, 1);
     chip.tile_memory_bytes = 100 * 1000 * 1000;
     p = planned(&s, &chip, &options);
     assert_int_equal(p.split.serial_out * p.split.serial_in, 1);
 }
 
 /* 3 groups of 4 to 16 channels, 26 x 26 positions, 4 tiles, one each for the groups: HMAC holds 676 x 4 inputs in 5.4
- * kB, and 16 output channels in floats, 43 kB. In 30 kB it takes 2 steps of 8, 21.6 kB, where once no vertex but the AMP
- * took steps. */
+ * kB, and 16 output channels in floats, 43 kB. In 30 kB it takes 4 steps of 4, 10.8 kB, with its inputs twice, and 2 of 8, 21.6 kB,
+ * by a planner that counts them once. */
 static void test_hmac_takes_steps(void **state)
 {
     (void)state;
@@ -163,8 +169,10 @@ static void test_hmac_takes_steps(void **state)
     struct op_plan_options tight = { .partials = PARTIALS_FP16, .available_memory = 0.1 };
     struct op_plan stepped = planned(&s, &chip, &tight);
     assert_int_equal(stepped.vertex, VERTEX_HMAC);
-    assert_int_equal(stepped.split.serial_out, 2);
+    assert_int_equal(stepped.split.serial_out, 4);
     assert_true(stepped.temp_bytes_per_tile <= 30000);
+    chip.planner_input = INPUT_ONCE;
+    assert_int_equal(planned(&s, &chip, &tight).split.serial_out, 2);
 }
 
 /* The same with a 3 x 3 kernel: three columns become channels, so that a dot of 12 takes 7 + 3 where three of 4 take

@@ -64,7 +64,7 @@ static void test_share_of_memory_is_the_default(void **state)
 /* With 270,000 B for temporaries instead of 180,000 there is a plan that takes more memory and less time. */
 static void test_share_of_memory_that_is_asked_for(void **state)
 {
-    static const char conv[] = "kernel:conv;machine=bow;batch=4;filter=3;input=40;in_chans=64;out_chans=64;stride=1;groups=1;%stype=fp16;partials=fp32";
+    static const char conv[] = "kernel:conv;machine=bow;batch=1;filter=3;input=48;in_chans=64;out_chans=64;stride=1;groups=1;%stype=fp16;partials=fp32";
     struct arena a = { 0 };
     (void)state;
     struct op_plan usual = row_plan(arena_printf(&a, conv, "")), more = row_plan(arena_printf(&a, conv, "available_memory=0.9;"));
