@@ -219,23 +219,24 @@ static void write_spreads(const struct fits_writer *w, const struct submissions 
 
 /* ---- the open division --------------------------------------------------------------------------------- */
 
+struct retuned { const char *benchmark; double before, after; };
+#define F(member, ...) FIELD_OF(struct retuned, member, .min = 1e-9, .max = 1e18, .required = true)
+static const struct field retuned_fields[] = { F(benchmark), F(before), F(after) };
+#undef F
+
 static bool read_gains(struct moments gains[N_BENCHMARKS], const struct fits_writer *w)
 {
     struct csv_table t;
-    size_t name, before, after;
-    double x, y;
-    if (!csv_load(&t, arena_printf(w->a, "%s/retuned.csv", w->data_dir), w->a, w->err) || !csv_column(&name, &t, "benchmark", w->err)
-        || !csv_column(&before, &t, "before", w->err) || !csv_column(&after, &t, "after", w->err))
+    struct retuned r;
+    if (!csv_load(&t, arena_printf(w->a, "%s/retuned.csv", w->data_dir), w->a, w->err))
         return false;
-    for (size_t i = 0; i < t.n_rows; i++)
-        for (size_t b = 0; b < N_BENCHMARKS; b++) {
-            if (!text_is(t.rows[i].cells[name], benchmarks[b]))
-                continue;
-            if (!parse_f64(t.rows[i].cells[before], &x) || !parse_f64(t.rows[i].cells[after], &y) || !(x > 0) || !(y > 0))
-                return fail(w->err, "%s:%u: before and after are '%.20s' and '%.20s', want numbers above 0", t.path, t.rows[i].line,
-                            t.rows[i].cells[before], t.rows[i].cells[after]);
-            moments_add(&gains[b], log(y / x));
-        }
+    for (size_t i = 0; i < t.n_rows; i++) {
+        if (!fields_from_row(&r, retuned_fields, N_FIELDS(retuned_fields), &t, &t.rows[i], w->err))
+            return false;
+        for (size_t b = 0; b < N_BENCHMARKS; b++)
+            if (text_is(r.benchmark, benchmarks[b]))
+                moments_add(&gains[b], log(r.after / r.before));
+    }
     return true;
 }
 

@@ -103,8 +103,8 @@ void ledger_write_line(FILE *f, const struct ledger_line *line);
 /* One result file. Absent numbers are NaN. */
 struct run_row {
     const char *round, *division, *submitter, *system, *benchmark, *optimizer, *source;
-    enum role role;
-    bool success, eval_at_end;
+    int role;                           /* enum role */
+    int success, eval_at_end;           /* 1: true */
     double accelerators, time_to_train_s, startup_s, eval_s, post_train_s;
     double global_batch, base_learning_rate, samples_to_converge, epochs, evals, final_accuracy, throughput_samples_per_s;
 };

@@ -4,75 +4,28 @@
  */
 #include "results/published/published.h"
 
-enum run_cell { RUN_TEXT, RUN_NUMBER };
-#define T(member) { #member, RUN_TEXT, offsetof(struct run_row, member) }
-#define N(member) { #member, RUN_NUMBER, offsetof(struct run_row, member) }
-static const struct run_column { const char *name; enum run_cell kind; size_t offset; } run_columns[] = {
-    T(round), T(division), T(submitter), T(system), T(benchmark), T(optimizer), T(source), N(accelerators), N(time_to_train_s),
-    N(startup_s), N(eval_s), N(post_train_s), N(global_batch), N(base_learning_rate), N(samples_to_converge), N(epochs), N(evals), N(final_accuracy),
-    N(throughput_samples_per_s),
+static const char *const statuses[] = { "aborted", "success", NULL }, *const placements[] = { "inline", "end", NULL };
+#define F(member, ...) FIELD_OF(struct run_row, member, FIELD_ANY, __VA_ARGS__)
+static const struct field run_fields[] = {
+    F(round), F(division), F(submitter), F(system), F(benchmark), F(optimizer), F(source, .required = true), F(accelerators), F(time_to_train_s), F(startup_s),
+    F(eval_s), F(post_train_s), F(global_batch), F(base_learning_rate), F(samples_to_converge), F(epochs), F(evals), F(final_accuracy),
+    F(throughput_samples_per_s), F(role, .choices = role_names, .required = true), FIELD_AS(struct run_row, success, "status", .choices = statuses, .required = true),
+    FIELD_AS(struct run_row, eval_at_end, "eval_placement", .choices = placements, .required = true),
 };
-static const char optional[] = "base_learning_rate";
-enum { N_RUN_COLUMNS = sizeof run_columns / sizeof *run_columns };
-
-static bool read_run_cell(struct run_row *row, const struct run_column *c, const char *text, const char *where, struct err *err)
-{
-    void *slot = (char *)row + c->offset;
-    if (c->kind == RUN_TEXT) {
-        *(const char **)slot = text;
-        return true;
-    }
-    *(double *)slot = NAN;
-    return !*text || parse_f64(text, slot) || fail(err, "%s: %s: '%s' is not a number", where, c->name, text);
-}
-
-static bool read_run_choice(int *out, const char *text, const char *const *names, const char *column, const char *where, struct err *err)
-{
-    for (*out = 0; names[*out]; ++*out)
-        if (text_is(names[*out], text))
-            return true;
-    return fail(err, "%s: %s: '%s' is unknown", where, column, text);
-}
-
-struct choice_columns { size_t role, status, placement; };
-
-static bool read_run_row(struct run_row *row, const struct csv_table *t, size_t i, const size_t at[N_RUN_COLUMNS],
-                     const struct choice_columns *c, struct arena *a, struct err *err)
-{
-    static const char *const statuses[] = { "aborted", "success", NULL }, *const placements[] = { "inline", "end", NULL };
-    const char *where = arena_printf(a, "%s:%u", t->path, t->rows[i].line);
-    char **cells = t->rows[i].cells;
-    int role, status, placement;
-    for (size_t k = 0; k < N_RUN_COLUMNS; k++)
-        if (!read_run_cell(row, &run_columns[k], at[k] < t->n_columns ? cells[at[k]] : "", where, err))
-            return false;
-    if (!read_run_choice(&role, cells[c->role], role_names, "role", where, err)
-        || !read_run_choice(&status, cells[c->status], statuses, "status", where, err)
-        || !read_run_choice(&placement, cells[c->placement], placements, "eval_placement", where, err))
-        return false;
-    row->role = (enum role)role;
-    row->success = status == 1;
-    row->eval_at_end = placement == 1;
-    return *row->source || fail(err, "%s: source is empty", where);
-}
+#undef F
 
 bool run_rows_load(struct run_rows *out, const char *path, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    size_t at[N_RUN_COLUMNS];
-    struct choice_columns c;
-    if (!csv_load(&t, path, a, err) || !csv_column(&c.role, &t, "role", err) || !csv_column(&c.status, &t, "status", err)
-        || !csv_column(&c.placement, &t, "eval_placement", err))
+    size_t at;
+    if (!csv_load(&t, path, a, err))
         return false;
-    for (size_t k = 0; k < N_RUN_COLUMNS; k++)
-        if (!csv_column(&at[k], &t, run_columns[k].name, text_is(run_columns[k].name, optional) ? NULL : err)) {
-            if (!text_is(run_columns[k].name, optional))
-                return false;
-            at[k] = t.n_columns;        /* beyond the cells: absent */
-        }
+    for (const struct field *f = run_fields; f < run_fields + N_FIELDS(run_fields); f++)
+        if (!text_is(f->name, "base_learning_rate") && !csv_column(&at, &t, f->name, err))
+            return false;
     *out = (struct run_rows){ ARENA_ARRAY(a, struct run_row, t.n_rows), t.n_rows };
     for (size_t i = 0; i < t.n_rows; i++)
-        if (!read_run_row(&out->items[i], &t, i, at, &c, a, err))
+        if (!fields_from_row(&out->items[i], run_fields, N_FIELDS(run_fields), &t, &t.rows[i], err))
             return false;
     return true;
 }

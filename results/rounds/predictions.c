@@ -32,14 +32,14 @@ void prediction_add(struct predictions *p, const struct round_result *of, bool m
         minutes ? (double)NAN : value, minutes ? value : (double)NAN, low, high, prediction_uses[use], use, 0 });
 }
 
-static bool read_use(struct result_prediction *p, const struct csv_table *t, const struct csv_row *row, struct err *err)
-{
-    p->use_name = csv_cell(t, row, "use");
-    for (p->use = 0; p->use < N_PREDICTION_USES; p->use++)
-        if (text_is(prediction_uses[p->use], p->use_name))
-            return true;
-    return fail(err, "%s:%u: use: '%.60s', want fitted, seen or blind", t->path, row->line, p->use_name);
-}
+#define NAME(member) FIELD_OF(struct result_prediction, member, .required = true)
+#define NUMBER(member) FIELD_OF(struct result_prediction, member, .min = 1e-12, .max = 1e18)
+static const struct field prediction_fields[] = {
+    NAME(round), NAME(division), NAME(submitter), NAME(system), NAME(benchmark), NUMBER(global_batch), NUMBER(samples_per_s), NUMBER(minutes), NUMBER(low),
+    NUMBER(high), FIELD_OF(struct result_prediction, use, .choices = prediction_uses, .required = true),
+};
+#undef NUMBER
+#undef NAME
 
 static double predicted_value(const struct result_prediction *p)
 {
@@ -48,12 +48,9 @@ static double predicted_value(const struct result_prediction *p)
 
 static bool read_prediction(struct result_prediction *p, const struct csv_table *t, const struct csv_row *row, struct err *err)
 {
-    *p = (struct result_prediction){ .round = csv_cell(t, row, "round"), .division = csv_cell(t, row, "division"), .submitter = csv_cell(t, row, "submitter"),
-                              .system = csv_cell(t, row, "system"), .benchmark = csv_cell(t, row, "benchmark"), .line = row->line };
-    if (!read_positive(&p->global_batch, t, row, "global_batch", err) || !read_positive(&p->samples_per_s, t, row, "samples_per_s", err)
-        || !read_positive(&p->minutes, t, row, "minutes", err) || !read_positive(&p->low, t, row, "low", err)
-        || !read_positive(&p->high, t, row, "high", err) || !read_use(p, t, row, err))
+    if (!fields_from_row(p, prediction_fields, N_FIELDS(prediction_fields), t, row, err))
         return false;
+    p->line = row->line, p->use_name = prediction_uses[p->use];
     if (isnan(p->samples_per_s) == isnan(p->minutes))
         return fail(err, "%s:%u: want samples_per_s or minutes, one of them", t->path, row->line);
     if (isnan(p->low) != isnan(p->high) || p->low > predicted_value(p) || p->high < predicted_value(p))
@@ -79,10 +76,9 @@ static bool check_pair(const struct result_prediction *p, const struct result_pr
 
 bool predictions_load(struct predictions *out, const char *path, struct arena *a, struct err *err)
 {
-    static const char *const needed[] = { "round", "division", "submitter", "system", "benchmark", "use", NULL };
     struct csv_table t;
     *out = (struct predictions){0};
-    if (!csv_load(&t, path, a, err) || !csv_has_columns(&t, needed, err))
+    if (!csv_load(&t, path, a, err))
         return false;
     out->items = ARENA_ARRAY(a, struct result_prediction, t.n_rows);
     for (size_t i = 0; i < t.n_rows; i++) {

@@ -29,12 +29,9 @@ static double roofline_samples_per_s(const struct roofline_work *w, const struct
     return r->global_batch / (w->kernels * launch_s + work_s + ring_s(w, x, n, r->nodes == 1));
 }
 
-static bool read_work(struct roofline_work *out, const struct csv_table *t, const struct csv_row *row, struct err *err)
-{
-    return read_positive(&out->flop_per_sample, t, row, "flop_per_sample", err) && read_positive(&out->bytes_per_sample, t, row, "bytes_per_sample", err)
-        && read_positive(&out->parameters, t, row, "parameters", err) && read_positive(&out->kernels, t, row, "kernels", err)
-        && (isfinite(out->flop_per_sample + out->bytes_per_sample + out->parameters + out->kernels) || fail(err, "%s:%u: a number is missing", t->path, row->line));
-}
+#define WORK(member) FIELD_OF(struct roofline_work, member, .min = 1, .max = 1e18, .required = true)
+static const struct field work_fields[] = { WORK(flop_per_sample), WORK(bytes_per_sample), WORK(parameters), WORK(kernels) };
+#undef WORK
 
 bool roofline_predict(struct predictions *out, const struct round_results *r, const struct accelerator_table *accelerators, const char *data_dir,
                       struct arena *a, struct err *err)
@@ -49,7 +46,7 @@ bool roofline_predict(struct predictions *out, const struct round_results *r, co
         struct roofline_work w;
         if (!text_is(x->division, "closed") || !row || !chip || isnan(chip->network_bytes_per_s) || !(x->accelerators > 0) || !(x->global_batch > 0) || isnan(x->samples_per_s))
             continue;
-        if (!read_work(&w, &t, row, err))
+        if (!fields_from_row(&w, work_fields, N_FIELDS(work_fields), &t, row, err))
             return false;
         prediction_add(out, x, false, roofline_samples_per_s(&w, chip, x), NAN, NAN, USE_SEEN, a);
     }

@@ -16,7 +16,7 @@
 
 /* Numbers that a data sheet does not state are NaN. */
 struct accelerator {
-    const char *pattern;                /* words of the model's name; the first row that has them all in order is the model */
+    const char *pattern;                /* of the model's name, as of file names, whatever the case; the first row that matches is the model */
     const char *vendor, *model, *source;
     double peak_flop_per_s;             /* dense, in fp16 or bf16 */
     double memory_bytes_per_s, link_bytes_per_s;        /* links: all of one chip to the others, one direction */
@@ -25,8 +25,6 @@ struct accelerator {
 };
 struct accelerator_table { struct accelerator *items; size_t n; };
 bool accelerators_load(struct accelerator_table *out, const char *data_dir, struct arena *a, struct err *err);
-/* A number above 0; NaN for an empty cell, or a column that the table lacks. */
-bool read_positive(double *out, const struct csv_table *t, const struct csv_row *row, const char *column, struct err *err);
 /* The accelerator that a system description names; NULL if not in the table. */
 const struct accelerator *accelerator_find(const struct accelerator_table *t, const char *name);
 

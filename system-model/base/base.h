@@ -224,8 +224,17 @@ struct field {
     bool required;
     const char *help;
 };
+/* A field named as its member, whose type is the member's own; further members of the field may follow. FIELD_ANY: any number. */
+#define FIELD_OF(record, member, ...) FIELD_AS(record, member, #member, __VA_ARGS__)
+#define FIELD_AS(record, member, text, ...) { .name = text, .offset = offsetof(record, member), .type = _Generic(((record *)0)->member, \
+    const char *: FIELD_TEXT, double: FIELD_F64, uint64_t: FIELD_U64, uint32_t: FIELD_U32, bool: FIELD_BOOL, int: FIELD_CHOICE), __VA_ARGS__ }
+#define FIELD_ANY .min = -HUGE_VAL, .max = HUGE_VAL
+#define N_FIELDS(fields) (sizeof(fields) / sizeof *(fields))
 /* Parses text into the member and checks its range. `where` heads the message, as in "path:line: key". */
 bool field_set(void *record, const struct field *f, const char *text, const char *where, struct err *err);
+/* Reads a record from the cells of the columns that are named as its fields. An empty cell, or a missing column, of a field that is not required
+ * makes a FIELD_F64 NaN and a text "". The caller checks that an optional column exists where that matters. */
+bool fields_from_row(void *record, const struct field *fields, size_t n_fields, const struct csv_table *t, const struct csv_row *row, struct err *err);
 /* The member as field_set() reads it, numbers with 15 digits; "" for a NULL text. */
 const char *field_text(const struct field *f, const void *record, struct arena *a);
 const struct field *field_find(const struct field *fields, size_t n_fields, const char *name);      /* NULL if there is none */

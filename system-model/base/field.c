@@ -94,6 +94,28 @@ bool field_set(void *record, const struct field *f, const char *text, const char
     return false;
 }
 
+bool fields_from_row(void *record, const struct field *fields, size_t n_fields, const struct csv_table *t, const struct csv_row *row, struct err *err)
+{
+    char where[300];
+    size_t at;
+    for (const struct field *f = fields; f < fields + n_fields; f++) {
+        const char *cell = csv_cell(t, row, f->name);
+        void *member = (char *)record + f->offset;
+        if (f->required && !csv_column(&at, t, f->name, err))
+            return false;
+        snprintf(where, sizeof where, "%.200s:%u: %s", t->path, row->line, f->name);
+        if (*cell || f->required) {
+            if (!field_set(record, f, cell, where, err))
+                return false;
+        } else if (f->type == FIELD_F64) {
+            *(double *)member = NAN;
+        } else if (f->type == FIELD_TEXT) {
+            *(const char **)member = "";
+        }
+    }
+    return true;
+}
+
 const char *field_text(const struct field *f, const void *record, struct arena *a)
 {
     const void *at = (const char *)record + f->offset;

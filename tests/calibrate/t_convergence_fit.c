@@ -121,16 +121,19 @@ static void gains_by_hand(void **state)
     (void)state;
     struct arena a = {0};
     struct err err = { "" };
-    char *sheet = sheet_of_retuned("bert,1,3,6,u,w,s\nrnnt,1,1,4,u,w,s\nrnnt,1,5,5,u,w,s\nresnet,1,2,1,u,w,s\nother,1,x,y,u,w,s\n", &a, &err);
+    char *sheet = sheet_of_retuned("bert,1,3,6,u,w,s\nrnnt,1,1,4,u,w,s\nrnnt,1,5,5,u,w,s\nresnet,1,2,1,u,w,s\nother,1,7,9,u,w,s\n", &a, &err);
     assert_string_equal(err.msg, "");
     assert_non_null(strstr(sheet, "\nbert,any,open_gain,0.69314718,1.39,1,"));
     assert_non_null(strstr(sheet, "\nrnnt,any,open_gain,0.69314718,1.2,1,"));
     assert_non_null(strstr(sheet, "\nresnet,any,open_gain,-0.69314718,1.39,1,"));
     free(sheet);
-    static const char *const bad[][2] = { { "0", "1" }, { "x", "1" }, { "-1", "1" }, { "1", "0" }, { "1", "" }, { "1", "-2" } };
+    static const char *const bad[][3] = {
+        { "0", "1", "before: 0 is outside 1e-09 to 1e+18" }, { "x", "1", "before: 'x' is not a number" }, { "1", "", "after: '' is not a number" },
+        { "1", "-2", "after: -2 is outside 1e-09 to 1e+18" },
+    };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_null(sheet_of_retuned(arena_printf(&a, "rnnt,1,1,2,u,w,s\nbert,1,%s,%s,u,w,s\n", bad[i][0], bad[i][1]), &a, &err));
-        assert_string_equal(strchr(err.msg, ':'), arena_printf(&a, ":3: before and after are '%s' and '%s', want numbers above 0", bad[i][0], bad[i][1]));
+        assert_string_equal(strchr(err.msg, ':'), arena_printf(&a, ":3: %s", bad[i][2]));
     }
     arena_free(&a);
 }

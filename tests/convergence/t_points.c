@@ -114,9 +114,9 @@ static const char *points_with(const char *before, size_t cell, const char *text
 static void points_are_refused(void **state)
 {
     static const struct { size_t cell; const char *text, *message; } cases[] = {
-        { P_BATCH, "many", ":2: batch_size: 'many' is not a positive number" }, { P_BATCH, "0", ":2: batch_size: '0' is not a positive number" },
-        { P_UNIT, "hours", ":2: unit: 'hours', want epochs, samples or steps" }, { P_VALUES, "1 2 3 x", ":2: to_converge: 'x' is not a number" },
-        { P_VALUES, "1 2", ":2: to_converge has 2 runs, want at least 3" }, { P_SOURCE, "", ":2: source is empty" },
+        { P_BATCH, "many", ":2: batch_size: 'many' is not a number" }, { P_BATCH, "0", ":2: batch_size: 0 is outside 1 to 1000000000000" },
+        { P_UNIT, "hours", ":2: unit: 'hours' is not one of: epochs, samples, steps" }, { P_VALUES, "1 2 3 x", ":2: to_converge: 'x' is not a number" },
+        { P_VALUES, "1 2", ":2: to_converge has 2 runs, want at least 3" }, { P_SOURCE, "", ":2: source: is empty" },
         { P_EDITION, "deadline", ": no reference points of 'resnet'" }, { P_BENCHMARK, "bert", ": no reference points of 'resnet'" },
     };
     struct rcp_table t;

@@ -47,11 +47,11 @@ static void each_cell_in_its_place(void **state)
 static void bad_rows_are_refused(void **state)
 {
     static const struct { const char *row, *want; } bad[] = {
-        { "v,c,G,p,1,b,0,train,success,,,end,,,,,,,,,,,s\n", ":2: role: 'train' is unknown" },
-        { "v,c,G,p,1,b,0,validate,stopped,,,end,,,,,,,,,,,s\n", ":2: status: 'stopped' is unknown" },
-        { "v,c,G,p,1,b,0,validate,success,,,late,,,,,,,,,,,s\n", ":2: eval_placement: 'late' is unknown" },
+        { "v,c,G,p,1,b,0,train,success,,,end,,,,,,,,,,,s\n", ":2: role: 'train' is not one of: calibrate, validate, context" },
+        { "v,c,G,p,1,b,0,validate,stopped,,,end,,,,,,,,,,,s\n", ":2: status: 'stopped' is not one of: aborted, success" },
+        { "v,c,G,p,1,b,0,validate,success,,,late,,,,,,,,,,,s\n", ":2: eval_placement: 'late' is not one of: inline, end" },
         { "v,c,G,p,1,b,0,validate,success,fast,,end,,,,,,,,,,,s\n", ":2: time_to_train_s: 'fast' is not a number" },
-        { "v,c,G,p,1,b,0,validate,success,,,end,,,,,,,,,,,\n", ":2: source is empty" },
+        { "v,c,G,p,1,b,0,validate,success,,,end,,,,,,,,,,,\n", ":2: source: is empty" },
     };
     struct arena a = { 0 };
     struct run_rows t;

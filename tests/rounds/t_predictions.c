@@ -123,10 +123,10 @@ static void test_refusals(void **state)
 {
     (void)state;
     static const struct { const char *rows, *message; } cases[] = {
-        { "v1.0,closed,S,s8,resnet,,900,,,,guessed\n", ":2: use: 'guessed', want fitted, seen or blind" },
+        { "v1.0,closed,S,s8,resnet,,900,,,,guessed\n", ":2: use: 'guessed' is not one of: blind, seen, fitted" },
         { "v1.0,closed,S,s8,resnet,,900,30,,,seen\n", ":2: want samples_per_s or minutes, one of them" },
         { "v1.0,closed,S,s8,resnet,,,,,,seen\n", ":2: want samples_per_s or minutes, one of them" },
-        { "v1.0,closed,S,s8,resnet,,-3,,,,seen\n", ":2: samples_per_s: '-3', want a number above 0, or nothing" },
+        { "v1.0,closed,S,s8,resnet,,-3,,,,seen\n", ":2: samples_per_s: -3 is outside 1e-12 to 1e+18" },
         { "v1.0,closed,S,s8,resnet,,900,,950,990,seen\n", ":2: low and high: want both, around the prediction, or neither" },
         { "v1.0,closed,S,s8,resnet,,900,,850,,seen\n", ":2: low and high: want both, around the prediction, or neither" },
         { "v1.0,closed,S,s8,resnet,,900,,,,seen\nv1.0,closed,S,s8,resnet,,901,,,,seen\n", ":3: predicts what line 2 predicts" },

@@ -14,7 +14,6 @@
  * but their margin.
  */
 #include "workloads/convergence/convergence.h"
-#include "system-model/base/hash_table.h"
 
 #include <gsl/gsl_cdf.h>
 
@@ -25,65 +24,78 @@ enum { LEAST_LAW_POINTS = 5, MANY_EVALUATIONS = 10000 };
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static bool number_in(double *out, const struct csv_table *t, const struct csv_row *row, const char *column, struct err *err)
+static const char *const betters[] = { "lower", "higher", NULL };
+#define F(member) FIELD_OF(struct benchmark_facts, member, FIELD_ANY, .required = true)
+static const struct field fact_fields[] = {
+    F(benchmark), F(unit), F(eval_samples), F(target), F(reference_grid), FIELD_OF(struct benchmark_facts, samples_per_epoch, FIELD_ANY),
+    FIELD_AS(struct benchmark_facts, higher_is_better, "better", .choices = betters, .required = true),
+};
+#undef F
+/* A row of fits.csv; ruleset or benchmark may be "any". */
+struct fit_row { const char *benchmark, *ruleset, *key; double value, standard_error; };
+#define F(member, ...) FIELD_OF(struct fit_row, member, FIELD_ANY, __VA_ARGS__)
+static const struct field fit_fields[] = {
+    F(benchmark, .required = true), F(ruleset, .required = true), F(key, .required = true), F(value, .required = true), F(standard_error),
+};
+#undef F
+
+struct fit_rows { const char *path; struct fit_row *items; size_t n; };
+
+static bool fit_rows_load(struct fit_rows *out, const char *data_dir, struct arena *a, struct err *err)
 {
-    const char *text = csv_cell(t, row, column);
-    return parse_f64(text, out) || fail(err, "%s:%u: %s: '%s' is not a number", t->path, row->line, column, text);
+    struct csv_table t;
+    size_t at;
+    if (!csv_load(&t, arena_printf(a, "%s/fits.csv", data_dir), a, err) || !csv_column(&at, &t, "standard_error", err))
+        return false;
+    *out = (struct fit_rows){ t.path, ARENA_ARRAY(a, struct fit_row, t.n_rows), t.n_rows };
+    for (size_t i = 0; i < t.n_rows; i++)
+        if (!fields_from_row(&out->items[i], fit_fields, N_FIELDS(fit_fields), &t, &t.rows[i], err))
+            return false;
+    return true;
 }
 
-/* An empty cell gives `absent`. */
-static bool number_or(double *out, const struct csv_table *t, const struct csv_row *row, const char *column, double absent, struct err *err)
+static const struct fit_row *find_fit(const struct fit_rows *fits, const char *benchmark, const char *ruleset, const char *key, struct err *err)
 {
-    *out = absent;
-    return !*csv_cell(t, row, column) || number_in(out, t, row, column, err);
+    for (const struct fit_row *r = fits->items; r < fits->items + fits->n; r++)
+        if (text_is(r->key, key) && (text_is(r->benchmark, "any") || text_is(r->benchmark, benchmark))
+            && (text_is(r->ruleset, "any") || text_is(r->ruleset, ruleset)))
+            return r;
+    fail(err, "%s: no row '%s' for %s %s", fits->path, key, benchmark, ruleset);
+    return NULL;
+}
+
+/* 0 for an error that is not stated. */
+static double known(double error)
+{
+    return isnan(error) ? 0 : error;
+}
+
+bool fit_value(double *value, double *standard_error, const char *benchmark, const char *ruleset, const char *key, const char *data_dir, struct arena *a,
+               struct err *err)
+{
+    struct fit_rows fits;
+    const struct fit_row *r = fit_rows_load(&fits, data_dir, a, err) ? find_fit(&fits, benchmark, ruleset, key, err) : NULL;
+    *value = r ? r->value : (double)NAN;
+    if (standard_error)
+        *standard_error = r ? known(r->standard_error) : (double)NAN;
+    return r;
 }
 
 static bool find_facts(struct benchmark_facts *out, const struct csv_table *t, const char *benchmark, struct err *err)
 {
-    static const char *const columns[] = { "benchmark", "better", "unit", "samples_per_epoch", "eval_samples", "target", "reference_grid", NULL };
     const struct csv_row *row = csv_row_named(t, benchmark);
-    if (!csv_has_columns(t, columns, err))
-        return false;
     if (!row)
         return fail(err, "%s: no benchmark '%s'; known: resnet, bert, rnnt", t->path, benchmark);
-    *out = (struct benchmark_facts){ .name = benchmark, .unit = csv_cell(t, row, "unit"), .higher_is_better = text_is(csv_cell(t, row, "better"), "higher") };
-    return number_or(&out->samples_per_epoch, t, row, "samples_per_epoch", 1, err)        /* 1: counts samples */
-        && number_in(&out->eval_samples, t, row, "eval_samples", err) && number_in(&out->target, t, row, "target", err)
-        && number_in(&out->reference_grid, t, row, "reference_grid", err);
+    if (!fields_from_row(out, fact_fields, N_FIELDS(fact_fields), t, row, err))
+        return false;
+    out->samples_per_epoch = isnan(out->samples_per_epoch) ? 1 : out->samples_per_epoch;       /* a benchmark that counts samples */
+    return true;
 }
 
 bool benchmark_facts(struct benchmark_facts *out, const char *benchmark, const char *data_dir, struct arena *a, struct err *err)
 {
     struct csv_table t;
     return csv_load(&t, arena_printf(a, "%s/benchmarks.csv", data_dir), a, err) && find_facts(out, &t, benchmark, err);
-}
-
-static bool cell_is(const struct csv_table *t, const struct csv_row *row, const char *column, const char *wanted)
-{
-    const char *text = csv_cell(t, row, column);
-    return text_is(text, "any") || text_is(text, wanted);
-}
-
-static bool find_fit(double *value, double *standard_error, const struct csv_table *t, const char *benchmark, const char *ruleset,
-                     const char *key, struct err *err)
-{
-    static const char *const columns[] = { "benchmark", "ruleset", "key", "value", "standard_error", NULL };
-    double unused;
-    if (!csv_has_columns(t, columns, err))
-        return false;
-    for (const struct csv_row *row = t->rows, *end = t->rows + t->n_rows; row < end; row++)
-        if (text_is(csv_cell(t, row, "key"), key) && cell_is(t, row, "benchmark", benchmark) && cell_is(t, row, "ruleset", ruleset))
-            return number_in(value, t, row, "value", err)
-                && number_or(standard_error ? standard_error : &unused, t, row, "standard_error", 0, err);
-    return fail(err, "%s: no row '%s' for %s %s", t->path, key, benchmark, ruleset);
-}
-
-bool fit_value(double *value, double *standard_error, const char *benchmark, const char *ruleset, const char *key,
-               const char *data_dir, struct arena *a, struct err *err)
-{
-    struct csv_table t;
-    return csv_load(&t, arena_printf(a, "%s/fits.csv", data_dir), a, err)
-        && find_fit(value, standard_error, &t, benchmark, ruleset, key, err);
 }
 
 static struct rcp_table pruned_copy(const struct rcp_table *full, void (*prune)(struct rcp_table *), struct arena *a)
@@ -109,13 +121,9 @@ bool convergence_points(struct rcp_table *line, struct rcp_table *law, const cha
 
 /* ---- tables read once, and the data of each benchmark and round --------------- */
 
-/* A row of fits.csv, or the fact that there is none. */
-struct known_fit { bool found; double value, standard_error; };
-
 struct benchmark_reference {
     const char *benchmark;
     const struct edition *edition;
-    struct hash_table fits;             /* by key; the rows looked up so far */
     struct benchmark_facts facts;
     struct rcp_table line, full;        /* pruned by mean; all records */
     struct rcp_table judged;            /* pruned as the edition's checker does */
@@ -123,7 +131,8 @@ struct benchmark_reference {
 };
 
 struct convergence_tables {
-    struct csv_table benchmarks, fits;
+    struct csv_table benchmarks;
+    struct fit_rows fits;
     struct round_table rounds;
     struct benchmark_reference *references;
     struct arena *a;
@@ -134,7 +143,7 @@ bool convergence_tables_load(struct convergence_tables **out, const char *data_d
     struct convergence_tables *t = *out = ARENA_NEW(a, struct convergence_tables);
     t->a = a;
     return csv_load(&t->benchmarks, arena_printf(a, "%s/benchmarks.csv", data_dir), a, err) && round_table_load(&t->rounds, data_dir, a, err)
-        && csv_load(&t->fits, arena_printf(a, "%s/fits.csv", data_dir), a, err);
+        && fit_rows_load(&t->fits, data_dir, a, err);
 }
 
 /* NULL, with a message, where there are no points. */
@@ -167,27 +176,16 @@ struct prediction {
     struct err *err;
 };
 
-/* The table is searched once; a second time only for the message that the row is missing. */
-static bool find_known_fit(double *value, double *standard_error, const struct prediction *l, const char *key, struct err *err)
+static const struct fit_row *fit_of(const struct prediction *l, const char *key, struct err *err)
 {
-    struct benchmark_reference *r = l->reference;
-    size_t n = strlen(key);
-    struct known_fit *fit = hash_table_find(&r->fits, key, n);
-    if (!fit) {
-        fit = hash_table_add(&r->fits, key, n, sizeof *fit, l->tables->a);
-        fit->found = find_fit(&fit->value, &fit->standard_error, &l->tables->fits, r->benchmark, r->edition->ruleset, key, NULL);
-    }
-    if (!fit->found)
-        return err && find_fit(value, standard_error, &l->tables->fits, r->benchmark, r->edition->ruleset, key, err);
-    *value = fit->value;
-    *standard_error = fit->standard_error;
-    return true;
+    return find_fit(&l->tables->fits, l->reference->benchmark, l->reference->edition->ruleset, key, err);
 }
 
 static bool fit_number(const struct prediction *l, const char *key, double *out)
 {
-    double unused;
-    return find_known_fit(out, &unused, l, key, l->err);
+    const struct fit_row *r = fit_of(l, key, l->err);
+    *out = r ? r->value : (double)NAN;
+    return r;
 }
 
 /* Scales the law so that it meets the first or last record. */
@@ -272,14 +270,12 @@ static bool set_noise(const struct prediction *l, const struct rcp_table *t)
 /* The open division lets a submitter gain on the reference by other hyperparameters. */
 static bool add_open_gain(const struct prediction *l)
 {
-    double gain, spread;
     if (!text_is(l->terms->division, "open"))
         return true;
-    if (!find_known_fit(&gain, &spread, l, "open_gain", l->err))
-        return false;
-    l->c->effect += gain;
-    l->c->error = hypot(l->c->error, spread);
-    return true;
+    const struct fit_row *gain = fit_of(l, "open_gain", l->err);
+    if (gain)
+        l->c->effect += gain->value, l->c->error = hypot(l->c->error, known(gain->standard_error));
+    return gain;
 }
 
 static bool set_effect(const struct prediction *l)
@@ -288,11 +284,11 @@ static bool set_effect(const struct prediction *l)
     char key[64];
     double law_error;
     snprintf(key, sizeof key, "effect_%s", l->terms->submitter ? l->terms->submitter : "");
-    if (!find_known_fit(&c->effect, &c->error, l, key, NULL)) {
-        c->effect = 0;
-        if (!fit_number(l, "spread", &c->error))
-            return false;
-    }
+    const struct fit_row *own = fit_of(l, key, NULL);
+    if (own)
+        c->effect = own->value, c->error = known(own->standard_error);
+    else if (!fit_number(l, "spread", &c->error))
+        return false;
     if (!fit_number(l, "spread_dof", &c->error_dof) || !add_open_gain(l))
         return false;
     if (c->method == CONVERGENCE_INTERPOLATED)

@@ -75,16 +75,16 @@ double convergence_scaling(const struct convergence *c, double samples);
 /* ---- the tables behind it ------------------------------------------------------------------- */
 
 struct benchmark_facts {
-    const char *name, *unit;
+    const char *benchmark, *unit;
     double samples_per_epoch;           /* 1 when the unit is samples */
     double eval_samples, target, reference_grid;
-    bool higher_is_better;
+    int higher_is_better;               /* 1: true */
 };
 bool benchmark_facts(struct benchmark_facts *out, const char *benchmark, const char *data_dir, struct arena *a, struct err *err);
 
-/* Finds a row of fits.csv. ruleset or benchmark may be "any" in the table. */
-bool fit_value(double *value, double *standard_error, const char *benchmark, const char *ruleset, const char *key,
-               const char *data_dir, struct arena *a, struct err *err);
+/* Finds a row of fits.csv. ruleset or benchmark may be "any" in the table; standard_error may be NULL. */
+bool fit_value(double *value, double *standard_error, const char *benchmark, const char *ruleset, const char *key, const char *data_dir, struct arena *a,
+               struct err *err);
 /* Loads the reference points that a prediction uses, pruned by mean, and those that its law is fitted to. */
 bool convergence_points(struct rcp_table *line, struct rcp_table *law, const char *benchmark, const char *round, const char *data_dir,
                         struct arena *a, struct err *err);

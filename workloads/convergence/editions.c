@@ -17,17 +17,13 @@ static const char *const seed_rules[] = { "free", "if any", "always", NULL };
 static const char *const eval_error_rules[] = { "unread", "instead", "too", NULL };
 static const char *const prunings[] = { "none", "least mean", "mean", NULL };
 
-#define MEMBER(member, type, ...) { #member, NULL, type, offsetof(struct edition, member), .required = true, __VA_ARGS__ }
+#define F(member, ...) FIELD_OF(struct edition, member, .required = true, __VA_ARGS__)
 static const struct field edition_fields[] = {
-    MEMBER(ruleset, FIELD_TEXT), MEMBER(tag, FIELD_TEXT), MEMBER(reference_points, FIELD_BOOL), MEMBER(repeats_submission_keys, FIELD_BOOL),
-    MEMBER(exact_count, FIELD_BOOL), MEMBER(system_description, FIELD_BOOL), MEMBER(statuses, FIELD_TEXT),
-    MEMBER(seeds, FIELD_CHOICE, .choices = seed_rules), MEMBER(eval_error, FIELD_CHOICE, .choices = eval_error_rules),
-    MEMBER(one_batch, FIELD_BOOL), MEMBER(pruning, FIELD_CHOICE, .choices = prunings), MEMBER(full_spread, FIELD_BOOL),
-    MEMBER(scales, FIELD_BOOL), MEMBER(scales_failed, FIELD_BOOL), MEMBER(reads_scaling, FIELD_BOOL), MEMBER(scales_unwritten, FIELD_BOOL),
-    MEMBER(parameter_files, FIELD_BOOL),
+    F(ruleset), F(tag), F(reference_points), F(repeats_submission_keys), F(exact_count), F(system_description), F(statuses), F(seeds, .choices = seed_rules),
+    F(eval_error, .choices = eval_error_rules), F(one_batch), F(pruning, .choices = prunings), F(full_spread), F(scales), F(scales_failed), F(reads_scaling),
+    F(scales_unwritten), F(parameter_files),
 };
-#undef MEMBER
-enum { N_EDITION_FIELDS = sizeof edition_fields / sizeof *edition_fields };
+#undef F
 
 static bool load_edition(struct edition *out, const char *path, const char *round, struct arena *a, struct err *err)
 {
@@ -35,7 +31,7 @@ static bool load_edition(struct edition *out, const char *path, const char *roun
     *out = (struct edition){ .round = round };
     if (!csv_load(&t, path, a, err))
         return false;
-    for (size_t i = 0; i < N_EDITION_FIELDS; i++) {
+    for (size_t i = 0; i < N_FIELDS(edition_fields); i++) {
         const struct field *f = &edition_fields[i];
         const struct csv_row *row = csv_row_named(&t, f->name);
         if (!row)
@@ -46,7 +42,7 @@ static bool load_edition(struct edition *out, const char *path, const char *roun
             return false;
     }
     for (size_t i = 0; i < t.n_rows; i++)
-        if (!field_find(edition_fields, N_EDITION_FIELDS, t.rows[i].cells[0]))
+        if (!field_find(edition_fields, N_FIELDS(edition_fields), t.rows[i].cells[0]))
             return fail(err, "%s:%u: '%.60s' is not a key of an edition", path, t.rows[i].line, t.rows[i].cells[0]);
     return true;
 }
@@ -55,30 +51,22 @@ static bool load_edition(struct edition *out, const char *path, const char *roun
 
 static const char *const takes[] = { "last", "first", NULL };
 
-#define TERM(member, type, ...) { #member, NULL, type, offsetof(struct round_terms, member), __VA_ARGS__ }
-#define COUNT(member) TERM(member, FIELD_U32, .max = 1000, .required = true)
-#define YES(member) TERM(member, FIELD_BOOL, .required = true)
-#define MAY_BE_EMPTY(member) TERM(member, FIELD_TEXT, .required = false)
+#define F(member, ...) FIELD_OF(struct round_terms, member, __VA_ARGS__)
+#define NEEDED .required = true
+#define COUNT .max = 1000, NEEDED
 static const struct field term_fields[] = {
-    TERM(benchmark, FIELD_TEXT, .required = true), YES(allowed), COUNT(runs), COUNT(dropped), COUNT(may_fail), YES(reference_convergence),
-    MAY_BE_EMPTY(unit), MAY_BE_EMPTY(point_of), MAY_BE_EMPTY(point), MAY_BE_EMPTY(where), TERM(take, FIELD_CHOICE, .choices = takes),
-    YES(train_samples), TERM(allowance, FIELD_F64, .max = HUGE_VAL), TERM(source, FIELD_TEXT, .required = true),
+    F(benchmark, NEEDED), F(allowed, NEEDED), F(runs, COUNT), F(dropped, COUNT), F(may_fail, COUNT), F(reference_convergence, NEEDED), F(unit), F(point_of),
+    F(point), F(where), F(take, .choices = takes), F(train_samples, NEEDED), F(allowance, .max = HUGE_VAL), F(source, NEEDED),
 };
-#undef MAY_BE_EMPTY
-#undef YES
 #undef COUNT
-#undef TERM
-enum { N_TERM_FIELDS = sizeof term_fields / sizeof *term_fields };
+#undef NEEDED
+#undef F
 
-static bool read_terms(struct round_terms *out, const struct csv_table *t, const struct csv_row *row, struct arena *a, struct err *err)
+static bool read_terms(struct round_terms *out, const struct csv_table *t, const struct csv_row *row, struct err *err)
 {
-    *out = (struct round_terms){ .unit = "", .point_of = "", .point = "", .where = "" };
-    for (size_t i = 0; i < N_TERM_FIELDS; i++) {
-        const struct field *f = &term_fields[i];
-        const char *cell = csv_cell(t, row, f->name);
-        if ((f->required || *cell) && !field_set(out, f, cell, arena_printf(a, "%s:%u: %s", t->path, row->line, f->name), err))
-            return false;
-    }
+    if (!fields_from_row(out, term_fields, N_FIELDS(term_fields), t, row, err))
+        return false;
+    out->allowance = isnan(out->allowance) ? 0 : out->allowance;
     return out->runs > 2 * out->dropped
         || fail(err, "%s:%u: runs: %u leaves none when %u are dropped at each end", t->path, row->line, out->runs, out->dropped);
 }
@@ -86,17 +74,13 @@ static bool read_terms(struct round_terms *out, const struct csv_table *t, const
 static bool load_terms(struct round_table *t, const struct edition *e, size_t *cap, struct arena *a, struct err *err)
 {
     struct csv_table csv;
-    size_t at;
     if (!csv_load(&csv, round_file(t, e, "benchmarks.csv", a), a, err))
         return false;
-    for (size_t i = 0; i < N_TERM_FIELDS; i++)
-        if (!csv_column(&at, &csv, term_fields[i].name, err))
-            return false;
     for (size_t i = 0; i < csv.n_rows; i++) {
-        t->items = arena_grow(a, t->items, t->n, cap, sizeof *t->items);
-        if (!read_terms(&t->items[t->n], &csv, &csv.rows[i], a, err))
+        struct round_terms terms = { .edition = e };
+        if (!read_terms(&terms, &csv, &csv.rows[i], err))
             return false;
-        t->items[t->n++].edition = e;
+        ARENA_APPEND(a, t->items, t->n, *cap, terms);
     }
     return true;
 }

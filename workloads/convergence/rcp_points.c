@@ -68,19 +68,22 @@ static double learning_rate(const char *hyperparameters)
     return parse_f64(number, &value) ? value : 0;
 }
 
+static const char *const units[] = { "epochs", "samples", "steps", NULL };
+struct point_row { const char *record, *to_converge, *hyperparameters, *source; double batch_size; int unit; };
+#define F(member, ...) FIELD_OF(struct point_row, member, __VA_ARGS__)
+static const struct field point_fields[] = {
+    F(record), F(to_converge, .required = true), F(hyperparameters), F(source, .required = true), F(batch_size, .min = 1, .max = 1e12, .required = true),
+    F(unit, .choices = units, .required = true),
+};
+#undef F
+
 static bool read_point(struct rcp_point *p, const struct csv_table *t, const struct csv_row *row, struct arena *a, struct err *err)
 {
-    const char *path = t->path, *batch = csv_cell(t, row, "batch_size");
-    uint32_t line = row->line;
-    *p = (struct rcp_point){ .record = csv_cell(t, row, "record"), .unit = csv_cell(t, row, "unit"), .source = csv_cell(t, row, "source"),
-                             .learning_rate = learning_rate(csv_cell(t, row, "hyperparameters")) };
-    if (!parse_f64(batch, &p->batch) || p->batch <= 0)
-        return fail(err, "%s:%u: batch_size: '%s' is not a positive number", path, line, batch);
-    if (!text_is(p->unit, "epochs") && !text_is(p->unit, "samples") && !text_is(p->unit, "steps"))
-        return fail(err, "%s:%u: unit: '%s', want epochs, samples or steps", path, line, p->unit);
-    if (!*p->source)
-        return fail(err, "%s:%u: source is empty", path, line);
-    return read_run_values(p, arena_strdup(a, csv_cell(t, row, "to_converge")), path, line, a, err);
+    struct point_row r;
+    if (!fields_from_row(&r, point_fields, N_FIELDS(point_fields), t, row, err))
+        return false;
+    *p = (struct rcp_point){ .record = r.record, .unit = units[r.unit], .source = r.source, .batch = r.batch_size, .learning_rate = learning_rate(r.hyperparameters) };
+    return read_run_values(p, arena_strdup(a, r.to_converge), t->path, row->line, a, err);
 }
 
 /* The number of runs that the test assumes for a submission, and for the line between two records. */
