@@ -22,10 +22,6 @@
 struct name_list { char **names; size_t n, cap; };
 void name_list_add(struct name_list *l, const char *name, struct arena *a);
 bool name_list_has(const struct name_list *l, const char *name);
-/* Appends every name that a pattern describes: {a,b} is each word, {1..3} each number; the first brace varies
- * slowest. */
-bool name_list_expand(struct name_list *out, const char *pattern, struct arena *a, struct err *err);
-
 /* All lists of a round's tensors.csv, each sorted. */
 struct tensor_lists { const char **names; struct name_list *lists; size_t n; };
 bool tensor_lists_load(struct tensor_lists *out, const char *path, struct arena *a, struct err *err);

@@ -11,6 +11,7 @@
  */
 #include "results/rounds/rounds.h"
 
+#include <gsl/gsl_sort.h>
 #include <unistd.h>
 
 struct power_log { double start_ms, stop_ms, last_ms, joules, conversion, estimate_w; };
@@ -65,25 +66,16 @@ static double run_energy(const struct folder *f, const struct run_entry *r, stru
     return n_devices ? sum : (double)NAN;
 }
 
-struct timed_run { double minutes; const struct run_entry *run; };
-
-static int by_minutes(const void *x, const void *y)
-{
-    const struct timed_run *a = x, *b = y;
-    return (a->minutes > b->minutes) - (a->minutes < b->minutes);
-}
-
 double folder_energy(const struct folder *f, struct arena *scratch)
 {
     if (f->problem || f->why_no_score || access(arena_printf(scratch, "%s/power", f->dir), R_OK) != 0)
         return NAN;
-    struct timed_run *runs = ARENA_ARRAY(scratch, struct timed_run, f->n);
-    size_t dropped = f->rules->terms->dropped;
-    double sum = 0;
+    double *minutes = ARENA_ROOM(scratch, double, f->n), sum = 0;
+    size_t *order = ARENA_ROOM(scratch, size_t, f->n), dropped = f->rules->terms->dropped;
     for (size_t i = 0; i < f->n; i++)
-        runs[i] = (struct timed_run){ f->runs[i].compliant && !f->runs[i].problem ? f->runs[i].minutes : HUGE_VAL, &f->runs[i] };
-    sort_items(runs, f->n, sizeof *runs, by_minutes);
+        minutes[i] = f->runs[i].compliant && !f->runs[i].problem ? f->runs[i].minutes : HUGE_VAL;
+    gsl_sort_index(order, minutes, 1, f->n);
     for (size_t i = dropped; i + dropped < f->n; i++)
-        sum += run_energy(f, runs[i].run, scratch);
+        sum += run_energy(f, &f->runs[order[i]], scratch);
     return sum / (double)(f->n - 2 * dropped);
 }

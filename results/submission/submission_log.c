@@ -323,7 +323,7 @@ bool submission_write_log(FILE *f, const struct submission_description *s, const
         w.interval = s->eval_interval;
     if (!check_hyperparameters(&w))
         return false;
-    write_log_head(&w);
-    write_run_lines(&w);
+    if (f)
+        write_log_head(&w), write_run_lines(&w);
     return true;
 }

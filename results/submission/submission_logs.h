@@ -44,7 +44,7 @@ struct submission_description {
  * message names all. */
 bool submission_write(const char *dir, const struct submission_description *s, const struct drawn_run *runs, size_t n,
                             struct arena *a, struct err *err);
-/* Writes one log. Run i starts i days after the fixed instant. */
+/* Writes one log; f NULL: only tells whether it can be written. Run i starts i days after the fixed instant. */
 bool submission_write_log(FILE *f, const struct submission_description *s, const struct drawn_run *run, size_t i, struct arena *a,
                      struct err *err);
 #endif

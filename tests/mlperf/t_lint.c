@@ -556,22 +556,14 @@ static void test_requests(void **state)
     free(text);
 }
 
-static void test_patterns(void **state)
+static void test_weights(void **state)
 {
     struct arena a = { 0 };
     struct err err;
-    struct name_list l = { 0 };
     struct tensor_lists t;
     static const struct { const char *name; size_t n; } lists[] = { { "resnet", 161 }, { "bert", 399 }, { "bert_2", 398 }, { "rnnt", 7 },
         { "ssd", 119 }, { "ssd_2", 89 }, { "maskrcnn", 21 }, { "minigo", 48 }, { "unet3d", 50 }, { "dlrm", 9 } };
     (void)state;
-    assert_true(name_list_expand(&l, "a{1..3}_{x,yy}", &a, &err));
-    assert_int_equal(l.n, 6);
-    assert_string_equal(l.names[0], "a1_x");
-    assert_string_equal(l.names[5], "a3_yy");
-    assert_false(name_list_expand(&l, "a{1..", &a, &err));
-    assert_string_equal(err.msg, "'a{1..': a brace is not closed");
-    assert_false(name_list_expand(&l, "a{3..1}", &a, &err));
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         bool is_later = lists[i].name[strlen(lists[i].name) - 1] == '2' || text_is(lists[i].name, "rnnt");
         assert_true(tensor_lists_load(&t, is_later ? "workloads/convergence/rounds/v2.0/tensors.csv" : "workloads/convergence/rounds/v1.1/tensors.csv", &a, &err));
@@ -615,6 +607,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_many_hosts), cmocka_unit_test(test_notes_for_reviewers), cmocka_unit_test(test_rules_that_compute), cmocka_unit_test(test_groups_of_keys), cmocka_unit_test(test_measures_of_one_evaluation), cmocka_unit_test(test_as_many_evaluations_as_may_be),
     cmocka_unit_test(test_one_block_before_the_evaluations), cmocka_unit_test(test_evaluations_off_the_schedule), cmocka_unit_test(test_names_from_paths), cmocka_unit_test(test_submission_keys),
     cmocka_unit_test(test_order_and_limits), cmocka_unit_test(test_short_initialisation), cmocka_unit_test(test_numbers_that_count), cmocka_unit_test(test_weights_by_ruleset), cmocka_unit_test(test_evaluation_schedule),
-    cmocka_unit_test(test_requests), cmocka_unit_test(test_patterns),
+    cmocka_unit_test(test_requests), cmocka_unit_test(test_weights),
 };
 TAP_MAIN(tests)

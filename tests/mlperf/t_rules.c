@@ -104,7 +104,7 @@ static const char *folder_of_rules(const char *rows, struct arena *a)
 {
     const char *dir = arena_printf(a, "/tmp/podbench-test-rules-%ld", (long)getpid());
     rounds_folder_remove(dir, a);
-    rounds_folder_put(dir, "v2.0", "tensors.csv", "names,pattern,source\ntwo,\"{a,b}\",s\nfive,\"{a,b,c,d,e}\",s\n", a);
+    rounds_folder_put(dir, "v2.0", "tensors.csv", "names,list,source\ntwo,a b,s\nfive,a b c d e,s\n", a);
     rounds_folder_put_rows(dir, "rules.csv", "layer,key,occurs,check,once,action,severity,source\n", rows, a);
     return dir;
 }

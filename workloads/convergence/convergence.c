@@ -84,6 +84,9 @@ bool fit_value(double *value, double *standard_error, const char *benchmark, con
 static bool find_facts(struct benchmark_facts *out, const struct csv_table *t, const char *benchmark, struct err *err)
 {
     const struct csv_row *row = csv_row_named(t, benchmark);
+    size_t at;
+    if (!csv_column(&at, t, "benchmark", err))
+        return false;
     if (!row)
         return fail(err, "%s: no benchmark '%s'; known: resnet, bert, rnnt", t->path, benchmark);
     if (!fields_from_row(out, fact_fields, N_FIELDS(fact_fields), t, row, err))
