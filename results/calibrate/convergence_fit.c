@@ -228,7 +228,7 @@ static bool read_gains(struct moments gains[N_BENCHMARKS], const struct fits_wri
 {
     struct csv_table t;
     struct retuned r;
-    if (!csv_load(&t, arena_printf(w->a, "%s/retuned.csv", w->data_dir), w->a, w->err))
+    if (!fields_load(&t, arena_printf(w->a, "%s/retuned.csv", w->data_dir), retuned_fields, N_FIELDS(retuned_fields), w->a, w->err))
         return false;
     for (size_t i = 0; i < t.n_rows; i++) {
         if (!fields_from_row(&r, retuned_fields, N_FIELDS(retuned_fields), &t, &t.rows[i], w->err))

@@ -17,12 +17,8 @@ static const struct field run_fields[] = {
 bool run_rows_load(struct run_rows *out, const char *path, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    size_t at;
-    if (!csv_load(&t, path, a, err))
+    if (!fields_load(&t, path, run_fields, N_FIELDS(run_fields), a, err))
         return false;
-    for (const struct field *f = run_fields; f < run_fields + N_FIELDS(run_fields); f++)
-        if (!text_is(f->name, "base_learning_rate") && !csv_column(&at, &t, f->name, err))
-            return false;
     *out = (struct run_rows){ ARENA_ARRAY(a, struct run_row, t.n_rows), t.n_rows };
     for (size_t i = 0; i < t.n_rows; i++)
         if (!fields_from_row(&out->items[i], run_fields, N_FIELDS(run_fields), &t, &t.rows[i], err))

@@ -19,7 +19,7 @@ static const struct field accelerator_fields[] = {
 bool accelerators_load(struct accelerator_table *out, const char *data_dir, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    if (!csv_load(&t, arena_printf(a, "%s/accelerators.csv", data_dir), a, err))
+    if (!fields_load(&t, arena_printf(a, "%s/accelerators.csv", data_dir), accelerator_fields, N_FIELDS(accelerator_fields), a, err))
         return false;
     *out = (struct accelerator_table){ ARENA_ARRAY(a, struct accelerator, t.n_rows), t.n_rows };
     for (size_t i = 0; i < t.n_rows; i++)

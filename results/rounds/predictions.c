@@ -78,7 +78,7 @@ bool predictions_load(struct predictions *out, const char *path, struct arena *a
 {
     struct csv_table t;
     *out = (struct predictions){0};
-    if (!csv_load(&t, path, a, err))
+    if (!fields_load(&t, path, prediction_fields, N_FIELDS(prediction_fields), a, err))
         return false;
     out->items = ARENA_ARRAY(a, struct result_prediction, t.n_rows);
     for (size_t i = 0; i < t.n_rows; i++) {

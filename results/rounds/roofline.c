@@ -37,7 +37,7 @@ bool roofline_predict(struct predictions *out, const struct round_results *r, co
                       struct arena *a, struct err *err)
 {
     struct csv_table t;
-    if (!csv_load(&t, arena_printf(a, "%s/roofline.csv", data_dir), a, err))
+    if (!fields_load(&t, arena_printf(a, "%s/roofline.csv", data_dir), work_fields, N_FIELDS(work_fields), a, err))
         return false;
     for (size_t i = 0; i < r->n; i++) {
         const struct round_result *x = &r->items[i];

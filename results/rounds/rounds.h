@@ -16,7 +16,7 @@
 
 /* Numbers that a data sheet does not state are NaN. */
 struct accelerator {
-    const char *pattern;                /* of the model's name, as of file names, whatever the case; the first row that matches is the model */
+    const char *pattern;                /* a file pattern for the model's name, whatever the case; the first row that matches is the model */
     const char *vendor, *model, *source;
     double peak_flop_per_s;             /* dense, in fp16 or bf16 */
     double memory_bytes_per_s, link_bytes_per_s;        /* links: all of one chip to the others, one direction */

@@ -94,15 +94,21 @@ bool field_set(void *record, const struct field *f, const char *text, const char
     return false;
 }
 
+bool fields_load(struct csv_table *out, const char *path, const struct field *fields, size_t n_fields, struct arena *a, struct err *err)
+{
+    size_t at;
+    bool good = csv_load(out, path, a, err);
+    for (const struct field *f = fields; good && f < fields + n_fields; f++)
+        good = !f->required || csv_column(&at, out, f->name, err);
+    return good;
+}
+
 bool fields_from_row(void *record, const struct field *fields, size_t n_fields, const struct csv_table *t, const struct csv_row *row, struct err *err)
 {
     char where[300];
-    size_t at;
     for (const struct field *f = fields; f < fields + n_fields; f++) {
         const char *cell = csv_cell(t, row, f->name);
         void *member = (char *)record + f->offset;
-        if (f->required && !csv_column(&at, t, f->name, err))
-            return false;
         snprintf(where, sizeof where, "%.200s:%u: %s", t->path, row->line, f->name);
         if (*cell || f->required) {
             if (!field_set(record, f, cell, where, err))

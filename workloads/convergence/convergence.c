@@ -44,8 +44,7 @@ struct fit_rows { const char *path; struct fit_row *items; size_t n; };
 static bool fit_rows_load(struct fit_rows *out, const char *data_dir, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    size_t at;
-    if (!csv_load(&t, arena_printf(a, "%s/fits.csv", data_dir), a, err) || !csv_column(&at, &t, "standard_error", err))
+    if (!fields_load(&t, arena_printf(a, "%s/fits.csv", data_dir), fit_fields, N_FIELDS(fit_fields), a, err))
         return false;
     *out = (struct fit_rows){ t.path, ARENA_ARRAY(a, struct fit_row, t.n_rows), t.n_rows };
     for (size_t i = 0; i < t.n_rows; i++)
@@ -84,9 +83,6 @@ bool fit_value(double *value, double *standard_error, const char *benchmark, con
 static bool find_facts(struct benchmark_facts *out, const struct csv_table *t, const char *benchmark, struct err *err)
 {
     const struct csv_row *row = csv_row_named(t, benchmark);
-    size_t at;
-    if (!csv_column(&at, t, "benchmark", err))
-        return false;
     if (!row)
         return fail(err, "%s: no benchmark '%s'; known: resnet, bert, rnnt", t->path, benchmark);
     if (!fields_from_row(out, fact_fields, N_FIELDS(fact_fields), t, row, err))
@@ -98,7 +94,7 @@ static bool find_facts(struct benchmark_facts *out, const struct csv_table *t, c
 bool benchmark_facts(struct benchmark_facts *out, const char *benchmark, const char *data_dir, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    return csv_load(&t, arena_printf(a, "%s/benchmarks.csv", data_dir), a, err) && find_facts(out, &t, benchmark, err);
+    return fields_load(&t, arena_printf(a, "%s/benchmarks.csv", data_dir), fact_fields, N_FIELDS(fact_fields), a, err) && find_facts(out, &t, benchmark, err);
 }
 
 static struct rcp_table pruned_copy(const struct rcp_table *full, void (*prune)(struct rcp_table *), struct arena *a)
@@ -145,7 +141,7 @@ bool convergence_tables_load(struct convergence_tables **out, const char *data_d
 {
     struct convergence_tables *t = *out = ARENA_NEW(a, struct convergence_tables);
     t->a = a;
-    return csv_load(&t->benchmarks, arena_printf(a, "%s/benchmarks.csv", data_dir), a, err) && round_table_load(&t->rounds, data_dir, a, err)
+    return fields_load(&t->benchmarks, arena_printf(a, "%s/benchmarks.csv", data_dir), fact_fields, N_FIELDS(fact_fields), a, err) && round_table_load(&t->rounds, data_dir, a, err)
         && fit_rows_load(&t->fits, data_dir, a, err);
 }
 

@@ -74,7 +74,7 @@ static bool read_terms(struct round_terms *out, const struct csv_table *t, const
 static bool load_terms(struct round_table *t, const struct edition *e, size_t *cap, struct arena *a, struct err *err)
 {
     struct csv_table csv;
-    if (!csv_load(&csv, round_file(t, e, "benchmarks.csv", a), a, err))
+    if (!fields_load(&csv, round_file(t, e, "benchmarks.csv", a), term_fields, N_FIELDS(term_fields), a, err))
         return false;
     for (size_t i = 0; i < csv.n_rows; i++) {
         struct round_terms terms = { .edition = e };

@@ -69,17 +69,17 @@ static double learning_rate(const char *hyperparameters)
 }
 
 static const char *const units[] = { "epochs", "samples", "steps", NULL };
-struct point_row { const char *record, *to_converge, *hyperparameters, *source; double batch_size; int unit; };
-#define F(member, ...) FIELD_OF(struct point_row, member, __VA_ARGS__)
+struct record_row { const char *benchmark, *edition, *record, *to_converge, *hyperparameters, *source; double batch_size; int unit; };
+#define F(member, ...) FIELD_OF(struct record_row, member, __VA_ARGS__)
 static const struct field point_fields[] = {
-    F(record), F(to_converge, .required = true), F(hyperparameters), F(source, .required = true), F(batch_size, .min = 1, .max = 1e12, .required = true),
+    F(benchmark, .required = true), F(edition, .required = true), F(record), F(to_converge, .required = true), F(hyperparameters), F(source, .required = true), F(batch_size, .min = 1, .max = 1e12, .required = true),
     F(unit, .choices = units, .required = true),
 };
 #undef F
 
 static bool read_point(struct rcp_point *p, const struct csv_table *t, const struct csv_row *row, struct arena *a, struct err *err)
 {
-    struct point_row r;
+    struct record_row r;
     if (!fields_from_row(&r, point_fields, N_FIELDS(point_fields), t, row, err))
         return false;
     *p = (struct rcp_point){ .record = r.record, .unit = units[r.unit], .source = r.source, .batch = r.batch_size, .learning_rate = learning_rate(r.hyperparameters) };
@@ -110,9 +110,6 @@ static void insert_by_batch(struct rcp_table *t, struct rcp_point p)
 
 static bool read_points(struct rcp_table *t, enum rcp_edition edition, const struct csv_table *csv, struct arena *a, struct err *err)
 {
-    static const char *const columns[] = { "benchmark", "record", "batch_size", "unit", "to_converge", "edition", "hyperparameters", "source", NULL };
-    if (!csv_has_columns(csv, columns, err))
-        return false;
     t->points = ARENA_ARRAY(a, struct rcp_point, csv->n_rows);
     for (size_t i = 0; i < csv->n_rows; i++) {
         const struct csv_row *row = &csv->rows[i];
@@ -142,7 +139,7 @@ bool rcp_load_with(struct rcp_table *out, const struct round_table *rounds, cons
     if (!e->reference_points)
         return fail(err, "%s: %s has no reference points", path, e->round);
     *out = (struct rcp_table){ .benchmark = benchmark, .edition = e, .terms = *terms };
-    if (!csv_load(&csv, path, a, err) || !read_points(out, edition, &csv, a, err))
+    if (!fields_load(&csv, path, point_fields, N_FIELDS(point_fields), a, err) || !read_points(out, edition, &csv, a, err))
         return false;
     return out->n > 0 || fail(err, "%s: no reference points of '%s'", path, benchmark);
 }
