@@ -8,16 +8,17 @@ static const char *const statuses[] = { "aborted", "success", NULL }, *const pla
 #define F(member, ...) FIELD_OF(struct run_row, member, FIELD_ANY, __VA_ARGS__)
 static const struct field run_fields[] = {
     F(round), F(division), F(submitter), F(system), F(benchmark), F(optimizer), F(source, .required = true), F(accelerators), F(time_to_train_s), F(startup_s),
-    F(eval_s), F(post_train_s), F(global_batch), F(base_learning_rate), F(samples_to_converge), F(epochs), F(evals), F(final_accuracy),
+    F(eval_s), F(post_train_s), F(global_batch), F(samples_to_converge), F(epochs), F(evals), F(final_accuracy),
     F(throughput_samples_per_s), F(role, .choices = role_names, .required = true), FIELD_AS(struct run_row, success, "status", .choices = statuses, .required = true),
-    FIELD_AS(struct run_row, eval_at_end, "eval_placement", .choices = placements, .required = true),
+    FIELD_AS(struct run_row, eval_at_end, "eval_placement", .choices = placements, .required = true), F(base_learning_rate),
 };
+enum { N_NEEDED_FIELDS = N_FIELDS(run_fields) - 1 };        /* a table may lack learning rates */
 #undef F
 
 bool run_rows_load(struct run_rows *out, const char *path, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    if (!fields_load(&t, path, run_fields, N_FIELDS(run_fields), a, err))
+    if (!fields_load(&t, path, run_fields, N_NEEDED_FIELDS, a, err))
         return false;
     *out = (struct run_rows){ ARENA_ARRAY(a, struct run_row, t.n_rows), t.n_rows };
     for (size_t i = 0; i < t.n_rows; i++)

@@ -35,9 +35,10 @@ void prediction_add(struct predictions *p, const struct round_result *of, bool m
 #define NAME(member) FIELD_OF(struct result_prediction, member, .required = true)
 #define NUMBER(member) FIELD_OF(struct result_prediction, member, .min = 1e-12, .max = 1e18)
 static const struct field prediction_fields[] = {
-    NAME(round), NAME(division), NAME(submitter), NAME(system), NAME(benchmark), NUMBER(global_batch), NUMBER(samples_per_s), NUMBER(minutes), NUMBER(low),
-    NUMBER(high), FIELD_OF(struct result_prediction, use, .choices = prediction_uses, .required = true),
+    NAME(round), NAME(division), NAME(submitter), NAME(system), NAME(benchmark), FIELD_OF(struct result_prediction, use, .choices = prediction_uses, .required = true),
+    NUMBER(global_batch), NUMBER(samples_per_s), NUMBER(minutes), NUMBER(low), NUMBER(high),
 };
+enum { N_OPTIONAL_COLUMNS = 5 };        /* the numbers */
 #undef NUMBER
 #undef NAME
 
@@ -78,7 +79,7 @@ bool predictions_load(struct predictions *out, const char *path, struct arena *a
 {
     struct csv_table t;
     *out = (struct predictions){0};
-    if (!fields_load(&t, path, prediction_fields, N_FIELDS(prediction_fields), a, err))
+    if (!fields_load(&t, path, prediction_fields, N_FIELDS(prediction_fields) - N_OPTIONAL_COLUMNS, a, err))
         return false;
     out->items = ARENA_ARRAY(a, struct result_prediction, t.n_rows);
     for (size_t i = 0; i < t.n_rows; i++) {

@@ -99,7 +99,7 @@ bool fields_load(struct csv_table *out, const char *path, const struct field *fi
     size_t at;
     bool good = csv_load(out, path, a, err);
     for (const struct field *f = fields; good && f < fields + n_fields; f++)
-        good = !f->required || csv_column(&at, out, f->name, err);
+        good = csv_column(&at, out, f->name, err);
     return good;
 }
 
