@@ -67,8 +67,9 @@ static bool check_train_options(const struct options *o, struct arena *a, struct
 
 struct job { const struct training_setup *t; const struct training_request *q; struct training *runs; struct arena *arenas; struct err *errs; };
 
-static void train_one(void *user, uint64_t i)
+static void train_one(void *user, size_t i, uint32_t worker)
 {
+    (void)worker;
     struct job *j = user;
     struct training_request q = *j->q;
     q.seed += i;

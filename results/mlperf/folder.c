@@ -5,8 +5,6 @@
 #include <fcntl.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -221,55 +219,32 @@ static void take_log(struct folder_reading *r, struct judged_log *l, size_t inde
 
 /* ---- logs judged by threads -------------------------------------------------------------------------------- */
 
-struct log_batch { const struct folder *f; struct judged_log *logs; size_t first, n; atomic_size_t next; };
-struct log_worker { struct log_batch *batch; struct judge *judge; pthread_t thread; };
+/* Threads use a copy of the caller's judge, which shares its tables and reports no progress. */
+struct log_batch { const struct folder *f; struct judged_log *logs; size_t first; struct judge *judge, copy; };
 
-static void *judge_batch(void *user)
+static void judge_log(void *user, size_t i, uint32_t worker)
 {
-    struct log_worker *w = user;
-    struct log_batch *b = w->batch;
+    struct log_batch *b = user;
+    struct judged_log *l = &b->logs[i];
     const char *benchmark = *b->f->benchmark ? b->f->benchmark : NULL;
-    for (size_t i; (i = atomic_fetch_add(&b->next, 1)) < b->n; ) {
-        struct judged_log *l = &b->logs[i];
-        l->path = arena_printf(&l->arena, "%s/%s", b->f->dir, b->f->runs[b->first + i].file);
-        l->read = log_judge(&l->judgement, w->judge, l->path, false, b->f->edition, benchmark, &l->arena, &l->why);
-    }
-    return NULL;
-}
-
-/* The judge of the caller reports progress, and loads tables. Those of other threads are copies of it that share its
- * tables, so all that the folder's logs need is loaded first. */
-static size_t start_threads(struct log_worker *workers, struct judge *copy, struct log_batch *b, struct judge *j)
-{
-    const struct rule_book *book;
-    const struct benchmark_rules *rules;
-    size_t n = min_u64(j->options->n_threads, b->n), started = 1;
-    if (n < 2 || !b->f->edition || !rules_of(&book, &j->library, b->f->edition, NULL)
-        || !judge_benchmark(&rules, j, b->f->edition, b->f->benchmark, NULL))
-        return 1;
-    *copy = *j;
-    copy->options = &j->quiet;
-    for (; started < n; started++) {
-        workers[started] = (struct log_worker){ .batch = b, .judge = copy };
-        if (pthread_create(&workers[started].thread, NULL, judge_batch, &workers[started]) != 0)
-            break;
-    }
-    return started;
+    l->path = arena_printf(&l->arena, "%s/%s", b->f->dir, b->f->runs[b->first + i].file);
+    l->read = log_judge(&l->judgement, worker ? &b->copy : b->judge, l->path, false, b->f->edition, benchmark, &l->arena, &l->why);
 }
 
 /* Judges logs from `first` on, and returns how many. A log whose folder does not say its round and benchmark is judged
- * alone, as the first one names them for the others. */
+ * alone, as the first one names them for the others. What the others need is loaded before there are threads. */
 static size_t judge_logs(struct folder_reading *r, size_t first)
 {
-    bool alone = r->j->options->n_threads < 2 || !r->f->edition || !*r->f->benchmark;
-    struct log_batch b = { .f = r->f, .logs = r->batch, .first = first, .n = alone ? 1 : min_u64(r->f->n - first, MOST_AT_ONCE) };
-    struct log_worker workers[MOST_AT_ONCE] = { { .batch = &b, .judge = r->j } };
-    struct judge copy;
-    size_t n_threads = start_threads(workers, &copy, &b, r->j);
-    judge_batch(&workers[0]);
-    for (size_t i = 1; i < n_threads; i++)
-        pthread_join(workers[i].thread, NULL);
-    return b.n;
+    const struct rule_book *book;
+    const struct benchmark_rules *rules;
+    struct judge *j = r->j;
+    bool alone = j->options->n_threads < 2 || !r->f->edition || !*r->f->benchmark;
+    bool loaded = !alone && rules_of(&book, &j->library, r->f->edition, NULL) && judge_benchmark(&rules, j, r->f->edition, r->f->benchmark, NULL);
+    struct log_batch b = { r->f, r->batch, first, j, *j };
+    size_t n = alone ? 1 : min_u64(r->f->n - first, MOST_AT_ONCE);
+    b.copy.options = &j->quiet;
+    work_in_pieces(judge_log, &b, n, loaded ? j->options->n_threads : 1);
+    return n;
 }
 
 static void read_logs(struct folder_reading *r, struct arena *a)

@@ -70,6 +70,14 @@ static inline void watch_report(const struct watch *w, const char *what, size_t 
         w->report(w->user, what, done, of);
 }
 
+/* ---- threads ------------------------------------------------------------------------ */
+
+/* Calls work(user, piece, worker) for the pieces 0 to n_pieces - 1, on the calling thread, which is worker 0, and up to n_threads - 1 others. Pieces
+ * must not depend on each other. */
+enum { MOST_THREADS = 64 };
+typedef void piece_work(void *user, size_t piece, uint32_t worker);
+void work_in_pieces(piece_work *work, void *user, size_t n_pieces, uint32_t n_threads);
+
 /* ---- numbers ----------------------------------------------------------------------- */
 
 bool parse_u64(const char *text, uint64_t *out);        /* the whole text is decimal digits, without overflow */

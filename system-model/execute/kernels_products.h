@@ -65,8 +65,9 @@ enum { WORTH_SHARING = 1 << 18 };      /* elements to move; for fewer, a thread 
 struct conv_rows { const struct conv *c; uint64_t image, first_channel; };
 
 /* Copies the windows of one row of the image's positions out of x. */
-static inline void gather_row(void *user, uint64_t row)
+static inline void gather_row(void *user, size_t row, uint32_t worker)
 {
+    (void)worker;
     const struct conv_rows *u = user;
     const struct conv *c = u->c;
     real *to = c->windows + row * c->y->dims[2] * c->window;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * product.c - products by oneDNN, and threads that share work in a fixed division.
+ * product.c - products by oneDNN.
  *
  * The library is opened when the first product asks for it, not linked: commands that execute nothing do not load 39 MB. On one thread of a Xeon with
  * AVX-512, oneDNN 2.6.3 made 55 to 82 GFLOP/s on seven products of ResNet-50 and BERT-Large, OpenBLAS 0.3.21 31 to 75; the fewer columns, the further
@@ -11,33 +11,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdatomic.h>
-
-/* ---- threads --------------------------------------------------------------------------------- */
-
-struct shared_work { void (*work)(void *user, uint64_t piece); void *user; uint64_t n_pieces; atomic_uint_fast64_t next; };
-
-static void *take_pieces(void *user)
-{
-    struct shared_work *s = user;
-    for (uint64_t i; (i = atomic_fetch_add(&s->next, 1)) < s->n_pieces; )
-        s->work(s->user, i);
-    return NULL;
-}
-
-enum { MOST_THREADS = 64 };
-
-void work_in_pieces(void (*work)(void *user, uint64_t piece), void *user, uint64_t n_pieces, uint32_t n_threads)
-{
-    struct shared_work s = { .work = work, .user = user, .n_pieces = n_pieces };
-    pthread_t threads[MOST_THREADS];
-    uint32_t n = 0, more = (uint32_t)min_u64(min_u64(max_u32(n_threads, 1), MOST_THREADS), n_pieces);
-    while (n + 1 < more && pthread_create(&threads[n], NULL, take_pieces, &s) == 0)
-        n++;
-    take_pieces(&s);
-    while (n > 0)
-        pthread_join(threads[--n], NULL);
-}
 
 /* ---- products ---------------------------------------------------------------------------------- */
 
@@ -86,8 +59,9 @@ static void plain_product(struct matrix c, struct matrix a, struct matrix b, uin
 
 struct product { struct matrix c, a, b; uint64_t rows, inner, columns, rows_of_piece; const struct product_way *way; };
 
-static void multiply_rows(void *user, uint64_t piece)
+static void multiply_rows(void *user, size_t piece, uint32_t worker)
 {
+    (void)worker;
     const struct product *p = user;
     uint64_t first = piece * p->rows_of_piece, rows = min_u64(p->rows_of_piece, p->rows - first);
     struct matrix a = p->a, c = p->c;

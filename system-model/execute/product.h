@@ -32,7 +32,4 @@ void product_add(struct matrix c, struct matrix a, struct matrix b, uint64_t row
 void amp_product_add(struct matrix c, struct matrix a, struct matrix b, uint64_t rows, uint64_t inner, uint64_t columns, const struct product_way *way);
 const char *product_library(void);      /* the library of products in fp32: "oneDNN", "plain loops" */
 
-/* Calls work(user, i) for i from 0 to n_pieces - 1, on up to n_threads threads; pieces must not depend on each other. */
-void work_in_pieces(void (*work)(void *user, uint64_t piece), void *user, uint64_t n_pieces, uint32_t n_threads);
-
 #endif
