@@ -137,9 +137,11 @@ gives 0 'no effect here: parallel.rts_domain, framework.uploads_per_call' "so ar
 run run mlperf-v2.0-closed-bow-pod16-bert-large --set framework.uploads_per_call=0 --set framework.upload_s=0.1 --set framework.output_reductions=9 --set hosts.instances=2 \
     --set hosts.steps_per_call=0
 gives 0 'no effect here: framework.prefetch_depth, framework.uploads_per_call, framework.upload_s, framework.output_reductions' "and no uploads, their time, reductions at the end of no call, and what is kept ready for a replica alone"
-run run mlperf-v1.1-closed-ipu-pod16-bert-large --set parallel.io_tiles=32 --set framework.fetch_threads=2 --set framework.outputs_each_micro_batch=no
+run run mlperf-v1.1-closed-ipu-pod16-bert-large --set data.synthetic=yes --set framework.fetch_threads=2 --set framework.outputs_each_micro_batch=no
 gives 0 'no effect here: framework.fetch_threads, framework.outputs_each_micro_batch' "and who serves exchanges that nobody waits for"
-run run mlperf-v1.1-closed-ipu-pod16-bert-large --set parallel.io_tiles=32 --set framework.fetch_threads=2 --format json
+run run mlperf-v1.1-closed-ipu-pod16-bert-large --set parallel.io_tiles=32 --set framework.outputs_each_micro_batch=no
+gives 0 'no effect here: framework.outputs_each_micro_batch' "and an exchange for the results where I/O tiles have one for both"
+run run mlperf-v1.1-closed-ipu-pod16-bert-large --set data.synthetic=yes --set framework.fetch_threads=2 --format json
 [ "$(sed -n '/"notes": \[/,/\]/p' "$work/out" | sed -n 's/^ *"\(.*\)",*$/podbench: \1/p')" = "$(cat "$work/err")" ] && grep -q 'no effect here: framework.fetch_threads$' "$work/err"
 result $? "json has every warning among its notes" "$(grep -A3 '"notes"' "$work/out"; cat "$work/err")"
 run run mlperf-v2.0-closed-bow-pod64-bert-large --set framework.fetch_threads=2

@@ -137,7 +137,7 @@ static void stages_of_one_ipu_read_their_own_input(void **state)
 /* 7 replicas of 3 IPUs in 2 processes of 3 threads: one of 4 replicas serves them in 2 turns of 17 cycles. All IPUs
  * wait that long for each of 5 micro-batches, in addition to 2 x 10 cycles of fill, 5 x 30 of work and 2 x 20 of
  * drain. With a thread for each replica, or several micro-batches kept ready, there is one turn; if nothing is read,
- * or requests overlap, there is none. Results of each micro-batch take as long again. */
+ * there is none. Results of each micro-batch take as long again. */
 static void a_replica_waits_for_its_turn_with_the_host(void **state)
 {
     (void)state;
@@ -145,7 +145,7 @@ static void a_replica_waits_for_its_turn_with_the_host(void **state)
         { 6, 3, true, false, 210 + 5 * 2 * 2 * 17, true, 0 }, { 6, 3, true, false, 210 + 5 * 2 * 17, false, 0 },
         { 6, 0, true, false, 210 + 5 * 17, false, 0 }, { 6, 1, true, false, 210 + 5 * 4 * 17, false, 1 },
         { 6, 1, true, false, 210 + 5 * 17, false, 2 }, { 6, 1, true, false, 210 + 5 * 2 * 17, true, 3 }, { 0, 1, true, false, 210, false, 0 },
-        { 6, 3, false, true, 7 * 10 + 5 * 2 * 17, false, 0 }, { 6, 3, false, false, 7 * 10, false, 0 },
+        { 6, 3, false, true, 7 * 10 + 5 * 2 * 17, false, 0 }, { 6, 3, false, false, 7 * 10 + 5 * 2 * 17, false, 0 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy y;
@@ -168,12 +168,13 @@ static void a_replica_waits_for_its_turn_with_the_host(void **state)
 }
 
 /* Each of 4 micro-batches of 33 bytes, 100 cycles long, is sent on from 2 of 7 tiles, or to the 2 that I/O tiles leave: 17 bytes of one, 9 cycles,
- * the sync of a superstep, 5 and 3, and 7 on the way. Nobody waits for the host, but the step is no shorter than the port takes. */
+ * the sync of a superstep, 5 and 3, and 7 on the way. All wait 17 cycles for the
+ * host's sync, however many results there are, and the step is no shorter than the port takes. */
 static void what_arrives_on_io_tiles_is_sent_on(void **state)
 {
     (void)state;
     static const struct { uint64_t host_bytes; uint32_t io_tiles; double port; uint64_t want, host; } cases[] = {
-        { 33, 2, 1e9, 4 * (100 + 24), 4 * 24 }, { 33, 5, 1e9, 4 * (100 + 24), 4 * 24 }, { 0, 2, 1e9, 400, 0 }, { 33, 2, 1e8, 1320, 1320 - 400 },
+        { 33, 2, 1e9, 4 * (100 + 24 + 17), 4 * (24 + 17) }, { 33, 5, 1e9, 4 * (100 + 24 + 17), 4 * (24 + 17) }, { 0, 2, 1e9, 400, 0 }, { 33, 2, 1e8, 1320, 1320 - 400 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy y;
@@ -185,7 +186,7 @@ static void what_arrives_on_io_tiles_is_sent_on(void **state)
         y.machine.chip.exchange_transit_cycles = 7;
         y.machine.chip.host_link_bytes_per_s = cases[i].port;
         y.machine.host_latency_s = 17e-9;
-        y.plan.request.evaluation = true;
+        y.plan.request.program.outputs_each_micro_batch = true;
         y.plan.request.io_tiles = cases[i].io_tiles;
         y.plan.stages[0].host_bytes = cases[i].host_bytes;
         toy_run(&y);

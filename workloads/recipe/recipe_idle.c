@@ -21,7 +21,10 @@ static bool is_idle_setting(const struct recipe *r, const char *key, const char 
 {
     bool on_chip = r->optimizer_state == OPTIMIZER_ON_CHIP, in_turns = r->schedule == SCHEDULE_GROUPED || r->schedule == SCHEDULE_INTERLEAVED;
     in_turns = in_turns && (r->ipus_per_replica > 1 || r->layers_per_ipu);      /* see recipe_check_schedule() */
-    bool decides_inference = text_is(key, "calls_overlap") || text_is(key, "launch_s") || text_is(key, "host_data");
+    static const char *const of_inference[] = { "calls_overlap", "launch_s", "host_data", "fetch_threads", "prefetch_depth", "outputs_each_micro_batch" };
+    bool decides_inference = false;
+    for (size_t i = 0; i < sizeof of_inference / sizeof *of_inference; i++)
+        decides_inference |= text_is(key, of_inference[i]);
     const struct { const char *key; bool idle; } settled[] = {
         { "sharded_elements", r->rts != RTS_YES }, { "offloaded_elements", on_chip }, { "remote_together", on_chip },
         { "remote_alone_ipus", on_chip }, { "moment_bytes", r->state_bytes_per_param > 0 }, { "steps_per_call", r->steps_per_call >= 0 },
@@ -67,7 +70,7 @@ static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const 
         { "framework", "uploads_per_call", !(f->upload_s > 0 && f->steps_per_call > 0) },
         { "framework", "upload_s", !(f->uploads_per_call > 0 && f->steps_per_call > 0) },
         { "framework", "output_reductions", !(f->steps_per_call > 0) },
-        { "framework", "outputs_each_micro_batch", p->fetch_cycles == 0 },
+        { "framework", "outputs_each_micro_batch", p->fetch_cycles == 0 || o->io_tiles },
         { "framework", "fetch_threads", p->fetch_cycles == 0 || o->n_replicas <= o->n_instances || f->prefetch_depth > 1 },
         { "framework", "host_data", !o->training && f->calls_overlap }, { "framework", "launch_s", f->calls_overlap },
         { "framework", "prefetch_depth", p->fetch_cycles == 0 || o->n_replicas <= o->n_instances },
