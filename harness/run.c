@@ -198,7 +198,7 @@ static void add_csv_line(FILE *f, const char *row, const struct run_tail *x)
 {
     const struct table tail = TABLE(tail_columns, struct run_tail);
     fprintf(f, "%.*s,", (int)strlen(row) - 1, row);
-    table_write_row(f, FORMAT_CSV, &tail, x);
+    table_write_csv_row(f, &tail, x);
 }
 
 static void add_run_csv(struct run_state *state, const struct run_found *x, struct arena *a)

@@ -211,7 +211,7 @@ static void add_lint_row(struct lint *l, struct lint_row line, const struct rcp_
     line.factor = rcp ? rcp->scaling : (double)NAN;
     const char *why = message && *message ? message : judged == JUDGED_FAIL ? "fails" : "";
     if (l->format == FORMAT_CSV)
-        table_write_row(l->out, FORMAT_CSV, &lint_table, &line);
+        table_write_csv_row(l->out, &lint_table, &line);
     else
         judgements_add(&l->d.judged, (struct judgement){ .group = arena_strdup(a, group), .name = arena_printf(a, "%s: %s", line.path, line.check),
                        .file = arena_strdup(a, line.path), .line = 1, .judged = judged, .message = arena_strdup(a, why) }, a);
@@ -249,7 +249,7 @@ static void rows_of_folder(struct lint *l, const struct folder *f, struct arena 
 void lint_print_head(struct lint *l)
 {
     if (l->format == FORMAT_CSV)
-        table_write_row(l->out, FORMAT_CSV, &lint_table, NULL);
+        table_write_csv_row(l->out, &lint_table, NULL);
     document_member(&l->d, "groups", l->folders);
     document_member(&l->d, "messages", l->messages);
 }

@@ -207,14 +207,13 @@ struct score_row {
     double recomputed_minutes;          /* the score with that factor */
     const char *note;                   /* why there is no score, or a remark about it */
     const char *path;
-    const struct folder *folder;
+    struct json_t *logs;                /* each of its logs; NULL: not made yet */
 };
 
 void score_row_fill(struct score_row *out, const struct folder *f, struct arena *a);
 
-/* Text, CSV or JSON; the first row brings the headings. */
-void score_print(FILE *out, enum output_format format, const struct score_row *row, bool first);
-void score_print_end(FILE *out, enum output_format format);            /* after at least one row */
+struct table score_table(void);         /* its rows are struct score_row */
+void score_add(struct table *t, const struct folder *f, struct arena *a);      /* a's texts are the table's */
 
 /* ---- lint.c: the verdicts on files and trees, as one document -----------------------------------------------
  *

@@ -60,7 +60,7 @@ void score_row_fill(struct score_row *row, const struct folder *f, struct arena 
         .benchmark = f->benchmark, .runs = f->n, .required_runs = f->rules ? f->rules->terms->runs : 0, .dropped = f->rules ? f->rules->terms->dropped : 0,
         .score_minutes = f->score_minutes,
         .scaling = f->scaling, .throughput_method = f->throughput_method ? f->throughput_method : "",
-        .ruleset = f->edition ? f->edition->ruleset : "", .recomputed_scaling = 1, .path = utf8_text(f->dir, a), .folder = f };
+        .ruleset = f->edition ? f->edition->ruleset : "", .recomputed_scaling = 1, .path = utf8_text(f->dir, a) };
     fill_spread(row, f);
     for (int m = 0; m < N_MEASURES; m++)
         row->measures[m] = f->problem ? (double)NAN : median_over(f, (enum run_measure)m, room);
@@ -74,20 +74,18 @@ void score_row_fill(struct score_row *row, const struct folder *f, struct arena 
 
 #define C(member, ...) { COLUMN(struct score_row, member), .csv_digits = 12, __VA_ARGS__ }
 #define M(name, measure, ...) { COLUMN_AS(struct score_row, measures[measure], name), .csv_digits = 12, __VA_ARGS__ }
-#define SHOWN(text, least) .heading = text, .width = least
 static const struct table_column score_columns[] = {
-    C(round, SHOWN("round", 5)), C(division, SHOWN("division", 8)), C(submitter, SHOWN("submitter", 10)), C(system, SHOWN("system", 44)),
-    C(benchmark, SHOWN("benchmark", 16)), C(runs, SHOWN("runs", 4)), C(failed, SHOWN("failed", 6)), C(required_runs),
-    C(score_minutes, SHOWN("score_minutes", 13), .format = "%.4f"), C(scaling), C(mean_minutes), C(min_minutes), C(max_minutes),
-    C(spread, SHOWN("spread", 8), .format = "%.4f"), M("epochs_to_converge", MEASURE_EPOCHS),
-    M("samples_to_converge", MEASURE_SAMPLES, SHOWN("samples_to_converge", 19), .format = "%.0f"),
-    M("global_batch", MEASURE_BATCH, SHOWN("global_batch", 12), .format = "%.0f"), M("grad_accum", MEASURE_ACCUMULATION),
-    M("throughput_samples_per_s", MEASURE_THROUGHPUT, SHOWN("throughput_samples_per_s", 24)), M("train_unit_s", MEASURE_UNIT_TIME),
-    M("eval_time_s", MEASURE_EVAL_TIME, SHOWN("eval_time_s", 11), .format = "%.4f"),
-    M("startup_time_s", MEASURE_STARTUP, SHOWN("startup_time_s", 14), .format = "%.4f"), M("init_time_s", MEASURE_INIT), C(throughput_method),
-    C(ruleset), C(dropped), C(recomputed_scaling), C(recomputed_minutes), C(note, SHOWN("note", 0)), C(path),
+    C(round, .heading = "round"), C(division, .heading = "division"), C(submitter, .heading = "submitter"), C(system, .heading = "system"),
+    C(benchmark, .heading = "benchmark"), C(runs, .heading = "runs"), C(failed, .heading = "failed"), C(required_runs),
+    C(score_minutes, .heading = "score_minutes", .format = "%.4f"), C(scaling), C(mean_minutes), C(min_minutes), C(max_minutes),
+    C(spread, .heading = "spread", .format = "%.4f"), M("epochs_to_converge", MEASURE_EPOCHS),
+    M("samples_to_converge", MEASURE_SAMPLES, .heading = "samples_to_converge", .format = "%.0f"),
+    M("global_batch", MEASURE_BATCH, .heading = "global_batch", .format = "%.0f"), M("grad_accum", MEASURE_ACCUMULATION),
+    M("throughput_samples_per_s", MEASURE_THROUGHPUT, .heading = "throughput_samples_per_s"), M("train_unit_s", MEASURE_UNIT_TIME),
+    M("eval_time_s", MEASURE_EVAL_TIME, .heading = "eval_time_s", .format = "%.4f"),
+    M("startup_time_s", MEASURE_STARTUP, .heading = "startup_time_s", .format = "%.4f"), M("init_time_s", MEASURE_INIT), C(throughput_method),
+    C(ruleset), C(dropped), C(recomputed_scaling), C(recomputed_minutes), C(note, .heading = "note"), C(path), C(logs, .formats = IN_JSON),
 };
-#undef SHOWN
 #undef M
 #undef C
 
@@ -98,35 +96,29 @@ static const struct table_column run_columns[] = {
 };
 #undef C
 
-static json_t *score_json(const struct table *t, const struct score_row *row)
+static json_t *logs_json(const struct folder *f)
 {
     struct arena scratch = {0};
     struct table runs = TABLE(run_columns, struct scored_run);
-    for (size_t i = 0; !row->folder->problem && i < row->folder->n; i++) {
-        const struct run_entry *r = &row->folder->runs[i];
+    for (size_t i = 0; !f->problem && i < f->n; i++) {
+        const struct run_entry *r = &f->runs[i];
         table_add(&runs, &(struct scored_run){ r->file, r->problem, run_counts(r), r->converged, r->minutes * 60, r->measures[MEASURE_SAMPLES] },
                   &scratch);
     }
-    json_t *o = table_row_json(t, row);
-    json_object_set_new(o, "logs", table_json(&runs));
+    json_t *logs = table_json(&runs);
     arena_free(&scratch);
-    return o;
+    return logs;
 }
 
-void score_print(FILE *out, enum output_format format, const struct score_row *row, bool first)
+struct table score_table(void)
 {
-    const struct table t = TABLE(score_columns, struct score_row);
-    if (format == FORMAT_JSON) {
-        fputs(first ? "[" : "", out);
-        write_json_item(out, score_json(&t, row), first);
-        return;
-    }
-    if (first)
-        table_write_row(out, format, &t, NULL);
-    table_write_row(out, format, &t, row);
+    return TABLE(score_columns, struct score_row);
 }
 
-void score_print_end(FILE *out, enum output_format format)
+void score_add(struct table *t, const struct folder *f, struct arena *a)
 {
-    fputs(format == FORMAT_JSON ? "\n]\n" : "", out);
+    struct score_row row;
+    score_row_fill(&row, f, a);
+    row.logs = logs_json(f);
+    table_keep(t, &row, a);
 }

@@ -343,9 +343,9 @@ void log_comparison_csv(FILE *out, const struct log_comparison *c, bool with_hea
     struct arena a = {0};
     struct table t = comparison_table(c, &a);
     if (with_header)
-        table_write_row(out, FORMAT_CSV, &t, NULL);
+        table_write_csv_row(out, &t, NULL);
     for (size_t i = 0; i < t.n; i++)
-        table_write_row(out, FORMAT_CSV, &t, (const struct comparison_line *)t.rows + i);
+        table_write_csv_row(out, &t, (const struct comparison_line *)t.rows + i);
     arena_free(&a);
 }
 

@@ -152,7 +152,7 @@ void result_write_csv_header(FILE *f)
 {
     struct result_table room;
     const struct table t = result_table(&room, NULL);
-    table_write_row(f, FORMAT_CSV, &t, NULL);
+    table_write_csv_row(f, &t, NULL);
 }
 
 void result_write_csv(FILE *f, const struct result *r)
@@ -162,7 +162,7 @@ void result_write_csv(FILE *f, const struct result *r)
     for (size_t i = 1; !r && i < t.n_columns; i++)
         fputc(',', f);
     if (r)
-        table_write_row(f, FORMAT_CSV, &t, r);
+        table_write_csv_row(f, &t, r);
     else
         fputc('\n', f);
 }

@@ -209,11 +209,11 @@ const char *property_name(size_t property)
 void references_write(FILE *f, const struct references *r)
 {
     struct table t = TABLE(reference_columns, struct reference);
-    table_write_row(f, FORMAT_CSV, &t, NULL);
+    table_write_csv_row(f, &t, NULL);
     for (size_t i = 0; i < r->n; i++) {
         struct reference line = r->items[i];
         line.role_name = role_names[line.role];
-        table_write_row(f, FORMAT_CSV, &t, &line);
+        table_write_csv_row(f, &t, &line);
     }
 }
 

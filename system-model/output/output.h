@@ -38,7 +38,6 @@ struct table_column {
     double scale;                       /* there, a real number is multiplied by it: 100 shows a share in per cent; 0: by 1 */
     unsigned formats;                   /* FORMAT_BITs, where fewer formats have it than its name and heading say; 0: those */
     int csv_digits;                     /* 0: 10, enough to see any change and few enough not to show rounding */
-    int width;                          /* in text, at least */
     bool zero_is_unknown;               /* a real number or 32-bit count that is 0, or an empty text, is not known */
     bool aligns_right, is_code;         /* text that holds numbers; Markdown sets it in backticks */
     int digits;                         /* there, a real number is a quantity: so many digits, and the unit with a prefix */
@@ -79,13 +78,13 @@ struct table {
                     .rows = (void *)(items), .n = (count), __VA_ARGS__ }
 
 void table_add(struct table *t, const void *row, struct arena *a);      /* copies the row */
+void table_keep(struct table *t, const void *row, struct arena *a);     /* copies the row and its texts */
 /* Text, CSV, JSON or Markdown. The columns of a text table are as wide as their widest cell; a table without rows is
  * left out. */
 void table_write(FILE *f, enum output_format format, const struct table *t);
-/* One line of text or CSV, for rows that are written as they are found; row NULL: the headings. Text columns have
- * their least width. */
-void table_write_row(FILE *f, enum output_format format, const struct table *t, const void *row);
-/* The same in CSV, with a comma at the end instead of a newline: the caller writes further columns. */
+/* One line of CSV; row NULL: the headings. */
+void table_write_csv_row(FILE *f, const struct table *t, const void *row);
+/* The same with a comma at the end instead of a newline: the caller writes further columns. */
 void table_write_cells(FILE *f, const struct table *t, const void *row);
 /* The first row as text, a line for each column: its heading, its value and its unit. */
 void table_write_lines(FILE *f, const struct table *t);
@@ -94,7 +93,6 @@ struct json_t *table_json(const struct table *t);
 struct json_t *table_row_json(const struct table *t, const void *row);
 void table_drop_json(const struct table *t);                /* frees JSON cells that were not taken out */
 
-void write_json_item(FILE *f, struct json_t *item, bool first);     /* writes an array item by item; frees the item */
 struct json_t *json_number(double x);                       /* null when x is not finite */
 struct json_t *json_known(bool known, double x);            /* null when it is not known */
 struct json_t *json_words(const char *const *words, size_t n);      /* an array of strings */

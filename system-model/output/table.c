@@ -16,6 +16,16 @@ void table_add(struct table *t, const void *row, struct arena *a)
     memcpy((char *)t->rows + t->n++ * t->row_bytes, row, t->row_bytes);
 }
 
+void table_keep(struct table *t, const void *row, struct arena *a)
+{
+    table_add(t, row, a);
+    for (size_t k = 0; k < t->n_columns; k++) {
+        const char **text = (const char **)((char *)t->rows + (t->n - 1) * t->row_bytes + t->columns[k].offset);
+        if (t->columns[k].type == CELL_TEXT && *text)
+            *text = arena_strdup(a, *text);
+    }
+}
+
 static const void *row_at(const struct table *t, size_t i) { return (const char *)t->rows + i * t->row_bytes; }
 
 static bool has_column(const struct table_column *c, enum output_format format)
@@ -107,7 +117,7 @@ static const char *shown_text(char room[CELL_ROOM], const struct table_column *c
 static size_t column_width(const struct table *t, const struct table_column *c)
 {
     char room[CELL_ROOM];
-    size_t width = max_u64(text_width(c->heading), (uint64_t)c->width);
+    size_t width = text_width(c->heading);
     for (size_t i = 0; i < t->n; i++)
         width = max_u64(width, text_width(shown_text(room, c, row_at(t, i), FORMAT_TEXT)));
     return width;
@@ -191,7 +201,7 @@ static void write_csv_cells(FILE *f, const struct table *t, const void *row, boo
     }
 }
 
-static void write_csv(FILE *f, const struct table *t, const void *row)
+void table_write_csv_row(FILE *f, const struct table *t, const void *row)
 {
     write_csv_cells(f, t, row, true);
 }
@@ -199,19 +209,6 @@ static void write_csv(FILE *f, const struct table *t, const void *row)
 void table_write_cells(FILE *f, const struct table *t, const void *row)
 {
     write_csv_cells(f, t, row, false);
-}
-
-void table_write_row(FILE *f, enum output_format format, const struct table *t, const void *row)
-{
-    if (format == FORMAT_CSV) {
-        write_csv(f, t, row);
-        return;
-    }
-    struct arena scratch = {0};
-    struct table none = *t;
-    none.n = 0;
-    write_text_row(f, t, column_widths(&none, &scratch), row);
-    arena_free(&scratch);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------------------- */
@@ -284,13 +281,6 @@ void print_json(FILE *f, json_t *json)
     json_decref(json);
 }
 
-void write_json_item(FILE *f, json_t *item, bool first)
-{
-    fputs(first ? "\n" : ",\n", f);
-    json_dumpf(item, f, JSON_REAL_PRECISION(15));
-    json_decref(item);
-}
-
 void table_drop_json(const struct table *t)
 {
     for (size_t k = 0; k < t->n_columns; k++)
@@ -354,9 +344,9 @@ void table_write(FILE *f, enum output_format format, const struct table *t)
     else if (format == FORMAT_MARKDOWN)
         write_markdown(f, t);
     else if (format == FORMAT_CSV) {
-        write_csv(f, t, NULL);
+        table_write_csv_row(f, t, NULL);
         for (size_t i = 0; i < t->n; i++)
-            write_csv(f, t, row_at(t, i));
+            table_write_csv_row(f, t, row_at(t, i));
     } else
         write_text(f, t);
 }
