@@ -41,7 +41,8 @@ static void print_fit(FILE *f, const struct simulation *sim, const struct result
             r->fits ? "free on the fullest tile" : "of the fullest tile", sim->plan.worst_ipu, r->fits ? "" : "; the rest is as if it fitted");
     if (r->smaller_available_memory)
         fprintf(f, "with less memory for temporaries it fits: parallel.available_memory=%s, %s per step (%+.1f %%)\n",
-                r->smaller_available_memory, quantity_text(some, r->smaller_memory_step_time_s, "s", 4), 100 * (r->smaller_memory_step_time_s / r->step_time_s - 1));
+                r->smaller_available_memory, quantity_text(some, r->smaller_memory_step_time_s, "s", 4),
+                100 * (r->smaller_memory_step_time_s / r->step_time_s - 1));
 }
 
 static double waiting(const struct timeline *t, uint32_t ipu)

@@ -9,125 +9,113 @@
 #define TEXT_CSV_JSON (FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV) | FORMAT_BIT(FORMAT_JSON))
 #define TEXT_JSON (FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_JSON))
 
+#define O(option) OPTION_BIT(OPT_##option)
+
 const struct command commands[] = {
     { "Look at what there is",
-      "list", "recipes|machines|workloads|frameworks|keys|metrics|schema|assumptions [WORD...]",
-      "List recipes, machines, models, frameworks, recipe keys, metrics or assumptions",
-      "Recipes come with their published figure and the error of its prediction; WORDs choose those that have them all in their name, "
-      "model, machine or framework. Keys come with the values they take. Metrics are what a run gives, with their units; as markdown they are docs/formats.md. The schema is that of run's JSON. Assumptions "
-      "are values that no source states; for those on sheets: how far halving or doubling moves a step.", OPTION_BIT(OPT_NAMES),
-      TEXT_CSV_JSON | FORMAT_BIT(FORMAT_MARKDOWN), command_list, false },
+      "list", "recipes|machines|workloads|frameworks|keys|metrics|schema|assumptions [WORD...]", "List recipes, machines, models, frameworks, recipe keys, "
+      "metrics or assumptions", "Recipes come with their published figure and the error of its prediction; WORDs choose those that have them all in their "
+      "name, model, machine or framework. Keys come with the values they take. Metrics are what a run gives, with their units; as markdown they are "
+      "docs/formats.md. The schema is that of run's JSON. Assumptions are values that no source states; for those on sheets: how far halving or doubling "
+      "moves a step.", O(NAMES), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_MARKDOWN), command_list, false },
     { NULL, "machine", "[NAME]", "Print a spec sheet with its sources, and what follows from it", "Without a name: the names. --topology prints every link "
-      "instead of the kinds of links.", OPTION_BIT(OPT_TOPOLOGY), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_DOT), command_machine, false },
-    { NULL, "framework", "[NAME]", "Print what a framework's programs do unless a recipe says otherwise", "Schedules, weight update, calls: each value with its "
-      "source. NAME is a framework as a recipe names it, or a sheet. Without a name: the sheets.", 0, TEXT_CSV_JSON, command_framework, false },
-    { NULL, "workload", "[NAME]", "Print a model's layers, parameters and work", "NAME is a built-in model or the path of an ONNX file. Without a name: the names.",
-      OPTION_BIT(OPT_ONNX) | OPTION_BIT(OPT_WEIGHTS) | OPTION_BIT(OPT_OPS) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_APPROXIMATE), TEXT_JSON, command_workload, false },
+      "instead of the kinds of links.", O(TOPOLOGY), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_DOT), command_machine, false },
+    { NULL, "framework", "[NAME]", "Print what a framework's programs do unless a recipe says otherwise", "Schedules, weight update, calls: each value with "
+      "its source. NAME is a framework as a recipe names it, or a sheet. Without a name: the sheets.", 0, TEXT_CSV_JSON, command_framework, false },
+    { NULL, "workload", "[NAME]", "Print a model's layers, parameters and work", "NAME is a built-in model or the path of an ONNX file. Without a name: the "
+      "names.", O(ONNX) | O(WEIGHTS) | O(OPS) | O(SET) | O(APPROXIMATE), TEXT_JSON, command_workload, false },
 
     { "Ask about one configuration",
       "run", "RECIPE...", "Predict throughput, time to train, memory and energy", "Also says what bounds the run, how far to trust the answer, and what "
-      "other readings of what the recipe leaves open would do ([open] in list keys). As tap, "
-      "junit, markdown or annotations: whether each recipe fits its machine.",
-      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_CHECK) | OPTION_BIT(OPT_RUNS) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_MLLOG) |
-      OPTION_BIT(OPT_FORCE) | OPTION_BIT(OPT_UNTIL_VALID) |
-      OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_REQUIRE_FIT) | OPTION_BIT(OPT_FRAMEWORK_OPTIONS) | OPTION_BIT(OPT_APPROXIMATE),
-      TEXT_CSV_JSON | JUDGING_FORMATS, command_run, true },
+      "other readings of what the recipe leaves open would do ([open] in list keys). As tap, junit, markdown or annotations: whether each recipe fits its "
+      "machine.", O(SET) | O(CHECK) | O(RUNS) | O(SEED) | O(MLLOG) | O(FORCE) | O(UNTIL_VALID) | O(UNFOLDED) | O(ALL) | O(REQUIRE_FIT) |
+      O(FRAMEWORK_OPTIONS) | O(APPROXIMATE), TEXT_CSV_JSON | JUDGING_FORMATS, command_run, true },
     { NULL, "fit", "RECIPE", "Find the largest sizes that fit, and what would make a larger one fit", "Micro-batch, sequence length and IPUs of a replica; "
-      "what fills the fullest tile there, by category and by layer. Changes come with what they cost in time, as keys of the recipe and as "
-      "options of its framework. As csv: the memory of every size that was tried. Exit 1 when the recipe itself does not fit.",
-      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_SIZE) | OPTION_BIT(OPT_APPROXIMATE), TEXT_CSV_JSON, command_fit, true },
-    { NULL, "explain", "RECIPE", "Say what bounds a recipe, where its time goes and what would help", "Every cost comes with its formula and sources. As csv: "
-      "the way from the ideal time to the predicted one.", OPTION_BIT(OPT_SET), TEXT_CSV_JSON, command_explain, true },
+      "what fills the fullest tile there, by category and by layer. Changes come with what they cost in time, as keys of the recipe and as options of its "
+      "framework. As csv: the memory of every size that was tried. Exit 1 when the recipe itself does not fit.", O(SET) | O(SIZE) | O(APPROXIMATE),
+      TEXT_CSV_JSON, command_fit, true },
+    { NULL, "explain", "RECIPE", "Say what bounds a recipe, where its time goes and what would help", "Every cost comes with its formula and sources. As "
+      "csv: the way from the ideal time to the predicted one.", O(SET), TEXT_CSV_JSON, command_explain, true },
     { NULL, "plan", "RECIPE", "Print what was decided: placement, cost by stage, memory by IPU", "--all adds the pipeline, the weight update and every "
-      "operation.", OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_UPDATE) | OPTION_BIT(OPT_APPROXIMATE), 0, command_plan, true },
-    { NULL, "timeline", "RECIPE", "Print one step against the clock", "A picture, and what each IPU spends the step on; --all prints every span.",
-      OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_TRACE) | OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_APPROXIMATE),
-      FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV), command_timeline, true },
+      "operation.", O(SET) | O(ALL) | O(UPDATE) | O(APPROXIMATE), 0, command_plan, true },
+    { NULL, "timeline", "RECIPE", "Print one step against the clock", "A picture, and what each IPU spends the step on; --all prints every span.", O(ALL) |
+      O(SET) | O(TRACE) | O(UNFOLDED) | O(APPROXIMATE), FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV), command_timeline, true },
     { NULL, "execute", "RECIPE", "Compute one step of a recipe's plan in numbers", "On noise, in the recipe's types: every task in the plan's order, with "
-      "its stash, recomputation, replicas and weight update. Ends with status 2 where the plan would read what it does not keep. Prints the host memory wanted, "
-      "the loss, what overflowed or vanished, and live bytes beside the plan's.",
-      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_JOBS) | OPTION_BIT(OPT_APPROXIMATE), TEXT_JSON, command_execute, true },
-    { NULL, "train", "RECIPE", "Train a recipe's model on data, in numbers", "Executes the plan step by step on the data of data.path, with the optimizer's values of "
-      "[optimizer], and prints loss, quality, samples and the time that the machine would take. Ends with status 1 where the target is not reached. For small models: "
-      "docs/train.md.",
-      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_JOBS) | OPTION_BIT(OPT_UNTIL) | OPTION_BIT(OPT_SEEDS) | OPTION_BIT(OPT_MLLOG) | OPTION_BIT(OPT_PLOT) |
-      OPTION_BIT(OPT_CHECKPOINT) | OPTION_BIT(OPT_RESUME), IN_TEXT | IN_CSV | IN_JSON, command_train, true },
+      "its stash, recomputation, replicas and weight update. Ends with status 2 where the plan would read what it does not keep. Prints the host memory "
+      "wanted, the loss, what overflowed or vanished, and live bytes beside the plan's.", O(SET) | O(SEED) | O(JOBS) | O(APPROXIMATE), TEXT_JSON,
+      command_execute, true },
+    { NULL, "train", "RECIPE", "Train a recipe's model on data, in numbers", "Executes the plan step by step on the data of data.path, with the optimizer's "
+      "values of [optimizer], and prints loss, quality, samples and the time that the machine would take. Ends with status 1 where the target is not "
+      "reached. For small models: docs/train.md.", O(SET) | O(SEED) | O(JOBS) | O(UNTIL) | O(SEEDS) | O(MLLOG) | O(PLOT) | O(CHECKPOINT) | O(RESUME),
+      IN_TEXT | IN_CSV | IN_JSON, command_train, true },
     { NULL, "diff", "A B", "Say why two recipes, or two runs, differ", "Lists the keys and sheet values that differ, each with its share of the difference. "
-      "--set KEY=VALUE changes B, --set a:KEY=VALUE changes A.", OPTION_BIT(OPT_SET), TEXT_JSON, command_diff, true },
+      "--set KEY=VALUE changes B, --set a:KEY=VALUE changes A.", O(SET), TEXT_JSON, command_diff, true },
 
     { "Try many configurations",
       "search", "RECIPE", "Find the best configuration of a recipe under limits", "Varies micro-batch, memory share, I/O tiles, IPUs per replica, cuts into "
-      "stages, schedule, recomputation, where the optimizer state is kept, and its sharding. Only what fits as "
-      "configured counts. Says whether the answer is the best of them all, or how much better one could be.",
-      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_MAXIMISE) | OPTION_BIT(OPT_MINIMISE) | OPTION_BIT(OPT_LIMIT) | OPTION_BIT(OPT_MOST) | OPTION_BIT(OPT_SECONDS) | OPTION_BIT(OPT_FRAMEWORK_OPTIONS) |
-      OPTION_BIT(OPT_JOBS), TEXT_JSON, command_search, true },
-    { NULL, "sweep", "RECIPE...", "Simulate a recipe over lists and ranges of its keys", "Prints a table on a terminal, or where --format text, --top, --sort or "
-      "--columns ask for one. Otherwise writes one row per configuration, as CSV or as lines of JSON, with notes and the interval of run.",
-      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_ZIP) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_JOBS) | OPTION_BIT(OPT_SHARD) |
-      OPTION_BIT(OPT_RESUME) | OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_TOP) | OPTION_BIT(OPT_SORT) | OPTION_BIT(OPT_COLUMNS),
-      FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV) | FORMAT_BIT(FORMAT_JSON), command_sweep, true },
-    { NULL, "merge", "PART...", "Join the shards of a sweep", "Refuses gaps, overlaps, and parts of another sweep or version.",
-      OPTION_BIT(OPT_OUT), 0, command_merge, false },
+      "stages, schedule, recomputation, where the optimizer state is kept, and its sharding. Only what fits as configured counts. Says whether the answer "
+      "is the best of them all, or how much better one could be.", O(SET) | O(OVER) | O(MAXIMISE) | O(MINIMISE) | O(LIMIT) | O(MOST) | O(SECONDS) |
+      O(FRAMEWORK_OPTIONS) | O(JOBS), TEXT_JSON, command_search, true },
+    { NULL, "sweep", "RECIPE...", "Simulate a recipe over lists and ranges of its keys", "Prints a table on a terminal, or where --format text, --top, "
+      "--sort or --columns ask for one. Otherwise writes one row per configuration, as CSV or as lines of JSON, with notes and the interval of run.",
+      O(SET) | O(OVER) | O(ZIP) | O(FROM) | O(JOBS) | O(SHARD) | O(RESUME) | O(OUT) | O(UNFOLDED) | O(TOP) | O(SORT) | O(COLUMNS), FORMAT_BIT(FORMAT_TEXT) |
+      FORMAT_BIT(FORMAT_CSV) | FORMAT_BIT(FORMAT_JSON), command_sweep, true },
+    { NULL, "merge", "PART...", "Join the shards of a sweep", "Refuses gaps, overlaps, and parts of another sweep or version.", O(OUT), 0, command_merge,
+      false },
 
     { "Compare predictions with published figures",
-      "bench", "", "Simulate every recipe, write a run, and print it beside the figures", NULL,
-      OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_KERNELS) | OPTION_BIT(OPT_LINKS) | OPTION_BIT(OPT_JOBS),
-      TEXT_CSV_JSON, command_bench, true },
-    { NULL, "check", "[RUN]", "Compare a run, or a fresh simulation, with the published figures", "Exit 1 when a row of role calibrate or validate is out of "
-      "tolerance.", OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_EXPECT) | OPTION_BIT(OPT_RECIPES), TEXT_CSV_JSON | JUDGING_FORMATS, command_check, true },
-    { NULL, "validate", "[RUN]", "Print the accuracy by role and by group", "Without RUN: of a fresh simulation. Rows of role calibrate may shape constants; rows of role validate never do. --out "
-      "writes the tables by which answers are judged.", OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_OUT), TEXT_JSON, command_validate, true },
-    { NULL, "plot", "[RUN]", "Draw a run's figures", "Without RUN: the latest. Writes CSV, SVG and PNG, by gnuplot.", OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED), 0,
+      "bench", "", "Simulate every recipe, write a run, and print it beside the figures", NULL, O(OUT) | O(RECIPES) | O(PUBLISHED) | O(KERNELS) | O(LINKS) |
+      O(JOBS), TEXT_CSV_JSON, command_bench, true },
+    { NULL, "check", "[RUN]", "Compare a run, or a fresh simulation, with the published figures", "Exit 1 when a row of role calibrate or validate is out "
+      "of tolerance.", O(PUBLISHED) | O(EXPECT) | O(RECIPES), TEXT_CSV_JSON | JUDGING_FORMATS, command_check, true },
+    { NULL, "validate", "[RUN]", "Print the accuracy by role and by group", "Without RUN: of a fresh simulation. Rows of role calibrate may shape "
+      "constants; rows of role validate never do. --out writes the tables by which answers are judged.", O(PUBLISHED) | O(OUT), TEXT_JSON, command_validate,
+      true },
+    { NULL, "plot", "[RUN]", "Draw a run's figures", "Without RUN: the latest. Writes CSV, SVG and PNG, by gnuplot.", O(RECIPES) | O(PUBLISHED), 0,
       command_plot, true },
-    { NULL, "report", "[RUN]", "Write a run as one self-contained HTML page", "Without RUN: the latest.", OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED), 0,
-      command_report, true },
-    { NULL, "audit", "", "Recompute every numeric claim of the source documents", "Prints counts and the claims that do not hold; --all prints all of them.",
-      OPTION_BIT(OPT_ALL), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_MARKDOWN), command_audit, false },
-    { NULL, "ledger", "", "Check that no published row has changed unrecorded", "Compares the role, configuration and value of every row with the "
-      "ledger. Exit 1 when one differs.", 0, FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV) | JUDGING_FORMATS, command_ledger, false },
+    { NULL, "report", "[RUN]", "Write a run as one self-contained HTML page", "Without RUN: the latest.", O(RECIPES) | O(PUBLISHED), 0, command_report,
+      true },
+    { NULL, "audit", "", "Recompute every numeric claim of the source documents", "Prints counts and the claims that do not hold; --all prints all of "
+      "them.", O(ALL), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_MARKDOWN), command_audit, false },
+    { NULL, "ledger", "", "Check that no published row has changed unrecorded", "Compares the role, configuration and value of every row with the ledger. "
+      "Exit 1 when one differs.", 0, FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV) | JUDGING_FORMATS, command_ledger, false },
     { NULL, "calibrate", "", "Fit the constants that may be fitted", "Uses only rows of role calibrate. Prints the sheets, or writes them to --out.",
-      OPTION_BIT(OPT_OUT), 0, command_calibrate, false },
+      O(OUT), 0, command_calibrate, false },
 
     { "Notice changes",
       "compare", "[BASE] RUN", "Compare a run with the baseline, or with another run", "Prints what moved, by cause, and whether the accuracy holds; --all "
-      "prints every cell. Exit 1 when anything moved.", OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_BASELINE) | OPTION_BIT(OPT_MARGIN), TEXT_JSON | JUDGING_FORMATS,
-      command_compare, false },
-    { NULL, "baseline", "[RUN]", "Record a run as the new baseline, and why predictions moved", "Without RUN: the latest.",
-      OPTION_BIT(OPT_REASON) | OPTION_BIT(OPT_MARGIN) | OPTION_BIT(OPT_BASELINE), 0, command_baseline, false },
-    { NULL, "record", "[RUN]", "Append a run to the history", "Without RUN: the latest.", OPTION_BIT(OPT_LABEL) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_BASELINE), 0,
-      command_record, false },
-    { NULL, "history", "METRIC [RECIPE]", "Print how a metric changed from one recorded run to the next", "--out FILE.svg draws it.",
-      OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_BASELINE), TEXT_CSV_JSON, command_history, false },
-    { NULL, "watch", "SERIES", "Say whether a measured series is worse than its accepted level", "Judges columns of a table, newest row last, by "
-      "statistics that hold for any noise. SERIES is a CSV table with or without a header, JSON, or - for standard input. Exit 1 while the latest level is "
-      "worse than the accepted one, which is the first, a better one, or one accepted by --accept.",
-      OPTION_BIT(OPT_BY) | OPTION_BIT(OPT_ACCEPT) | OPTION_BIT(OPT_ACCEPTED) | OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_METRIC) | OPTION_BIT(OPT_BETTER) | OPTION_BIT(OPT_LEAST_CHANGE), TEXT_JSON | JUDGING_FORMATS,
-      command_watch, false },
+      "prints every cell. Exit 1 when anything moved.", O(ALL) | O(BASELINE) | O(MARGIN), TEXT_JSON | JUDGING_FORMATS, command_compare, false },
+    { NULL, "baseline", "[RUN]", "Record a run as the new baseline, and why predictions moved", "Without RUN: the latest.", O(REASON) | O(MARGIN) |
+      O(BASELINE), 0, command_baseline, false },
+    { NULL, "record", "[RUN]", "Append a run to the history", "Without RUN: the latest.", O(LABEL) | O(FROM) | O(BASELINE), 0, command_record, false },
+    { NULL, "history", "METRIC [RECIPE]", "Print how a metric changed from one recorded run to the next", "--out FILE.svg draws it.", O(ALL) | O(FROM) |
+      O(OUT) | O(BASELINE), TEXT_CSV_JSON, command_history, false },
+    { NULL, "watch", "SERIES", "Say whether a measured series is worse than its accepted level", "Judges columns of a table, newest row last, by statistics "
+      "that hold for any noise. SERIES is a CSV table with or without a header, JSON, or - for standard input. Exit 1 while the latest level is worse than "
+      "the accepted one, which is the first, a better one, or one accepted by --accept.", O(BY) | O(ACCEPT) | O(ACCEPTED) | O(OUT) | O(METRIC) | O(BETTER) |
+      O(LEAST_CHANGE), TEXT_JSON | JUDGING_FORMATS, command_watch, false },
 
     { "Judge MLPerf logs",
       "score", "DIR", "Compute the official scores in a tree of MLPerf results", "One score for each system and benchmark. Exit 1 when there is none.",
-      OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES) | OPTION_BIT(OPT_JOBS), TEXT_CSV_JSON, command_score, false },
-    { NULL, "lint", "FILE|DIR...", "Check MLPerf logs and packages by the rules of their round", "Judges a log as the compliance checker does, and a folder as "
-      "the package checker does. Exit 1 when something does not pass.",
-      OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES) | OPTION_BIT(OPT_RCP_BYPASS) | OPTION_BIT(OPT_SEED_BYPASS) |
-      OPTION_BIT(OPT_ONLY_FAILURES) | OPTION_BIT(OPT_JOBS),
-      TEXT_CSV_JSON | JUDGING_FORMATS, command_lint, false },
-    { NULL, "rounds", "DIR...", "Print published MLPerf results of any rounds as one table", "DIR holds results repositories, or parts of them. --out FILE.html writes a "
-      "page with figures and filters instead. Rows are cached in ~/.cache/podbench by the content of the logs.",
-      OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_JOBS), TEXT_CSV_JSON, command_rounds, false },
-    { NULL, "judge", "PREDICTIONS.csv|podbench|roofline|convergence RESULTS...", "Judge predictions of published MLPerf results", "RESULTS are folders of logs, or the "
-      "table that rounds prints as csv. Prints errors, intervals, and the same for simple guesses. podbench and roofline predict what they can; "
-      "convergence judges samples to the target. Exit 1 when no prediction can be scored.",
-      OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_JOBS), TEXT_CSV_JSON, command_judge, true },
+      O(RULESET) | O(TRAIN_SAMPLES) | O(JOBS), TEXT_CSV_JSON, command_score, false },
+    { NULL, "lint", "FILE|DIR...", "Check MLPerf logs and packages by the rules of their round", "Judges a log as the compliance checker does, and a folder "
+      "as the package checker does. Exit 1 when something does not pass.", O(RULESET) | O(TRAIN_SAMPLES) | O(RCP_BYPASS) | O(SEED_BYPASS) |
+      O(ONLY_FAILURES) | O(JOBS), TEXT_CSV_JSON | JUDGING_FORMATS, command_lint, false },
+    { NULL, "rounds", "DIR...", "Print published MLPerf results of any rounds as one table", "DIR holds results repositories, or parts of them. --out "
+      "FILE.html writes a page with figures and filters instead. Rows are cached in ~/.cache/podbench by the content of the logs.", O(OUT) | O(JOBS),
+      TEXT_CSV_JSON, command_rounds, false },
+    { NULL, "judge", "PREDICTIONS.csv|podbench|roofline|convergence RESULTS...", "Judge predictions of published MLPerf results", "RESULTS are folders of "
+      "logs, or the table that rounds prints as csv. Prints errors, intervals, and the same for simple guesses. podbench and roofline predict what they "
+      "can; convergence judges samples to the target. Exit 1 when no prediction can be scored.", O(OUT) | O(ALL) | O(PUBLISHED) | O(JOBS), TEXT_CSV_JSON,
+      command_judge, true },
     { NULL, "compare-logs", "DIR", "Compare real MLPerf logs with the simulation of their recipe", "Compares steps by block, evaluations, start-up, samples "
-      "and score, and says where the time differs.",
-      OPTION_BIT(OPT_RECIPE) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES),
-      TEXT_CSV_JSON, command_compare_logs, true },
+      "and score, and says where the time differs.", O(RECIPE) | O(SET) | O(SEED) | O(RULESET) | O(TRAIN_SAMPLES), TEXT_CSV_JSON, command_compare_logs,
+      true },
 
     { "Set up",
-      "init", "[DIR]", "Start a project of your own in a folder, or a recipe for a model", "Writes a makefile, a recipe, a table of figures, and workflows for "
-      "GitHub and GitLab. With --model a recipe alone, NAME.ini, in DIR or the current folder; --set gives sizes and keys that it is to keep.",
-      OPTION_BIT(OPT_MODEL) | OPTION_BIT(OPT_SET), 0, command_init, false },
+      "init", "[DIR]", "Start a project of your own in a folder, or a recipe for a model", "Writes a makefile, a recipe, a table of figures, and workflows "
+      "for GitHub and GitLab. With --model a recipe alone, NAME.ini, in DIR or the current folder; --set gives sizes and keys that it is to keep.",
+      O(MODEL) | O(SET), 0, command_init, false },
     { NULL, "completion", "bash|zsh|fish", "Print the completion script of a shell", NULL, 0, 0, command_completion, false },
 };
 const size_t n_commands = sizeof commands / sizeof *commands;

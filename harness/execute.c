@@ -138,7 +138,8 @@ static struct execution_options options_of(const struct simulation *sim, const s
         .optimizer = { .learning_rate = 1e-3, .momentum = 0.9, .second_momentum = 0.999, .epsilon = 1e-6, .weight_decay = 1e-4, .trust = 1e-3, .clip_norm = 1 },
         .seed = o->seed ? o->seed : 1, .mean_losses = true, .loss_scale = sim->recipe.loss_scale,
         .precision = { sim->recipe.model.compute != COMPUTE_FP32, sim->plan.request.partials, sim->recipe.stochastic_rounding, false },
-        .n_threads = o->jobs ? (uint32_t)o->jobs : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), .fill = fill_with_noise, .user = (void *)(uintptr_t)sim->plan.graph };
+        .n_threads = o->jobs ? (uint32_t)o->jobs : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), .fill = fill_with_noise,
+        .user = (void *)(uintptr_t)sim->plan.graph };
 }
 
 static void add_step_taken(struct document *d, const struct plan *p, const struct step_result *r)

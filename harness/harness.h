@@ -9,35 +9,29 @@
 #include "results/submission/drawn_runs.h"
 #include "system-model/output/output.h"
 
-/* ---- options.c: every option of every command, described once --------------------------- */
+/* ---- options.c: the options of every command, as options.def describes them --------------- */
 
+#define MEMBER_TAKES_TEXT(member) const char *member;
+#define MEMBER_TAKES_LIST(member) const char **member; size_t n_##member;
+#define MEMBER_TAKES_NUMBER(member) uint64_t member;
+#define MEMBER_TAKES_COUNT(member) uint64_t member;
+#define MEMBER_TAKES_FORMAT(member) enum output_format member;
+#define MEMBER_IS_FLAG(member) bool member;
+#define MEMBER_IS_SETTING(member)
 struct options {
-    const char *root;                   /* the folder of podbench's data; NULL: to be found */
-    enum output_format format;
+#define OPTION(id, type, member, ...) MEMBER_##type(member)
+#include "harness/options.def"
+#undef OPTION
     bool is_format_given;               /* false: format is the default, text */
-    const char **sets; size_t n_sets;   /* --set section.key=value, in order */
-    const char **overs; size_t n_overs; /* --over and --zip section.key=values */
-    const char **zips; size_t n_zips;
-    const char **limits; size_t n_limits;
-    const char *maximise, *minimise, *seconds;
-    uint64_t most, size, top;           /* --top: 0 where it is not given */
-    const char *sort, *columns;         /* a sweep's table is sorted and cut by these */
-    const char *out, *trace, *mllog, *published, *ruleset, *recipe, *from, *shard, *expect, *metric, *better, *least_change, *margin, *reason, *recipes, *baseline, *label, *onnx, *model;
-    const char *weights;                /* --weights: a seed as text; NULL if none */
-    const char *by, *accept, *accepted;        /* options of watch */
-    const char *until, *checkpoint, *plot;      /* options of train */
-    uint64_t runs, seed, seeds, jobs;
-    bool train_samples, rcp_bypass, seed_bypass, only_failures, names, force, until_valid;        /* options for MLPerf packages */
-    bool check, topology, kernels, links, ops, unfolded, update, all, require_fit, resume, framework_options;
     const char **arguments; size_t n_arguments;
 };
 
-enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, OPT_PUBLISHED, OPT_RULESET,
-                 OPT_EXPECT, OPT_METRIC, OPT_BETTER, OPT_LEAST_CHANGE, OPT_MARGIN, OPT_REASON, OPT_RECIPES, OPT_BASELINE, OPT_LABEL,
-                 OPT_TRAIN_SAMPLES, OPT_RCP_BYPASS, OPT_SEED_BYPASS, OPT_ONLY_FAILURES, OPT_NAMES, OPT_TOP, OPT_SORT, OPT_COLUMNS, OPT_FORCE, OPT_RECIPE, OPT_UNTIL_VALID,
-                 OPT_RUNS, OPT_SEED, OPT_CHECK, OPT_TOPOLOGY, OPT_KERNELS, OPT_LINKS, OPT_OPS, OPT_UNFOLDED, OPT_UPDATE, OPT_ALL,
-                 OPT_REQUIRE_FIT, OPT_OVER, OPT_ZIP, OPT_FROM, OPT_JOBS, OPT_SHARD, OPT_RESUME, OPT_MAXIMISE, OPT_MINIMISE, OPT_LIMIT, OPT_MOST, OPT_APPROXIMATE, OPT_SIZE, OPT_ONNX, OPT_WEIGHTS, OPT_MODEL, OPT_SECONDS,
-                 OPT_BY, OPT_ACCEPT, OPT_ACCEPTED, OPT_FRAMEWORK_OPTIONS, OPT_UNTIL, OPT_SEEDS, OPT_CHECKPOINT, OPT_PLOT, N_OPTIONS };
+enum option_id {
+#define OPTION(id, ...) OPT_##id,
+#include "harness/options.def"
+#undef OPTION
+    N_OPTIONS
+};
 #define OPTION_BIT(option) (UINT64_C(1) << (option))
 
 /* ---- commands.c: the commands --------------------------------------------------------------- */
@@ -114,7 +108,8 @@ bool all_workloads(char ***names, size_t *n, struct session *s, struct err *err)
 bool all_frameworks(char ***names, size_t *n, struct session *s, struct err *err);
 typedef bool names_lister(char ***names, size_t *n, struct session *s, struct err *err);
 int print_names(names_lister *lister, const struct options *o, struct session *s, struct err *err);     /* list.c */
-void warn_unfit(const struct result *r, struct session *s);        /* for output that does not say so itself: the model does not fit, and times are as if it did */
+/* For output that does not say so itself: the model does not fit, and times are as if it did. */
+void warn_unfit(const struct result *r, struct session *s);
 /* Simulates the recipe that is the command's argument, with its --set, and warns of settings without effect. */
 bool simulate_argument(struct simulation *sim, struct result *r, const struct options *o, struct session *s, struct err *err);
 /* Warns of keys and sheet values that have no effect on the simulation. */
@@ -253,9 +248,10 @@ const char *completion_offer(const char *const *words, size_t n);
 /* ---- commands: command_NAME is in NAME.c, merge in sweep.c, record in history.c -------------------------------------------------- */
 
 typedef int command_function(const struct options *o, struct session *s, struct err *err);
-command_function list_recipes, command_list, command_machine, command_framework, command_workload, command_plan, command_timeline, command_execute, command_train, command_run, command_fit, command_explain, command_diff,
-    command_sweep, command_merge, command_search, command_bench,
-    command_check, command_validate, command_calibrate, command_ledger, command_audit, command_compare, command_baseline, command_init, command_record, command_history, command_completion, command_score, command_lint, command_compare_logs, command_rounds, command_judge,
+command_function list_recipes, command_list, command_machine, command_framework, command_workload, command_plan, command_timeline, command_execute,
+    command_train, command_run, command_fit, command_explain, command_diff, command_sweep, command_merge, command_search, command_bench,
+    command_check, command_validate, command_calibrate, command_ledger, command_audit, command_compare, command_baseline, command_init,
+    command_record, command_history, command_completion, command_score, command_lint, command_compare_logs, command_rounds, command_judge,
     command_plot, command_report, command_watch;
 
 #endif

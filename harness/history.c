@@ -222,7 +222,8 @@ static bool draw(const struct history *h, const char *picture, struct session *s
         return fail(err, "--out: '%.200s': want a name ending in .svg", picture);
     sort_items(h->items, h->n, sizeof *h->items, by_change);
     const char *data = arena_printf(a, "%s.csv", picture);
-    if (!may_replace(picture, "<?xml", "a picture", err) || !may_replace(data, "point,series 1", "a picture's data", err) || !write_drawing(data, h, n_lines, err))
+    if (!may_replace(picture, "<?xml", "a picture", err) || !may_replace(data, "point,series 1", "a picture's data", err)
+        || !write_drawing(data, h, n_lines, err))
         return false;
     const char *settings = arena_printf(a, "data=%s; series=%zu; finding=%s; style=%s", gnuplot_string(data, a), n_lines,
                                         gnuplot_string(finding(h, a), a),

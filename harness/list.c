@@ -84,7 +84,7 @@ int command_list(const struct options *o, struct session *s, struct err *err)
     if (o->n_arguments > 1)
         return bad_input(err, "list %.60s: takes no word such as '%.60s'; only recipes do: podbench list recipes WORD...", o->arguments[0], o->arguments[1]);
     if (o->format == FORMAT_MARKDOWN || o->format == FORMAT_CSV)
-        return bad_input(err, "list: only %s as %s", o->format == FORMAT_CSV ? "recipes are listed" : "metrics and recipes are listed", format_names[o->format]);
+        return bad_input(err, "list: only %s listed as %s", o->format == FORMAT_CSV ? "recipes are" : "metrics and recipes are", format_names[o->format]);
     if (text_is(o->arguments[0], "keys") && o->names) {
         recipe_keys_write(s->out);
         machine_keys_write(s->out);
@@ -105,5 +105,6 @@ int command_list(const struct options *o, struct session *s, struct err *err)
     for (size_t i = 0; i < sizeof listings / sizeof *listings; i++)
         if (text_is(listings[i].name, o->arguments[0]))
             return print_names(listings[i].names, o, s, err);
-    return bad_input(err, "list: '%.60s' cannot be listed; known: recipes, machines, workloads, frameworks, keys, metrics, schema, assumptions", o->arguments[0]);
+    return bad_input(err, "list: '%.60s' cannot be listed; known: recipes, machines, workloads, frameworks, keys, metrics, schema, assumptions",
+                     o->arguments[0]);
 }

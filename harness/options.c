@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * options.c - every option of every command, described once; argp parses and prints them.
+ * options.c - reading a command line: argp parses and prints the options of options.def.
  */
 #include "harness/harness.h"
 #include <argp.h>
@@ -8,87 +8,14 @@
 enum option_type { TAKES_TEXT, TAKES_LIST, TAKES_NUMBER, TAKES_COUNT, TAKES_FORMAT, IS_FLAG, IS_SETTING };
 
 static const struct option_row {
-    const char *name, *argument, *help;
     enum option_type type;
     size_t offset;
+    const char *name, *argument, *help;
 } rows[] = {
-#define AT(member) offsetof(struct options, member)
-    [OPT_ROOT]      = { "root", "DIR", "The folder of podbench's data: system-model, workloads, results", TAKES_TEXT, AT(root) },
-    [OPT_FORMAT]    = { "format", "FORMAT", NULL, TAKES_FORMAT, AT(format) },
-    [OPT_SET]       = { "set", "SECTION.KEY=VALUE", "Override a key of the recipe, or a value on a sheet (machine.KEY, framework.KEY); may be repeated. The key's unit may follow, as in 32GB or 1.5ms", TAKES_LIST, AT(sets) },
-    [OPT_OUT]       = { "out", "PATH", "Write to this file", TAKES_TEXT, AT(out) },
-    [OPT_TRACE]     = { "trace", "FILE", "Write a trace for Perfetto or chrome://tracing", TAKES_TEXT, AT(trace) },
-    [OPT_MLLOG]     = { "mllog", "DIR", "Write the runs as MLPerf results", TAKES_TEXT, AT(mllog) },
-    [OPT_PUBLISHED] = { "published", "FILE", "Use this table of published figures, or folder of tables, instead of podbench's own", TAKES_TEXT, AT(published) },
-    [OPT_RULESET]   = { "ruleset", "VERSION", "Judge by this MLPerf round, such as v5.1 (default: as the path or the log says)", TAKES_TEXT, AT(ruleset) },
-    [OPT_TRAIN_SAMPLES] = { "train-samples", NULL, "Where the round offers it (BERT), take the samples to converge from the last train_samples line",
-                            IS_FLAG, AT(train_samples) },
-    [OPT_RCP_BYPASS]    = { "rcp-bypass", NULL, "Report the reference-convergence test, but do not count it", IS_FLAG, AT(rcp_bypass) },
-    [OPT_SEED_BYPASS]   = { "seed-bypass", NULL, "Report the seed test, but do not count it", IS_FLAG, AT(seed_bypass) },
-    [OPT_TOP]           = { "top", "N", "Print a table of the N best rows, by --sort or by throughput", TAKES_COUNT, AT(top) },
-    [OPT_SORT]          = { "sort", "COLUMN", "Print a table sorted by this column of the CSV, the best first", TAKES_TEXT, AT(sort) },
-    [OPT_COLUMNS]       = { "columns", "LIST", "Print a table of these columns of the CSV, separated by commas", TAKES_TEXT, AT(columns) },
-    [OPT_NAMES]         = { "names", NULL, "The names of recipes or keys alone, one a line; keys of sheets too", IS_FLAG, AT(names) },
-    [OPT_RECIPE]        = { "recipe", "RECIPE", "The recipe that the logs belong to (default: found by round and name of the system)", TAKES_TEXT,
-                            AT(recipe) },
-    [OPT_ONLY_FAILURES] = { "only-failures", NULL, "Print errors and failed verdicts, nothing else", IS_FLAG, AT(only_failures) },
-    [OPT_FORCE]         = { "force", NULL, "Replace logs that are there already", IS_FLAG, AT(force) },
-    [OPT_UNTIL_VALID]   = { "draw-until-valid", NULL, "Draw submissions until one passes and has a score, and say how many it took", IS_FLAG,
-                            AT(until_valid) },
-    [OPT_RUNS]      = { "runs", "N", "Draw N training runs and score them", TAKES_COUNT, AT(runs) },
-    [OPT_SEED]      = { "seed", "S", "Seed of the drawn runs (default 1)", TAKES_NUMBER, AT(seed) },
-    [OPT_CHECK]     = { "check", NULL, "Also check the timeline: spans do not overlap, leave no gap, and sum to the step", IS_FLAG, AT(check) },
-    [OPT_TOPOLOGY]  = { "topology", NULL, "Print the link graph", IS_FLAG, AT(topology) },
-    [OPT_KERNELS]   = { "kernels", NULL, "Only the measured kernels", IS_FLAG, AT(kernels) },
-    [OPT_LINKS]     = { "links", NULL, "Only the measured links and collectives", IS_FLAG, AT(links) },
-    [OPT_UNFOLDED]  = { "unfolded", NULL, "Simulate every replica and every domain of a collective, instead of one for all that are alike", IS_FLAG,
-                        AT(unfolded) },
-    [OPT_ALL]       = { "all", NULL, "Print everything that is known, not only the answer", IS_FLAG, AT(all) },
-    [OPT_FRAMEWORK_OPTIONS] = { "framework-options", NULL, "Also print the configuration as options of its framework, to try it on a machine", IS_FLAG,
-                                AT(framework_options) },
-    [OPT_REQUIRE_FIT] = { "require-fit", NULL, "Exit 1 also when a recipe fits its machine barely: with less than 90 % certainty", IS_FLAG, AT(require_fit) },
-    [OPT_UPDATE]    = { "update", NULL, "Print the weight update, tensor by tensor, instead", IS_FLAG, AT(update) },
-    [OPT_OPS]       = { "ops", NULL, "Print one line per operation instead of one per layer", IS_FLAG, AT(ops) },
-    [OPT_OVER]      = { "over", "KEY=VALUES", "Vary SECTION.KEY over several values: a,b,c (a;b;c where values hold commas), FROM..TO, FROM..TO+STEP or "
-                        "FROM..TO*FACTOR. Repeated: every combination; the last key varies fastest", TAKES_LIST, AT(overs) },
-    [OPT_ZIP]       = { "zip", "KEY=VALUES", "Like --over, for keys that vary together: the first value of each, then the second, and so on", TAKES_LIST, AT(zips) },
-    [OPT_FROM]      = { "from", "FILE.csv", "Read configurations from a table: one column per key, one row per configuration", TAKES_TEXT, AT(from) },
-    [OPT_JOBS]      = { "jobs", "N", "Threads (default: one per core)", TAKES_COUNT, AT(jobs) },
-    [OPT_SHARD]     = { "shard", "I/N", "Simulate part I of N only. Slurm, Open MPI and MPICH name it themselves; under GNU parallel give /N", TAKES_TEXT, AT(shard) },
-    [OPT_RESUME]    = { "resume", NULL, "Continue a sweep to the same --out that was interrupted", IS_FLAG, AT(resume) },
-    [OPT_MAXIMISE]  = { "maximise", "WHAT", "What is to be as large as possible: throughput (the default)", TAKES_TEXT, AT(maximise) },
-    [OPT_MINIMISE]  = { "minimise", "WHAT", "What is to be as small as possible: time-to-train, energy or ipus", TAKES_TEXT, AT(minimise) },
-    [OPT_LIMIT]     = { "limit", "WHAT=N|LOW..HIGH", "Keep WHAT at N, or within LOW..HIGH: ipus (default: the recipe's), global_batch (default: within 5 % of "
-                        "the recipe's), tokens (of a batch) or throughput", TAKES_LIST, AT(limits) },
-    [OPT_MOST]      = { "most", "N", "Simulate at most N configurations (default 1000000)", TAKES_COUNT, AT(most) },
-    [OPT_SECONDS]   = { "seconds", "S", "Stop after S seconds, and say how much better the rest could be (default: 45 for the model of a file, if --most is "
-                        "not given; else 0, never)", TAKES_TEXT, AT(seconds) },
-    [OPT_APPROXIMATE] = { "approximate", "recipe.approximate=yes", "Give operators of an ONNX file that are not modelled a rough price, and list "
-                          "them, instead of refusing the file", IS_SETTING, AT(sets) },
-    [OPT_SIZE]      = { "size", "N", "List the changes that make micro-batch N fit (default: the recipe's own, where it does not fit)", TAKES_COUNT, AT(size) },
-    [OPT_ONNX]      = { "onnx", "FILE.onnx", "Write the model as an ONNX file, which may be read back, or run by others", TAKES_TEXT, AT(onnx) },
-    [OPT_MODEL]     = { "model", "FILE.onnx", "Write a recipe for this model, with sizes, split, batch and steps a call that fit", TAKES_TEXT, AT(model) },
-    [OPT_WEIGHTS]   = { "weights", "SEED", "With --onnx, draw weights from this seed into FILE.onnx.data (default: shapes without weights)", TAKES_TEXT, AT(weights) },
-    [OPT_EXPECT]    = { "expect", "FILE.csv", "Table of expected failures: id,reason; * in an id stands for any text", TAKES_TEXT, AT(expect) },
-    [OPT_MARGIN]    = { "margin", "SHARE", "How much the mean error of a group of validate rows may grow (default 0.01: one percentage point)", TAKES_TEXT, AT(margin) },
-    [OPT_REASON]    = { "reason", "TEXT", "Why the predictions moved; recorded beside the baseline", TAKES_TEXT, AT(reason) },
-    [OPT_RECIPES]   = { "recipes", "DIR", "Use the recipes in this folder instead of podbench's own", TAKES_TEXT, AT(recipes) },
-    [OPT_BASELINE]  = { "baseline", "DIR", "The folder of the baseline (default: results/baselines)", TAKES_TEXT, AT(baseline) },
-    [OPT_LABEL]     = { "label", "TEXT", "The name of the point, such as a commit or a build", TAKES_TEXT, AT(label) },
-    [OPT_METRIC]    = { "metric", "COLUMN,...", "The columns that are series (default: the last one)", TAKES_TEXT, AT(metric) },
-    [OPT_BY]        = { "by", "COLUMN,...", "Rows with other values in these columns are another series", TAKES_TEXT, AT(by) },
-    [OPT_ACCEPT]    = { "accept", "REASON", "Accept the latest level of every series that is worse, with this reason", TAKES_TEXT, AT(accept) },
-    [OPT_ACCEPTED]  = { "accepted", "FILE.csv", "The table of accepted levels: series,point,reason (default: SERIES.accepted.csv beside SERIES.csv)", TAKES_TEXT,
-                        AT(accepted) },
-    [OPT_BETTER]    = { "better", "higher|lower|unknown", "Which direction is better (default: by the name of the metric, else unknown)", TAKES_TEXT, AT(better) },
-    [OPT_LEAST_CHANGE] = { "least-change", "SHARE", "Do not report smaller changes of level: 0.01 is 1 % (default 0)", TAKES_TEXT, AT(least_change) },
-    [OPT_UNTIL]      = { "until", "target|SAMPLES", "Stop at the recipe's target (the default, if there is one), or after so many samples", TAKES_TEXT, AT(until) },
-    [OPT_SEEDS]      = { "seeds", "N", "Train N times, from --seed on, and print samples and minutes to the target of all", TAKES_COUNT, AT(seeds) },
-    [OPT_CHECKPOINT] = { "checkpoint", "FILE", "Write everything that the training needs to go on into this file, after each evaluation", TAKES_TEXT, AT(checkpoint) },
-    [OPT_PLOT]       = { "plot", "FILE.svg", "Also draw loss and quality, by gnuplot, and write their points to FILE.svg.csv", TAKES_TEXT, AT(plot) },
-#undef AT
+#define OPTION(id, type, member, ...) [OPT_##id] = { type, offsetof(struct options, member), __VA_ARGS__ },
+#include "harness/options.def"
+#undef OPTION
 };
-_Static_assert(sizeof rows / sizeof *rows == N_OPTIONS, "one row per option");
 
 /* Options that mean something else to one command than to the others. */
 static const struct { const char *command; enum option_id id; const char *argument, *help; } special_rows[] = {

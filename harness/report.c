@@ -95,7 +95,8 @@ static const struct { const char *from, *to; } rewritten[] = {
     { "<g fill=\"none\" color=\"black\" stroke=\"currentColor\" stroke-width=\"1.00\" stroke-linecap=\"butt\" stroke-linejoin=\"miter\">\n</g>\n", "" },
     { "<g fill=\"none\" color=\"black\" stroke=\"currentColor\" stroke-width=\"1.00\" stroke-linecap=\"butt\" stroke-linejoin=\"miter\">", "<g class=\"g\">" },
     { " onmouseout=\"gnuplot_svg.hideHypertext()\"><title> </title>", ">" }, { " shape-rendering='crispEdges'", "" }, { "<tspan font-family=\"Helvetica\" >", "<tspan>" },
-    { " font-family=\"Helvetica\"", "" }, { " font-size=\"13.50\"", "" }, { "  text-anchor=\"start\"", "" }, { "stroke='none'", "class=\"n\"" }, { " stroke=\"none\" fill=\"black\"", " class=\"t\"" }, { " color='rgb(  0,   0,   0)' opacity='0.00'", "" },
+    { " font-family=\"Helvetica\"", "" }, { " font-size=\"13.50\"", "" }, { "  text-anchor=\"start\"", "" }, { "stroke='none'", "class=\"n\"" },
+    { " stroke=\"none\" fill=\"black\"", " class=\"t\"" }, { " color='rgb(  0,   0,   0)' opacity='0.00'", "" },
     { "onmousemove=\"gnuplot_svg.showHypertext(evt,'", "data-says=\"" }, { "')\"", "\"" }, { " fill = ", " fill=" }, { " points = ", " points=" }, { "\t", "" }, { ">\n", ">" }, { "\n", " " },
     { "id=\"", "id=\"%s-" }, { "id='", "id='%s-" }, { "href='#", "href='#%s-" }, { "href=\"#", "href=\"#%s-" }, { "url(#", "url(#%s-" },
 };

@@ -70,7 +70,8 @@ static void write_published_row(FILE *f, const struct check_row *row, struct are
 void report_write_published(FILE *f, const struct check *c, const struct report *r)
 {
     static const char *const names[] = { "figure", "metric", "role", "published", "simulated", "error %", "verdict", "source" };
-    fputs("<h2 id=\"published\">Published figures</h2>\n<details><summary>All published figures, each with its source; coloured rows are out of tolerance.</summary>\n", f);
+    fputs("<h2 id=\"published\">Published figures</h2>\n<details><summary>All published figures, each with its source; coloured rows are out of "
+          "tolerance.</summary>\n", f);
     write_filter(f, "published-table", "validate bert out of tolerance");
     write_head(f, "published-table", names, sizeof names / sizeof *names);
     for (size_t i = 0; i < c->n; i++)
@@ -145,8 +146,8 @@ static void write_run_card(FILE *f, const struct result *r, const struct check *
 
 void report_write_runs(FILE *f, const struct check *c, const struct results *results, const struct report *r)
 {
-    fputs("<h2 id=\"runs\">Runs</h2>\n<p><code>podbench explain RUN</code> and <code>podbench plan RUN</code> say more of each; parts below half a per cent of a step "
-          "are left out.</p>\n", f);
+    fputs("<h2 id=\"runs\">Runs</h2>\n<p><code>podbench explain RUN</code> and <code>podbench plan RUN</code> say more of each; parts below half a per cent "
+          "of a step are left out.</p>\n", f);
     write_filter(f, "run-cards", "bow-pod64 resnet50");
     fputs("<div id=\"run-cards\">\n", f);
     for (size_t i = 0; i < results->n; i++)

@@ -106,7 +106,8 @@ static bool draw_training(const char *picture, const struct training_setup *t, c
 
 /* ---- the command ---------------------------------------------------------------------------------------------- */
 
-static bool train(struct training **runs, uint64_t n, const struct training_setup *t, const struct options *o, struct arena **arenas, struct session *s, struct err *err)
+static bool train(struct training **runs, uint64_t n, const struct training_setup *t, const struct options *o, struct arena **arenas, struct session *s,
+                  struct err *err)
 {
     struct progress p;
     uint32_t n_threads;

@@ -36,8 +36,9 @@ static const char *standard_error(const struct csv_table *t, const struct csv_ro
 struct constant_line { const char *name, *written, *error, *unit, *source; double value, standard_error; };
 #define C(member, csv_name, ...) { COLUMN_AS(struct constant_line, member, csv_name), __VA_ARGS__ }
 static const struct table_column constant_columns[] = {
-    C(name, "name", .heading = ""), C(written, NULL, .heading = "value", .aligns_right = true), C(error, NULL, .heading = "standard error", .aligns_right = true),
-    C(value, "value"), C(unit, "unit", .heading = "unit"), C(standard_error, "standard_error"), C(source, "source"),
+    C(name, "name", .heading = ""), C(written, NULL, .heading = "value", .aligns_right = true),
+    C(error, NULL, .heading = "standard error", .aligns_right = true), C(value, "value"), C(unit, "unit", .heading = "unit"),
+    C(standard_error, "standard_error"), C(source, "source"),
 };
 #undef C
 
@@ -139,7 +140,8 @@ static bool validation_gather(struct validation *v, const struct options *o, str
     for (size_t i = 0; i < 3; i++)
         if (!load_constants(&v->tables[i], paths[i], s, err))
             return false;
-    return build_check(&v->check, o, s, err) && memory_edges(&v->edges, &v->n_edges, &v->check, &s->simulator, &s->arena, err) && leave_groups_out(&v->intervals, &v->references, o, s, err)
+    return build_check(&v->check, o, s, err) && memory_edges(&v->edges, &v->n_edges, &v->check, &s->simulator, &s->arena, err)
+        && leave_groups_out(&v->intervals, &v->references, o, s, err)
         && simulated_coverage(&v->coverage, runs, &s->simulator, error_by_other_groups, &v->references, &s->arena, err)
         && convergence_errors(&v->errors, runs, s->paths.data_dir, &s->arena, err)
         && submitters_left_out(&v->left, runs, s->paths.data_dir, &s->arena, err);

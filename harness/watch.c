@@ -189,12 +189,14 @@ static bool draw_series(const struct watched *w, const char *picture, struct ses
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
-static bool judge_series(struct watched *out, const struct measured *in, size_t i, const char *accepted, const struct options *o, struct arena *a, struct err *err)
+static bool judge_series(struct watched *out, const struct measured *in, size_t i, const char *accepted, const struct options *o, struct arena *a,
+                         struct err *err)
 {
     struct series_acceptance *accepts = NULL;
     size_t n = 0;
     *out = (struct watched){ .in = in, .series = &in->items[i] };
-    if (!read_rule(&out->rule, out->series, o, err) || (accepted && access(accepted, F_OK) == 0 && !acceptances_load(&accepts, &n, out->series, accepted, a, err)))
+    if (!read_rule(&out->rule, out->series, o, err)
+        || (accepted && access(accepted, F_OK) == 0 && !acceptances_load(&accepts, &n, out->series, accepted, a, err)))
         return false;
     out->n = series_levels(&out->levels, out->series->x, out->series->n, &out->rule, accepts, n, a);
     return true;
