@@ -85,7 +85,7 @@ static json_t *validation_json(const struct validation *v, struct arena *a)
 {
     const struct check *c = &v->check;
     const struct check_group given = { .samples = SAMPLES_PUBLISHED }, whole = { .samples = SAMPLES_PREDICTED };
-    struct table constants = constants_table(v->tables, 3, a), coverage = coverage_table(&v->coverage, a), left = submitters_left_out_table(&v->left, a);
+    struct table constants = constants_table(v->tables, 3, a), coverage = coverage_table(&v->coverage, a), left = submitters_left_out_table(&v->left);
     json_t *object = by_role_json(c, &(struct check_group){ .kind = FIGURE_OF_RUN }, a);
     for (int kind = FIGURE_OF_RUN + 1; kind < N_FIGURE_KINDS; kind++)
         if (kind != FIGURE_OF_MEMORY)
@@ -159,7 +159,7 @@ static void print_text(FILE *f, const struct validation *v, struct arena *a)
     document_gap(&d);
     convergence_errors_document(&d, &v->errors);
     document_gap(&d);
-    document_table(&d, submitters_left_out_table(&v->left, a));
+    document_table(&d, submitters_left_out_table(&v->left));
     document_gap(&d);
     document_table(&d, constants_table(v->tables, 3, a));
     document_write(f, FORMAT_TEXT, &d);

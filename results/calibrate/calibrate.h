@@ -156,8 +156,8 @@ bool convergence_fit(FILE *f, const char *data_dir, const char *runs, struct are
 /* ---- convergence_errors.c: predicted and published samples to converge ---------------------------------------------- */
 
 struct convergence_error {
-    const char *round, *division, *system, *benchmark;
-    enum role role;
+    const char *round, *division, *system, *benchmark, *role_name;
+    int role;                           /* enum role */
     double global_batch;                /* samples a step */
     double published, predicted;        /* mean samples over the runs; expected samples, or those of the planned epochs */
     double error;                       /* predicted / published - 1 */
@@ -175,9 +175,10 @@ struct submitter_left_out {
     size_t n, n_others;
     double rms_error, mean_error;       /* predicted / published - 1, samples */
     size_t n_runs, n_inside;            /* single runs inside their 90 % interval */
+    double share_inside;
 };
 struct submitters_left_out { struct submitter_left_out *items; size_t n; };
 bool submitters_left_out(struct submitters_left_out *out, const char *runs, const char *data_dir, struct arena *a, struct err *err);
-struct table submitters_left_out_table(const struct submitters_left_out *l, struct arena *a);
+struct table submitters_left_out_table(const struct submitters_left_out *l);    /* its rows are the items */
 
 #endif

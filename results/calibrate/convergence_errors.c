@@ -14,7 +14,7 @@ static bool add_submission(struct convergence_errors *out, const struct run_row 
     struct submission_terms terms = terms_of_run(first);
     if (!convergence_predict_for(&c, &terms, data_dir, a, err))
         return false;
-    struct convergence_error e = { first->round, first->division, first->system, first->benchmark, first->role, first->global_batch,
+    struct convergence_error e = { first->round, first->division, first->system, first->benchmark, role_names[first->role], first->role, first->global_batch,
                                    run_rows_mean_samples(first, n), c.mean_samples, 0 };
     if (c.has_plan && first->eval_at_end)
         e.predicted = c.planned_epochs * c.samples_per_epoch;
@@ -39,11 +39,10 @@ bool convergence_errors(struct convergence_errors *out, const char *runs, const 
 
 /* ---- as tables ----------------------------------------------------------------------------------------------------- */
 
-struct convergence_line { struct convergence_error of; const char *role; };
-#define C(member, text, ...) { COLUMN_AS(struct convergence_line, member, NULL), .heading = text, __VA_ARGS__ }
+#define C(member, text, ...) { COLUMN_AS(struct convergence_error, member, NULL), .heading = text, __VA_ARGS__ }
 static const struct table_column error_columns[] = {
-    C(of.round, "round"), C(of.division, "division"), C(of.system, "system"), C(of.benchmark, "benchmark"), C(role, "role"), C(of.global_batch, "batch", .format = "%.0f"),
-    C(of.published, "published", .format = "%.0f"), C(of.predicted, "predicted", .format = "%.0f"), C(of.error, "error %", .format = "%+.1f", .scale = 100),
+    C(round, "round"), C(division, "division"), C(system, "system"), C(benchmark, "benchmark"), C(role_name, "role"), C(global_batch, "batch", .format = "%.0f"),
+    C(published, "published", .format = "%.0f"), C(predicted, "predicted", .format = "%.0f"), C(error, "error %", .format = "%+.1f", .scale = 100),
 };
 #undef C
 
@@ -55,7 +54,7 @@ static const struct table_column sum_columns[] = {
 };
 #undef C
 
-static struct convergence_sum sum_errors(const struct convergence_errors *e, const char *benchmark, enum role role)
+static struct convergence_sum sum_errors(const struct convergence_errors *e, const char *benchmark, int role)
 {
     struct convergence_sum s = { .benchmark = benchmark, .role = role_names[role] };
     for (size_t i = 0; i < e->n; i++)
@@ -72,13 +71,13 @@ static struct convergence_sum sum_errors(const struct convergence_errors *e, con
 void convergence_errors_document(struct document *d, const struct convergence_errors *e)
 {
     static const char *const benchmarks[] = { "resnet", "bert", "rnnt" };
-    struct table errors = TABLE(error_columns, struct convergence_line), sums = TABLE(sum_columns, struct convergence_sum);
+    struct table errors = TABLE(error_columns, struct convergence_error), sums = TABLE(sum_columns, struct convergence_sum);
     for (size_t i = 0; i < e->n; i++)
         if (e->items[i].role != FIGURE_CONTEXT)
-            table_add(&errors, &(struct convergence_line){ e->items[i], role_names[e->items[i].role] }, d->arena);
+            table_add(&errors, &e->items[i], d->arena);
     for (size_t b = 0; b < 3; b++)
         for (int r = 0; r < N_FIGURE_ROLES; r++) {
-            struct convergence_sum s = sum_errors(e, benchmarks[b], (enum role)r);
+            struct convergence_sum s = sum_errors(e, benchmarks[b], r);
             if (s.n)
                 table_add(&sums, &s, d->arena);
         }
@@ -120,10 +119,10 @@ static bool leave_submitter_out(struct submitter_left_out *l, const struct submi
         if (submission_has_effect(&all->items[i], l->benchmark) && text_is(all->items[i].first->submitter, l->submitter)
             && !add_left_out(l, &all->items[i], effect_total(&others), tables, err))
             return false;
-    if (l->n) {
-        l->rms_error = sqrt(l->rms_error / (double)l->n);
-        l->mean_error /= (double)l->n;
-    }
+    double n = l->n ? (double)l->n : (double)NAN;       /* without other submitters there is no spread, and so no error */
+    l->rms_error = sqrt(l->rms_error / n);
+    l->mean_error /= n;
+    l->share_inside = (double)l->n_inside / (double)l->n_runs;
     return true;
 }
 
@@ -156,26 +155,18 @@ bool submitters_left_out(struct submitters_left_out *out, const char *runs, cons
     return true;
 }
 
-struct left_out_line { struct submitter_left_out of; double runs_share; };
-#define C(member, csv_name, ...) { COLUMN_AS(struct left_out_line, member, csv_name), __VA_ARGS__ }
+#define C(member, csv_name, ...) { COLUMN_AS(struct submitter_left_out, member, csv_name), __VA_ARGS__ }
 static const struct table_column left_out_columns[] = {
-    C(of.submitter, "submitter", .heading = "submitter"), C(of.benchmark, "benchmark", .heading = "benchmark"), C(of.n, "submissions", .heading = "submissions"),
-    C(of.n_others, "others", .heading = "others"), C(of.rms_error, "rms_error", .heading = "rms error %", .format = "%.1f", .scale = 100),
-    C(of.mean_error, "mean_error", .heading = "mean %", .format = "%+.1f", .scale = 100), C(of.n_runs, "runs", .heading = "runs"),
-    C(of.n_inside, "inside", .heading = "inside 90 %"), C(runs_share, NULL, .heading = "%", .format = "%.1f", .scale = 100),
+    C(submitter, "submitter", .heading = "submitter"), C(benchmark, "benchmark", .heading = "benchmark"), C(n, "submissions", .heading = "submissions"),
+    C(n_others, "others", .heading = "others"), C(rms_error, "rms_error", .heading = "rms error %", .format = "%.1f", .scale = 100),
+    C(mean_error, "mean_error", .heading = "mean %", .format = "%+.1f", .scale = 100), C(n_runs, "runs", .heading = "runs"),
+    C(n_inside, "inside", .heading = "inside 90 %"), C(share_inside, NULL, .heading = "%", .format = "%.1f", .scale = 100),
 };
 #undef C
 
-/* Without other submitters there is no spread, and so no error. */
-struct table submitters_left_out_table(const struct submitters_left_out *l, struct arena *a)
+struct table submitters_left_out_table(const struct submitters_left_out *l)
 {
-    struct table t = TABLE(left_out_columns, struct left_out_line);
-    for (size_t i = 0; i < l->n; i++) {
-        struct left_out_line line = { l->items[i], (double)l->items[i].n_inside / (double)l->items[i].n_runs };
-        if (!line.of.n)
-            line.of.rms_error = line.of.mean_error = NAN;
-        table_add(&t, &line, a);
-    }
+    struct table t = TABLE_OF(left_out_columns, l->items, l->n);
     t.title = "samples to converge, one submitter left out: its closed submissions, predicted from the reference and the spread of the others'";
     return t;
 }

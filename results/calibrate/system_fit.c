@@ -11,17 +11,14 @@
  * is fitted together with the constants, for each family of models, separately for training and for forward passes.
  * Predictions, errors and the rows that are left out do without it.
  *
- * A constant that is less than root two standard errors away from its default is not fitted: it returns to its default,
- * the least certain one first, and the others are fitted again. The same happens to a constant without which left-out
- * configurations are predicted better, because a single row can make a constant look certain. Rows of one configuration
- * count as one and are left out together; otherwise a row would be predicted from its own repeat.
+ * A constant that ends at a bound, or without which left-out configurations are predicted better, returns to its
+ * default, the most harmful one first, and the others are fitted again. Rows of one configuration count as one and are
+ * left out together; otherwise a row would be predicted from its own repeat.
  */
 #include "results/calibrate/calibrate.h"
 
-#include <float.h>
 #include <unistd.h>
 
-static const double CERTAIN_STANDARD_ERRORS = 1.4142;      /* Akaike: a constant costs 2, so it must lower -2 ln L by 2 */
 static const double LARGEST_LOOP_ERROR = 0.5;
 _Static_assert(N_SYSTEM_CONSTANTS + MAX_LOOP_GROUPS <= MAX_FIT_PARAMETERS, "the parameters have room for all");
 
@@ -216,25 +213,6 @@ static bool fit_active(struct line_job *job, struct err *err)
     return true;
 }
 
-/* The fitted constant that is the fewest standard errors away from its default, if those are too few; otherwise
- * N_SYSTEM_CONSTANTS. */
-static int least_certain(const struct system_fit *fit)
-{
-    double fewest = CERTAIN_STANDARD_ERRORS;
-    int least = N_SYSTEM_CONSTANTS;
-    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
-        const struct fit_value *v = &fit->values[k];
-        double away = fabs(v->value - system_constants[k].unfitted_value) / fmax(v->standard_error, DBL_MIN);
-        if (v->at_bound)
-            away = 0;
-        if (fit->fitted[k] && away < fewest) {
-            fewest = away;
-            least = k;
-        }
-    }
-    return least;
-}
-
 static bool moves_a_row(const struct system_fit *fit, int constant)
 {
     for (size_t i = 0; i < fit->n_rows; i++)
@@ -261,18 +239,6 @@ static bool left_out_ratios(double *out, struct line_job *job, struct arena *a, 
     }
     job->weights = own;
     *job->fit = whole;
-    return true;
-}
-
-static bool fit_certain(struct line_job *job, struct err *err)
-{
-    for (int least = 0; least < N_SYSTEM_CONSTANTS;) {
-        if (!fit_active(job, err))
-            return false;
-        least = least_certain(job->fit);
-        if (least < N_SYSTEM_CONSTANTS)
-            job->fit->fitted[least] = false;
-    }
     return true;
 }
 
@@ -311,12 +277,24 @@ static bool most_harmful(int *out, struct line_job *job, struct arena *a, struct
     return true;
 }
 
+/* The first fitted constant that ends at a bound; N_SYSTEM_CONSTANTS if none does. */
+static int first_at_bound(const struct system_fit *fit)
+{
+    int k = 0;
+    while (k < N_SYSTEM_CONSTANTS && !(fit->fitted[k] && fit->values[k].at_bound))
+        k++;
+    return k;
+}
+
 static bool fit_identified(struct line_job *job, struct arena *a, struct err *err)
 {
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
         job->fit->fitted[k] = moves_a_row(job->fit, k);
     for (int least = 0; least < N_SYSTEM_CONSTANTS;) {
-        if (!fit_certain(job, err) || !most_harmful(&least, job, a, err))
+        if (!fit_active(job, err))
+            return false;
+        least = first_at_bound(job->fit);
+        if (least == N_SYSTEM_CONSTANTS && !most_harmful(&least, job, a, err))
             return false;
         if (least < N_SYSTEM_CONSTANTS)
             job->fit->fitted[least] = false;

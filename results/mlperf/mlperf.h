@@ -188,6 +188,7 @@ struct tree_visit {
     struct watch watch;                 /* told of each folder that is searched */
 };
 
+bool is_result_name(const char *name);  /* result_*.txt */
 /* Fails when dir cannot be read. *n_folders: how many were visited. */
 bool tree_walk(size_t *n_folders, const char *dir, const struct tree_visit *v, struct err *err);
 

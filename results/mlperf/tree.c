@@ -20,7 +20,7 @@ struct tree_walker {
     struct err *err;
 };
 
-static bool is_result(const char *name)
+bool is_result_name(const char *name)
 {
     size_t n = strlen(name);
     return n > 11 && !strncmp(name, "result_", 7) && text_is(name + n - 4, ".txt");
@@ -58,7 +58,7 @@ static const char *path_in(const char *dir, const char *name, struct arena *a)
 
 static void skip_path(struct tree_walker *w, const char *path, const char *name, const struct stat *s, const char *why)
 {
-    if (is_result(name) || S_ISDIR(s->st_mode) || S_ISREG(s->st_mode))
+    if (is_result_name(name) || S_ISDIR(s->st_mode) || S_ISREG(s->st_mode))
         tell_notice(w, path, why);
     else if (w->n_special++ == 0)
         w->first_special = arena_strdup(&w->arena, path), w->first_why = why;
@@ -83,7 +83,7 @@ static void sort_names(struct tree_walker *w, const char *dir, char **names, siz
             skip_path(w, path, names[i], &s, why);
         else if (S_ISDIR(s.st_mode))
             folders[(*n_folders)++] = names[i];
-        else if (is_result(names[i]))
+        else if (is_result_name(names[i]))
             names[(*n_logs)++] = names[i];
     }
 }

@@ -10,7 +10,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <unistd.h>
 
 #include "results/mlperf/mlperf.h"
@@ -91,30 +90,14 @@ static bool write_log(const char *path, const struct submission_description *s, 
     return new_file_save(&file, err);
 }
 
-static int is_log(const struct dirent *e)
+static bool holds_logs(const char *folder, struct arena *a)
 {
-    return fnmatch("result_*.txt", e->d_name, 0) == 0;
-}
-
-/* A file in the folder of logs that is not part of a submission. */
-static int is_foreign(const struct dirent *e)
-{
-    return !is_log(e) && !text_is(e->d_name, "scaling.json") && !is_unfinished(e->d_name) && !text_is(e->d_name, ".") && !text_is(e->d_name, "..");
-}
-
-static void free_entries(struct dirent **entries, int n)
-{
-    for (int i = 0; i < n; i++)
-        free(entries[i]);
-    if (n >= 0)
-        free(entries);
-}
-
-static bool holds_logs(const char *folder)
-{
-    struct dirent **entries;
-    int n = scandir(folder, &entries, is_log, NULL);
-    free_entries(entries, n);
+    char **names;
+    size_t n;
+    if (access(folder, F_OK) != 0 || !list_folder(&names, &n, folder, "", a, NULL))
+        return false;
+    while (n > 0 && !is_result_name(names[n - 1]))
+        n--;
     return n > 0;
 }
 
@@ -132,7 +115,7 @@ static bool find_paths(struct submission_paths *p, const char *dir, const struct
     p->systems = arena_printf(a, "%s/systems", org);
     p->logs = arena_printf(a, "%s/results/%s/%s", org, p->name, s->benchmark);
     p->code = arena_printf(a, "%s/benchmarks/%s/implementations/podbench", org, s->benchmark);
-    return s->replaces || !holds_logs(p->logs)
+    return s->replaces || !holds_logs(p->logs, a)
         || fail(err, "%s holds logs already: name another folder, or replace them by --force", p->logs);
 }
 
@@ -148,18 +131,21 @@ static bool write_scaling(const char *path, double scaling, struct arena *a, str
     return new_file_save(&file, err);
 }
 
-/* Links the foreign files of the old folder into the new one. */
+static bool is_of_submission(const char *name)
+{
+    return is_result_name(name) || text_is(name, "scaling.json") || is_unfinished(name) || text_is(name, ".") || text_is(name, "..");
+}
+
+/* Links the files of the old folder that are no part of a submission into the new one. */
 static bool keep_foreign(const char *to, const char *from, struct arena *a, struct err *err)
 {
-    struct dirent **entries;
-    int n = scandir(from, &entries, is_foreign, alphasort);
+    DIR *d = opendir(from);
     bool good = true;
-    for (int i = 0; good && i < n; i++) {
-        const char *name = entries[i]->d_name;
-        good = link(arena_printf(a, "%s/%s", from, name), arena_printf(a, "%s/%s", to, name)) == 0
-            || fail(err, "%s/%.100s: cannot be kept with the new logs: %s; move it, or name another folder", from, name, strerror(errno));
-    }
-    free_entries(entries, n);
+    for (struct dirent *e; good && d && (e = readdir(d)); )
+        good = is_of_submission(e->d_name) || link(arena_printf(a, "%s/%s", from, e->d_name), arena_printf(a, "%s/%s", to, e->d_name)) == 0
+            || fail(err, "%s/%.100s: cannot be kept with the new logs: %s; move it, or name another folder", from, e->d_name, strerror(errno));
+    if (d)
+        closedir(d);
     return good;
 }
 
