@@ -34,7 +34,7 @@ const char *sparkline(const struct history_series *s, size_t most, struct arena 
 /* ---- series.c: has a measured series changed? ------------------------------------------------------------ *
  *
  * A verdict for each new point, with few false alarms whatever the noise. Measured by `make gate-quality`: at most 1 % of unchanged
- * histories of 100 points raise an alarm, for noise that is Gaussian, log-normal, of two modes, with outliers, or correlated.
+ * histories of 100 points raise an alarm, for noise that is Gaussian, log-normal, of two modes, with outliers, or correlated by 0.5 or less.
  */
 
 enum { SERIES_LEAST_POINTS = 30, SERIES_LEAST_NEW = 5 };       /* for these tests: points before the newest ones, and newest ones */
