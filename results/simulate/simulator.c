@@ -138,10 +138,7 @@ static bool check_changes(const struct simulation *sim, struct err *err)
     for (size_t i = 0; i < n_sheets; i++)
         for (size_t k = 0; k < sheets[i]->n_rows && n < ROOM; k++)
             names[n++] = sheets[i]->rows[k].key;
-    struct arena scratch = {0};
-    bool good = sheet_overrides_check(&sim->changes, names_list(names, n, &scratch), err);
-    arena_free(&scratch);
-    return good;
+    return sheet_overrides_check(&sim->changes, names, n, err);
 }
 
 static struct hash_entry *cached_sheets(struct simulation *sim, const char *const *overrides, size_t n_overrides, struct err *err)

@@ -64,6 +64,8 @@ size_t names_nearest(const char **out, size_t most, const char *const *names, si
         size_t d = suggestion_distance(typed, names[i]), at = n_out;
         while (at > 0 && found[at - 1] > d)
             at--;
+        for (size_t k = 0; k < n_out; k++)
+            at = text_is(out[k], names[i]) ? most : at;         /* a name that is there twice is offered once */
         if (at == most)
             continue;
         n_out += n_out < most;

@@ -35,8 +35,8 @@ bool is_sheet_override(const char *override);       /* "machine.KEY=value", not 
 /* Separates "machine.KEY=value" from the other overrides, which keep their order in rest. The last value of a key holds. */
 bool sheet_overrides_split(struct sheet_overrides *out, const char ***rest, size_t *n_rest, const char *const *overrides, size_t n_overrides,
                            struct arena *a, struct err *err);
-/* Refuses overrides that no sheet has used. `names` are keys to offer. */
-bool sheet_overrides_check(const struct sheet_overrides *w, const char *names, struct err *err);
+/* Refuses overrides that no sheet has used. The nearest of `names` are offered. */
+bool sheet_overrides_check(const struct sheet_overrides *w, const char *const *names, size_t n, struct err *err);
 
 /* In these, w may be NULL. sheet_read() loads a sheet through the cache, with rows that may be changed. */
 bool sheet_read(struct sheet *out, const struct sheet_overrides *w, const char *path, struct arena *a, struct err *err);

@@ -203,13 +203,19 @@ void sheet_add_override(struct sheet *s, struct sheet_override *w, const char *u
     s->rows = rows;
 }
 
-bool sheet_overrides_check(const struct sheet_overrides *w, const char *names, struct err *err)
+bool sheet_overrides_check(const struct sheet_overrides *w, const char *const *names, size_t n, struct err *err)
 {
-    for (size_t i = 0; i < w->n; i++)
-        if (!w->items[i].used)
-            return fail(err, "--set " SHEET_OVERRIDE_SECTION ".%.60s=%.60s: no sheet of this machine has such a key; known: %s",
-                        w->items[i].key, w->items[i].value, names);
-    return true;
+    enum { OFFERED = 5 };
+    struct arena scratch = {0};
+    const char *nearest[OFFERED];
+    size_t i = 0;
+    while (i < w->n && w->items[i].used)
+        i++;
+    if (i < w->n)
+        fail(err, "--set " SHEET_OVERRIDE_SECTION ".%.60s=%.60s: no sheet of this machine has such a key; nearest: %s; podbench list keys --names has all",
+             w->items[i].key, w->items[i].value, names_list(nearest, names_nearest(nearest, OFFERED, names, n, w->items[i].key), &scratch));
+    arena_free(&scratch);
+    return i == w->n;
 }
 
 const char *sheet_row_place(const struct sheet *s, const struct sheet_row *row, struct arena *a)

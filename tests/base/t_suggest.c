@@ -26,6 +26,8 @@ static void nearest_come_first_and_ties_keep_their_order(void **state)
     assert_int_equal(names_nearest(out, 3, names, N, "ipu-pod6"), 3);       /* both: one letter left out, 1 */
     assert_string_equal(out[0], "ipu-pod16");
     assert_string_equal(out[1], "ipu-pod64");
+    assert_int_equal(names_nearest(out, 3, (const char *const[]){ "run", "rum", "run" }, 3, "run"), 2);     /* run is there twice, and offered once */
+    assert_true(text_is(out[0], "run") && text_is(out[1], "rum"));
     assert_int_equal(names_nearest(out, 3, names, 2, "x"), 2);
     assert_string_equal(out[0], "run");                                     /* 2 left out and a wrong one: 6; bench: 4 and a wrong one */
 }

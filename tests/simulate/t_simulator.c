@@ -326,7 +326,9 @@ static void keys_of_sheets_are_offered(void **state)
     const char *const sets[] = { "machine.nothing=1" };
     simulator_open(&s, &paths);
     assert_false(simulator_run(&s, &sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", sets, 1, &err));
-    assert_non_null(strstr(err.msg, "--set machine.nothing=1: no sheet of this machine has such a key; known: board, n_ipus, ipus_per_domain, "));
+    assert_non_null(strstr(err.msg, "--set machine.nothing=1: no sheet of this machine has such a key; nearest: "));
+    assert_false(simulator_run(&s, &sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", (const char *[]){ "machine.link_speed=1" }, 1, &err));
+    assert_non_null(strstr(err.msg, "nearest: link_bytes_per_s, link_byte_j, host_link_bytes_per_s, link_efficiency, n_links; podbench list keys --names"));
     simulator_close(&s);
 }
 
