@@ -107,7 +107,8 @@ bool all_machines(char ***names, size_t *n, struct session *s, struct err *err);
 bool all_workloads(char ***names, size_t *n, struct session *s, struct err *err);
 bool all_frameworks(char ***names, size_t *n, struct session *s, struct err *err);
 typedef bool names_lister(char ***names, size_t *n, struct session *s, struct err *err);
-int print_names(names_lister *lister, const struct options *o, struct session *s, struct err *err);     /* list.c */
+int print_names(const char *const *names, size_t n, const struct options *o, struct session *s);     /* list.c */
+int list_names(names_lister *lister, const struct options *o, struct session *s, struct err *err);
 /* For output that does not say so itself: the model does not fit, and times are as if it did. */
 void warn_unfit(const struct result *r, struct session *s);
 /* Simulates the recipe that is the command's argument, with its --set, and warns of settings without effect. */

@@ -137,6 +137,20 @@ static const char *id_of(const char *path, struct arena *a)
 }
 
 /* In another folder the recipe names the model by its whole path. */
+/* A path to be pasted into a shell: quoted, unless it is plain. */
+static const char *shell_word(const char *path, struct arena *a)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+-";
+    if (path[strspn(path, plain)] == '\0')
+        return path;
+    const char *out = "'";
+    for (size_t n; *path; path += n) {
+        n = *path == '\'' ? 1 : strcspn(path, "'");
+        out = *path == '\'' ? arena_printf(a, "%s'\\''", out) : arena_printf(a, "%s%.*s", out, (int)n, path);
+    }
+    return arena_printf(a, "%s'", out);
+}
+
 static int write_recipe(const struct options *o, struct session *s, struct err *err)
 {
     const char *folder = o->n_arguments ? o->arguments[0] : ".";
@@ -157,7 +171,7 @@ static int write_recipe(const struct options *o, struct session *s, struct err *
     fprintf(s->out, "chosen: %s\n", first.chosen);
     if (first.assumed)
         fprintf(s->out, "assumed sizes: %s\n", first.assumed);
-    fprintf(s->out, "next: podbench run %s\n", path);
+    fprintf(s->out, "next: podbench run %s\n", shell_word(path, &s->arena));
     return EXIT_DONE;
 }
 
@@ -183,7 +197,7 @@ int command_init(const struct options *o, struct session *s, struct err *err)
     if (!good)
         return EXIT_BAD_INPUT;
     fprintf(s->out, "wrote %s: Makefile, README, recipes/my-run.ini, published/figures.csv, and workflows for GitHub and GitLab\n"
-           "next: cd %s && make check\n", folder, folder);
+           "next: cd %s && make check\n", folder, shell_word(folder, &s->arena));
     if (strpbrk(named, " \t#$:;%"))
         fprintf(s->log, "podbench: make cannot include files from %s because of blanks or signs in its name: make a link to it with a plain "
                         "name, and set PODBENCH_HOME in %s/local.mk to that\n", named, folder);

@@ -30,17 +30,22 @@ static const struct listing { const char *name; names_lister *names; } listings[
     { "machines", all_machines }, { "workloads", all_workloads }, { "frameworks", all_frameworks },
 };
 
-int print_names(names_lister *lister, const struct options *o, struct session *s, struct err *err)
+int print_names(const char *const *names, size_t n, const struct options *o, struct session *s)
 {
-    char **names;
-    size_t n;
-    if (!lister(&names, &n, s, err))
-        return EXIT_BAD_INPUT;
     if (o->format == FORMAT_JSON)
-        print_json(s->out, json_words((const char *const *)names, n));
+        print_json(s->out, json_words(names, n));
+    else if (o->format == FORMAT_CSV)
+        fputs("name\n", s->out);
     for (size_t i = 0; i < n && o->format != FORMAT_JSON; i++)
         fprintf(s->out, "%s\n", names[i]);
     return EXIT_DONE;
+}
+
+int list_names(names_lister *lister, const struct options *o, struct session *s, struct err *err)
+{
+    char **names;
+    size_t n;
+    return lister(&names, &n, s, err) ? print_names((const char *const *)names, n, o, s) : EXIT_BAD_INPUT;
 }
 
 static int list_assumptions(const struct options *o, struct session *s, struct err *err)
@@ -77,15 +82,17 @@ static int list_metrics(const struct options *o, struct session *s)
 
 int command_list(const struct options *o, struct session *s, struct err *err)
 {
-    if (text_is(o->arguments[0], "metrics"))
-        return list_metrics(o, s);
     if (text_is(o->arguments[0], "recipes"))
         return list_recipes(o, s, err);
+    if (text_is(o->arguments[0], "metrics") && o->format != FORMAT_CSV)
+        return list_metrics(o, s);
     if (o->n_arguments > 1)
         return bad_input(err, "list %.60s: takes no word such as '%.60s'; only recipes do: podbench list recipes WORD...", o->arguments[0], o->arguments[1]);
     if (o->format == FORMAT_MARKDOWN || o->format == FORMAT_CSV)
         return bad_input(err, "list: only %s listed as %s", o->format == FORMAT_CSV ? "recipes are" : "metrics and recipes are", format_names[o->format]);
     if (text_is(o->arguments[0], "keys") && o->names) {
+        if (o->format == FORMAT_JSON)
+            return bad_input(err, "list: --names prints keys as text; without it --format json has the keys and what they take");
         recipe_keys_write(s->out);
         machine_keys_write(s->out);
         return EXIT_DONE;
@@ -104,7 +111,7 @@ int command_list(const struct options *o, struct session *s, struct err *err)
         return list_assumptions(o, s, err);
     for (size_t i = 0; i < sizeof listings / sizeof *listings; i++)
         if (text_is(listings[i].name, o->arguments[0]))
-            return print_names(listings[i].names, o, s, err);
+            return list_names(listings[i].names, o, s, err);
     return bad_input(err, "list: '%.60s' cannot be listed; known: recipes, machines, workloads, frameworks, keys, metrics, schema, assumptions",
                      o->arguments[0]);
 }

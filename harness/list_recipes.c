@@ -86,19 +86,6 @@ static void compare_recipe(struct recipe_line *line, const struct figures *figur
     simulation_free(&sim);
 }
 
-static int print_recipe_names(const struct table *t, const struct options *o, struct session *s)
-{
-    const struct recipe_line *lines = t->rows;
-    const char **names = ARENA_ROOM(&s->arena, const char *, t->n);
-    for (size_t i = 0; i < t->n; i++)
-        names[i] = lines[i].id;
-    if (o->format == FORMAT_JSON)
-        print_json(s->out, json_words(names, t->n));
-    for (size_t i = 0; i < t->n && o->format != FORMAT_JSON; i++)
-        fprintf(s->out, "%s\n", names[i]);
-    return EXIT_DONE;
-}
-
 int list_recipes(const struct options *o, struct session *s, struct err *err)
 {
     char **ids;
@@ -124,8 +111,12 @@ int list_recipes(const struct options *o, struct session *s, struct err *err)
     if (!t.n)
         return bad_input(err, "list recipes: none of the %zu recipes has %s in its name, model, machine or framework", n,
                          names_list(o->arguments + 1, o->n_arguments - 1, &s->arena));
-    if (o->names)
-        return print_recipe_names(&t, o, s);
+    if (o->names) {
+        const struct recipe_line *lines = t.rows;
+        for (n = 0; n < t.n; n++)
+            ids[n] = arena_strdup(&s->arena, lines[n].id);
+        return print_names((const char *const *)ids, n, o, s);
+    }
     table_write(s->out, o->format, &t);
     return EXIT_DONE;
 }

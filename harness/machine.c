@@ -73,7 +73,7 @@ int command_machine(const struct options *o, struct session *s, struct err *err)
     if (o->topology && (o->n_arguments == 0 || o->format == FORMAT_CSV || o->format == FORMAT_JSON))
         return bad_input(err, "machine: --topology wants a NAME, and prints every link as text or dot");
     if (o->n_arguments == 0)
-        return print_names(all_machines, o, s, err);
+        return list_names(all_machines, o, s, err);
     if (!machine_load(&m, o->arguments[0], s->paths.specs_dir, &s->arena, err))
         return EXIT_BAD_INPUT;
     return print_machine(o, &m, s, err);

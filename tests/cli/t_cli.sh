@@ -38,6 +38,13 @@ run list keys
 gives 0 "parallel.replicas                   required  copies of the model (1..65536)" "list keys: a recipe's keys"
 refuses "known: recipes, machines, workloads, frameworks, keys, metrics, schema, assumptions" "list of something else" list bananas
 refuses "only metrics and recipes are listed as markdown" "machines as markdown" list machines --format markdown
+refuses "only recipes are listed as csv" "metrics as csv" list metrics --format csv
+refuses "--names prints keys as text" "names of keys as json" list keys --names --format json
+for names in "machine" "framework" "list recipes --names bow"; do
+    run $names --format csv
+    [ "$status" -eq 0 ] && [ "$(head -1 "$work/out")" = name ] && [ "$(wc -l <"$work/out")" -gt 5 ]
+    result $? "names as csv have a heading: $names" "$(head -2 "$work/out" "$work/err")"
+done
 refuses "--format: unknown format 'yaml'" "an unknown format" run "$recipe" --format yaml
 refuses "known: " "an unknown machine lists the known ones" machine ipu-pod15
 refuses "bert-large" "an unknown workload lists the known ones" workload resnet51

@@ -59,6 +59,9 @@ gone $make -s check RECIPES='recipes; touch pwned' FORMAT='text; touch pwned'
 result $? "paths and formats reach the shell as one word each" "$(cat "$work/err")"
 
 mkdir "$work/odd \$(shell touch pwned)" && for part in system-model workloads results plots bench.mk harness; do ln -s "$root/$part" "$work/odd \$(shell touch pwned)/$part"; done
+pasted=$("$PODBENCH" init "$work/it's \$(touch pasted)" | sed -n 's/^next: \(.*\) && make check$/\1/p')
+(eval "$pasted" && [ -f Makefile ] && [ ! -e pasted ])
+result $? "the command that comes next can be pasted whatever the folder is called" "$pasted"
 "$PODBENCH" init "$work/odd-root" --root "$work/odd \$(shell touch pwned)" >"$work/out" 2>"$work/err"
 (cd "$work/odd-root" && unset MAKEFLAGS MAKELEVEL B PODBENCH_HOME; $make -s help >"$work/out" 2>"$work/err"; [ ! -e pwned ])
 result $? "a root with make functions in its name runs none of them" "$(cat "$work/odd-root/local.mk" "$work/out" "$work/err")"
