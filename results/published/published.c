@@ -156,8 +156,8 @@ static bool read_numbers(struct figure *f, const char *value, const char *tolera
         return fail(err, "%s:%u: value: '%.40s' is outside %g to %g", f->path, f->line, value, least_value, 1 / least_value);
     if (!*tolerance && f->role == FIGURE_CONTEXT)
         return true;
-    if (!parse_f64(tolerance, &f->tolerance) || !(f->tolerance > 0) || f->tolerance > 10)
-        return fail(err, "%s:%u: tolerance: '%.40s' is not a share above 0 and up to 10, as in 0.1 for 10 %%", f->path, f->line, tolerance);
+    if (!parse_f64(tolerance, &f->tolerance) || !(f->tolerance > 0) || f->tolerance > 1)
+        return fail(err, "%s:%u: tolerance: '%.40s' is not a share above 0 and up to 1, as in 0.1 for 10 %%", f->path, f->line, tolerance);
     return true;
 }
 

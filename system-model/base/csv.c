@@ -142,7 +142,10 @@ bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct
             return true;
         }
     }
-    return fail(err, "%s:1: no column '%s'", t->path, name);
+    struct arena scratch = {0};
+    fail(err, "%s:1: no column '%.60s'; there are: %s", t->path, name, names_list((const char *const *)t->columns, t->n_columns, &scratch));
+    arena_free(&scratch);
+    return false;
 }
 
 bool csv_has_columns(const struct csv_table *t, const char *const *names, struct err *err)

@@ -54,7 +54,7 @@ static void broken_lines_are_refused(void **state)
     assert_non_null(strstr(loaded("a,t,v,i,p,m,x,s\n", NULL, NULL, &a), ":2: value: 'x' is not a number"));
     const char *path = temp_file("label,time\n", 11, ".csv");
     assert_false(history_load(&h, path, NULL, NULL, &a, &err));
-    assert_string_equal(err.msg, arena_printf(&a, "%s:1: no column 'version'", path));
+    assert_string_equal(err.msg, arena_printf(&a, "%s:1: no column 'version'; there are: label, time", path));
     assert_false(history_load(&h, "no/such.csv", NULL, NULL, &a, &err));
     arena_free(&a);
 }

@@ -18,7 +18,7 @@ static void load(struct figures *f, struct arena *a, const char *name)
 }
 
 static const struct { const char *file, *message; } refusals[] = {
-    { "no-column", ":1: no column 'role'" },
+    { "no-column", ":1: no column 'role'; there are: id, recipe, metric, value, unit, tolerance, source, quote, note" },
     { "more-columns", ": has 11 columns, want 10: id,recipe,metric,value,unit,tolerance,role,source,quote,note, and configuration where "
       "rows repeat one" },
     { "role", ":2: role: 'train' is not one of: calibrate, validate, context" },
@@ -28,8 +28,8 @@ static const struct { const char *file, *message; } refusals[] = {
     { "not-a-number", ":2: value: 'fast' is not a number above 0" },
     { "unit", ":2: unit: 'images/s', want 'samples/s' for throughput_samples_per_s" },
     { "minutes", ":2: unit: 's', want 'min' for time_to_train_min" },
-    { "tolerance", ":2: tolerance: '10 %' is not a share above 0 and up to 10, as in 0.1 for 10 %" },
-    { "no-tolerance", ":2: tolerance: '' is not a share above 0 and up to 10, as in 0.1 for 10 %" },
+    { "tolerance", ":2: tolerance: '10 %' is not a share above 0 and up to 1, as in 0.1 for 10 %" },
+    { "no-tolerance", ":2: tolerance: '' is not a share above 0 and up to 1, as in 0.1 for 10 %" },
     { "no-source", ":2: source: is empty" },
     { "no-recipe", ":2: recipe: is empty; only rows of context and of memory may have none" },
     { "no-id", ":2: id: is empty" },
@@ -77,9 +77,9 @@ static struct figures figures_of(const char *text, struct arena *a)
 static void cells_that_may_be(void **state)
 {
     static const char text[] = "id,recipe,metric,value,unit,tolerance,role,source,quote,note\n"
-        "a,kernel:matmul,time_s,2.5,s,0.1,validate,s,,\nb,link:x:y,time_s,3,s,10,calibrate,s,,\nc,r,fits,1,yes=1,0.1,validate,s,,\n"
+        "a,kernel:matmul,time_s,2.5,s,0.1,validate,s,,\nb,link:x:y,time_s,3,s,1,calibrate,s,,\nc,r,fits,1,yes=1,0.1,validate,s,,\n"
         "d,r,fits,0,yes=1,0.1,validate,s,,\ne,,step_time_s,5,s,,context,s,q,n\nf,r:s,speedup_x,6,x,0.1,validate,s,,\n";
-    static const char *const wrong[] = { "kernels:a,time_s,1,s,0.1", "r,fits,2.x,yes=1,0.1", "r,step_time_s,1,s,10.1", "r,step_time_s,0,s,1", "r:,speedup_x,1,x,1", "r::,speedup_x,1,x,1", "r,step_time_s,1,s,0", "r,step_time_s,1,s,-1",
+    static const char *const wrong[] = { "kernels:a,time_s,1,s,0.1", "r,fits,2.x,yes=1,0.1", "r,step_time_s,1,s,1.01", "r,step_time_s,0,s,1", "r:,speedup_x,1,x,1", "r::,speedup_x,1,x,1", "r,step_time_s,1,s,0", "r,step_time_s,1,s,-1",
                                          ":r,speedup_x,1,x,1", "link,speedup_x,1,x,1" };
     static const double values[] = { 2.5, 3, 1, 0, 5, 6 };
     struct arena a = { 0 };

@@ -228,7 +228,9 @@ static void the_table_is_read_as_written(void **state)
         { ",1536,", ",x,", ":2: global_batch: 'x' is not a number" }, { ",0.02\n", ",much\n", ":2: left_out_log_error: 'much' is not a number" },
         { ",90,", ",x,", ":2: simulated_samples_per_s: 'x' is not a number" }, { ",70,", ",,", ":2: published_samples_per_s: '' is not a number" },
         { ",0.03,", ",x,", ":2: links_share: 'x' is not a number" }, { ",validate,", ",judge,", ":2: role: 'judge' is not one of: calibrate, validate, context" },
-        { "memory_share", "memory", ":1: no column 'memory_share'" },
+        { "memory_share", "memory", ":1: no column 'memory_share'; there are: configuration, recipe, role, group, family, mode, workload, chip, framework, compute, input, ipus, ipus_per_replica, "
+          "micro_batch, global_batch, sequence_length, compute_share, exchange_share, sync_share, links_share, waiting_share, memory, host_share, "
+          "published_samples_per_s, simulated_samples_per_s, ..." },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *at = strstr(text, bad[i].from);
