@@ -81,8 +81,7 @@ static int diff_runs(const struct options *o, struct session *s, struct err *err
         const struct result *before = results_find(&a, b.items[i].id), *after = &b.items[i];
         if (!before || before->step_time_s == after->step_time_s)
             continue;
-        struct moved_row row = { after->id, before->step_time_s, after->step_time_s, diff_parts_json(before, after) };
-        table_add(moved, &row, &s->arena);
+        table_add(moved, &(struct moved_row){ after->id, before->step_time_s, after->step_time_s, diff_parts_json(before, after) }, &s->arena);
         diff_parts_document(&d, before, after);
     }
     document_line(&d, "%zu of %zu recipes take another time", moved->n, b.n);

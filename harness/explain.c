@@ -29,13 +29,10 @@ int command_explain(const struct options *o, struct session *s, struct err *err)
     e.uncertainty = validity_uncertainty(&v);
     struct document d = { .arena = &s->arena };
     explain_document(&d, &e);
-    if (o->format == FORMAT_JSON)
-        document_member(&d, "validity", validity_json(&v));
+    document_member(&d, "validity", validity_json(&v));
+    document_gap(&d);
+    validity_print(document_stream(&d, IN_TEXT), &v, &r);
     document_write(s->out, o->format, &d);
-    if (o->format == FORMAT_TEXT) {
-        fputc('\n', s->out);
-        validity_print(s->out, &v, &r);
-    }
     simulation_free(&sim);
     return EXIT_DONE;
 }

@@ -5,22 +5,15 @@
 #include "harness/harness.h"
 #include "results/published/published.h"
 
-static void print_counts(FILE *out, const struct figures *f)
+static void add_role_counts(struct document *d, const struct figures *f)
 {
     size_t n[N_FIGURE_ROLES] = {0};
+    const char *text = "";
     for (size_t i = 0; i < f->n; i++)
         n[f->items[i].role]++;
-    fprintf(out, "%zu published rows agree with the ledger: ", f->n);
     for (int r = 0; r < N_FIGURE_ROLES; r++)
-        fprintf(out, "%zu %s%s", n[r], role_names[r], r + 1 < N_FIGURE_ROLES ? ", " : "\n");
-}
-
-static void print_faults(struct session *s, const struct ledger_faults *faults, const char *path)
-{
-    for (size_t i = 0; i < faults->n; i++)
-        fprintf(s->out, "%s\n", faults->items[i].what);
-    fprintf(s->log, "podbench: %zu rows differ from %s; 'podbench ledger --format csv' prints the lines to append, each change with its "
-            "reason in the last cell\n", faults->n, path);
+        text = arena_printf(d->arena, "%s%s%zu %s", text, r ? ", " : "", n[r], role_names[r]);
+    document_line_for(d, IN_TEXT, "%zu published rows agree with the ledger: %s", f->n, text);
 }
 
 static void judge_ledger(struct judgements *out, const struct ledger_faults *faults, const struct figures *figures, const char *path,
@@ -46,16 +39,18 @@ int command_ledger(const struct options *o, struct session *s, struct err *err)
         !ledger_load(&ledger, arena_printf(&s->arena, "%s/ledger/ledger.csv", s->published_dir), &s->arena, err))
         return EXIT_BAD_INPUT;
     ledger_compare(&faults, &ledger, &figures, &s->arena);
-    struct judgements judged;
-    judge_ledger(&judged, &faults, &figures, ledger.path, &s->arena);
-    if (judgements_write(s->out, o->format, &judged))
-        return faults.n ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
-    if (o->format == FORMAT_CSV)
-        for (size_t i = 0; i < faults.n; i++)
-            ledger_write_line(s->out, &faults.items[i].wanted);
-    else if (faults.n == 0)
-        print_counts(s->out, &figures);
-    else
-        print_faults(s, &faults, ledger.path);
+    struct document d = { .arena = &s->arena };
+    FILE *lines = document_stream(&d, IN_CSV);
+    judge_ledger(&d.judged, &faults, &figures, ledger.path, &s->arena);
+    for (size_t i = 0; i < faults.n; i++) {
+        ledger_write_line(lines, &faults.items[i].wanted);
+        document_line_for(&d, IN_TEXT, "%s", faults.items[i].what);
+    }
+    if (faults.n == 0)
+        add_role_counts(&d, &figures);
+    document_write(s->out, o->format, &d);
+    if (faults.n && o->format == FORMAT_TEXT)
+        fprintf(s->log, "podbench: %zu rows differ from %s; 'podbench ledger --format csv' prints the lines to append, each change with its "
+                "reason in the last cell\n", faults.n, ledger.path);
     return faults.n ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
 }

@@ -31,17 +31,14 @@ static const char *published_text(const struct result *r, const struct figures *
 
 struct run_summary run_summary(const struct result *r, const struct validity *v, const struct figures *figures, struct arena *a)
 {
-    char room[QUANTITY_ROOM];
     double half = (v->high - v->low) / 2, share = validity_uncertainty(v);
     struct run_summary line = { .id = r->id, .ipus = r->ipus, .fits = !r->fits ? "NO" : result_fits_surely(r) ? "yes" : "barely",
                              .mfu = r->mfu, .power = r->ipu_power_w, .train_min = r->time_to_train_s / 60 };
-    line.samples = arena_strdup(a, quantity_text(room, r->throughput_samples_per_s, "", digits_within(r->throughput_samples_per_s, half)));
-    line.step = arena_strdup(a, quantity_text(room, r->step_time_s, "s", digits_within(r->step_time_s, share * r->step_time_s)));
+    line.samples = quantity_within(r->throughput_samples_per_s, "", half, a);
+    line.step = quantity_within(r->step_time_s, "s", share * r->step_time_s, a);
     line.interval = v->foreign ? "none: no run near" : NULL;
-    if (share > 0) {
-        const char *low = arena_strdup(a, quantity_text(room, v->low, "", digits_within(v->low, half)));
-        line.interval = arena_printf(a, "%s to %s", low, quantity_text(room, v->high, "", digits_within(v->high, half)));
-    }
+    if (share > 0)
+        line.interval = arena_printf(a, "%s to %s", quantity_within(v->low, "", half, a), quantity_within(v->high, "", half, a));
     line.published = r->overrides && *r->overrides ? NULL : published_text(r, figures, a);
     return line;
 }

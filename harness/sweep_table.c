@@ -100,17 +100,15 @@ static bool choose_sweep_columns(struct shown_columns *c, const struct sweep_vie
 
 static const char *interval_text(const struct sweep_view *v, size_t row, double half)
 {
-    char low[QUANTITY_ROOM], high[QUANTITY_ROOM];
     double from, to;
     if (!parse_f64(cell_of(v, row, "interval_low"), &from) || !parse_f64(cell_of(v, row, "interval_high"), &to))
         return NULL;
-    return arena_printf(v->a, "%s to %s", quantity_text(low, from, "", digits_within(from, half)), quantity_text(high, to, "", digits_within(to, half)));
+    return arena_printf(v->a, "%s to %s", quantity_within(from, "", half, v->a), quantity_within(to, "", half, v->a));
 }
 
 /* With the digits that the interval allows, where the columns are the usual ones; as in CSV where they are chosen. */
 static const char *shown_cell(const struct sweep_view *v, size_t row, const char *column)
 {
-    char room[QUANTITY_ROOM];
     const char *text = cell_of(v, row, column);
     double x, low, high, rate, half = 0, share = 0;
     if (v->choice->columns || !*text)
@@ -125,11 +123,11 @@ static const char *shown_cell(const struct sweep_view *v, size_t row, const char
     if (!parse_f64(text, &x))
         return text;
     if (text_is(column, "throughput_samples_per_s"))
-        return arena_strdup(v->a, quantity_text(room, x, "", digits_within(x, half)));
+        return quantity_within(x, "", half, v->a);
     if (text_is(column, "interval_low"))
         return interval_text(v, row, half);
     if (text_is(column, "step_time_s"))
-        return arena_strdup(v->a, quantity_text(room, x, "s", digits_within(x, share * x)));
+        return quantity_within(x, "s", share * x, v->a);
     return text_is(column, "mfu") ? arena_printf(v->a, "%.1f %%", 100 * x) : text;
 }
 

@@ -73,8 +73,7 @@ static struct table *add_claims(struct document *d, const struct claims *c, stru
     struct table *out = document_table(d, t);
     for (size_t i = 0; i < c->n; i++)
         if (verdict == N_AUDIT_VERDICTS || c->items[i].verdict == verdict) {
-            struct claim_line line = line_of_claim(&c->items[i], d->arena);
-            table_add(out, &line, d->arena);
+            table_add(out, (struct claim_line[]){ line_of_claim(&c->items[i], d->arena) }, d->arena);
         }
     return out;
 }

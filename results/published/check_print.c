@@ -55,10 +55,8 @@ static struct check_line line_of_check_row(const struct check_row *row, struct a
 struct table check_table(const struct check *c, struct arena *a)
 {
     struct table t = TABLE(row_columns, struct check_line);
-    for (size_t i = 0; i < c->n; i++) {
-        struct check_line line = line_of_check_row(&c->rows[i], a);
-        table_add(&t, &line, a);
-    }
+    for (size_t i = 0; i < c->n; i++)
+        table_add(&t, (struct check_line[]){ line_of_check_row(&c->rows[i], a) }, a);
     return t;
 }
 
@@ -100,8 +98,7 @@ static void add_rows_of_kind(struct document *d, struct table *t, const struct c
         const struct check_row *row = &c->rows[i];
         if (figure_kind(row->figure) != kind || has_no_recipe(row) || (runs_only && (is_part(row) || is_right_about_memory(row))))
             continue;
-        struct check_line line = line_of_check_row(row, d->arena);
-        table_add(t, &line, d->arena);
+        table_add(t, (struct check_line[]){ line_of_check_row(row, d->arena) }, d->arena);
     }
 }
 
@@ -132,9 +129,8 @@ static void add_times_to_train_table(struct document *d, const struct check *c)
 {
     struct table t = TABLE(time_columns, struct check_line, .formats = IN_TEXT);
     for (size_t i = 0; i < c->n; i++) {
-        struct check_line line = line_of_check_row(&c->rows[i], d->arena);
         if (c->rows[i].has_predicted)
-            table_add(&t, &line, d->arena);
+            table_add(&t, (struct check_line[]){ line_of_check_row(&c->rows[i], d->arena) }, d->arena);
     }
     if (!t.n)
         return;
@@ -195,8 +191,7 @@ void check_add_summary(struct document *d, const struct check *c)
             document_gap(d);
             t = document_table(d, TABLE(accuracy_columns, struct accuracy_line, .formats = IN_TEXT, .title = kind_titles[all[i].kind]));
         }
-        struct accuracy_line line = accuracy_line(&all[i]);
-        table_add(t, &line, d->arena);
+        table_add(t, (struct accuracy_line[]){ accuracy_line(&all[i]) }, d->arena);
     }
 }
 

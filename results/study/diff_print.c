@@ -157,8 +157,7 @@ static const struct table_column side_columns[] = {
 static void add_side(struct document *d, const char *name, const char *letter, const struct result *r)
 {
     document_table(d, TABLE_OF(side_columns, r, 1, .name = name, .is_object = true, .formats = IN_JSON));
-    char step[QUANTITY_ROOM];
-    document_line(d, "%s %s: %s per step, %.6g samples/s, %s", letter, r->id, quantity_text(step, r->step_time_s, "s", 6), r->throughput_samples_per_s,
+    document_line(d, "%s %s: %s per step, %.6g samples/s, %s", letter, r->id, quantity_kept(r->step_time_s, "s", 6, d->arena), r->throughput_samples_per_s,
                   r->fits ? "fits" : "does not fit");
 }
 

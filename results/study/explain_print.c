@@ -18,22 +18,15 @@ static double share_of_step(const struct cost *c, const struct cost *of)
 /* A value of a sheet as people read it, "1.85 GHz", if its unit takes a prefix; else as it is written. */
 static const char *value_text(const struct input *in, const char *value, struct arena *a)
 {
-    char room[QUANTITY_ROOM];
     double x;
     bool prefixed = in->unit && *in->unit && unit_takes_prefix(in->unit) && parse_f64(value, &x);
-    return prefixed ? arena_strdup(a, quantity_text(room, x, in->unit, 4)) : value;
+    return prefixed ? quantity_kept(x, in->unit, 4, a) : value;
 }
 
 /* "machine.clock_hz 1.85 GHz -> 2.035 GHz" */
 static const char *move_text(const struct move *m, struct arena *a)
 {
     return arena_printf(a, "%s %s -> %s", m->input->name, value_text(m->input, m->input->value, a), value_text(m->input, m->to, a));
-}
-
-static const char *quantity_kept(double x, const char *unit, int digits, struct arena *a)
-{
-    char room[QUANTITY_ROOM];
-    return arena_strdup(a, quantity_text(room, x, unit, digits));
 }
 
 /* ---- conclusion -------------------------------------------------------------------------------- */
@@ -158,9 +151,8 @@ static void add_fitting(struct document *d, const struct explanation *e)
 static void add_conclusion(struct document *d, const struct explanation *e)
 {
     const struct result *r = e->result;
-    double half = e->uncertainty * r->throughput_samples_per_s;
-    document_line(d, "%s: %s per step, %s, %s", r->id, quantity_kept(r->step_time_s, "s", digits_within(r->step_time_s, e->uncertainty * r->step_time_s), d->arena),
-                  quantity_kept(r->throughput_samples_per_s, "samples/s", digits_within(r->throughput_samples_per_s, half), d->arena),
+    document_line(d, "%s: %s per step, %s, %s", r->id, quantity_within(r->step_time_s, "s", e->uncertainty * r->step_time_s, d->arena),
+                  quantity_within(r->throughput_samples_per_s, "samples/s", e->uncertainty * r->throughput_samples_per_s, d->arena),
                   r->fits ? "fits" : "does not fit");
     add_bound(d, e);
     add_fullest_tile(d, e);
@@ -233,8 +225,7 @@ static void add_costs(struct document *d, const struct explanation *e)
     struct table *t = document_table(d, TABLE(cost_columns, struct cost_row, .indent = "  ", .formats = IN_TEXT));
     for (size_t i = 0; i < n && i < COSTS_SHOWN; i++) {
         const struct cost *c = &e->tree.children[i];
-        struct cost_row row = cost_row(e, part_names[c->part], c, cost_detail(e, c, d->arena));
-        table_add(t, &row, d->arena);
+        table_add(t, (struct cost_row[]){ cost_row(e, part_names[c->part], c, cost_detail(e, c, d->arena)) }, d->arena);
         others.ipu_cycles -= c->ipu_cycles;
     }
     struct cost_row row = cost_row(e, "others", &others, arena_printf(d->arena, "the %zu smaller ones", n - min_u64(n, COSTS_SHOWN)));
@@ -443,10 +434,8 @@ static void add_framework_values(struct document *d, const struct explanation *e
 static void add_all_moves(struct document *d, const struct explanation *e)
 {
     struct table *t = document_table(d, TABLE(move_columns, struct value_row, .name = "moves", .formats = IN_JSON));
-    for (size_t i = 0; i < e->moves.n; i++) {
-        struct value_row row = move_row(e, &e->moves.items[i]);
-        table_add(t, &row, d->arena);
-    }
+    for (size_t i = 0; i < e->moves.n; i++)
+        table_add(t, (struct value_row[]){ move_row(e, &e->moves.items[i]) }, d->arena);
 }
 
 struct waterfall_row { const char *name; double from_s, to_s; uint64_t from_ipu_cycles, to_ipu_cycles; };

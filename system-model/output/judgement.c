@@ -83,12 +83,9 @@ static void write_tap(FILE *f, const struct judgement *j, size_t number)
     write_tap_text(f, j->name);
     fputs(*message_of(j) ? ": " : "", f);
     write_tap_text(f, message_of(j));
-    if (j->judged == JUDGED_SKIP)
-        fputs(" # SKIP not judged", f);
-    if (j->reason) {
-        fputs(" # TODO ", f);
-        write_tap_text(f, j->reason);
-    }
+    fputs(j->judged == JUDGED_SKIP ? " # SKIP not judged" : "", f);
+    fputs(j->reason ? " # TODO " : "", f);
+    write_tap_text(f, j->reason ? j->reason : "");
     fputc('\n', f);
 }
 

@@ -110,6 +110,8 @@ const char *quantity_change_text(char room[QUANTITY_ROOM], double x, const char 
 bool unit_takes_prefix(const char *unit);
 /* The digits of x that an interval of this half width leaves: two of the half width; 2 to 6, or 4 where it is unknown. */
 int digits_within(double x, double half_width);
+const char *quantity_kept(double x, const char *unit, int digits, struct arena *a);             /* quantity_text() in the arena */
+const char *quantity_within(double x, const char *unit, double half_width, struct arena *a);    /* to the digits that this interval leaves */
 
 /* ---- terminal.c ------------------------------------------------------------------------------------------------ */
 

@@ -83,3 +83,14 @@ int digits_within(double x, double half_width)
     int digits = (int)floor(log10(fabs(x))) - (int)floor(log10(half_width)) + 2;
     return digits < LEAST ? LEAST : digits > MOST ? MOST : digits;
 }
+
+const char *quantity_kept(double x, const char *unit, int digits, struct arena *a)
+{
+    char room[QUANTITY_ROOM];
+    return arena_strdup(a, quantity_text(room, x, unit, digits));
+}
+
+const char *quantity_within(double x, const char *unit, double half_width, struct arena *a)
+{
+    return quantity_kept(x, unit, digits_within(x, half_width), a);
+}
