@@ -127,7 +127,8 @@ struct operands {
 static const struct operands even_operands = { 1, false };
 void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, struct operands operands, const struct chip *chip,
                    const struct op_plan_options *opt, struct plan_cache *cache);
-bool op_is_elementwise(const struct op *op);    /* works on its operand in place, and may write over it */
+bool op_is_elementwise(const struct op *op);    /* works where its operand is */
+bool op_writes_over(const struct op *op);       /* has a form in place, which writes its result over an operand that is not read again */
 enum part op_part(const struct op *op);     /* the part that its computing counts as */
 
 /* The energy of one pass, in all tiles, by the chip's law; zeros if it has none. Products are counted with padding and with their operands;

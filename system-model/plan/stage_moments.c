@@ -3,7 +3,7 @@
  * stage_moments.c - the bytes that live while a stage's tasks run, operation by operation.
  *
  * While an operation works, all tensors live that were made, received or restored and that the task still reads or keeps (stage_program.c), the
- * results of the operation, unless it works in place, and its temporaries. The host's inputs are counted apart, as buffers. A tensor counts as if
+ * results of the operation, unless it works in place, copies that a norm makes, and its temporaries. The host's inputs are counted apart, as buffers. A tensor counts as if
  * all tiles held as much of it as the fullest one, which must have room; but what only waits for its backward operation counts as even, because
  * tensors that wait are full on different tiles.
  *
@@ -62,6 +62,26 @@ static uint64_t more_at_work(const struct stage_walk *w, const struct op *op)
     return bytes;
 }
 
+static bool is_freed(const struct op_sequence *q, uint32_t i, uint32_t id)
+{
+    for (uint32_t k = q->freed_first[i]; k < q->freed_first[i + 1]; k++)
+        if (q->freed.ids[k] == id)
+            return true;
+    return false;
+}
+
+/* A norm normalises a copy of its input, and makes its result of that; backward it multiplies the copy by the gradient into one more tensor (poplin's
+ * normWhiten, normScale, normParamGradients). An input that is not read again leaves its place to the copy. A batch norm whose statistics are known has none. */
+static uint64_t normalised_bytes(const struct stage_walk *w, const struct op_sequence *q, uint32_t i)
+{
+    const struct op *op = &w->g->ops[q->ops.ids[i]];
+    bool known = op->kind == OP_BATCH_NORM && w->s->compiled->options.inference, forward = op->pass == PASS_FORWARD;
+    uint32_t input = op_forward(w->g, op)->inputs[0];
+    if ((op->kind != OP_BATCH_NORM && op->kind != OP_GROUP_NORM && op->kind != OP_LAYER_NORM) || known || (forward && is_freed(q, i, input)))
+        return 0;
+    return w->lying_bytes[input];
+}
+
 /* The bytes that an operation takes besides live tensors. If the sums of a convolution are its result (neither shared, nor cast, nor put together
  * from steps), they exist once. */
 static uint64_t temp_bytes_besides(const struct stage_walk *w, uint32_t op_id)
@@ -81,10 +101,11 @@ static uint64_t moment_tile_bytes(const struct stage_walk *w, const struct stage
 }
 
 /* Keeps the moment if its layer needs more than ever before; the last of equal ones. */
-static void note(struct stage_walk *w, uint32_t op_id, enum task_kind task)
+static void note(struct stage_walk *w, const struct op_sequence *q, uint32_t i, enum task_kind task)
 {
+    uint32_t op_id = q->ops.ids[i];
     const struct op *op = &w->g->ops[op_id];
-    struct stage_moment now = { w->waiting_bytes, w->tile_bytes + more_at_work(w, op), temp_bytes_besides(w, op_id) };
+    struct stage_moment now = { w->waiting_bytes, w->tile_bytes + more_at_work(w, op) + normalised_bytes(w, q, i), temp_bytes_besides(w, op_id) };
     struct stage_moment *most = &w->s->layers[op->layer_id - w->s->first_layer].moments[task];
     if (moment_tile_bytes(w, &now) >= moment_tile_bytes(w, most))
         *most = now;
@@ -129,7 +150,7 @@ static void walk_op(struct stage_walk *w, const struct op_sequence *q, uint32_t 
             hold_tensor(w, op->inputs[k], true);
     if (!q->in_place[i])
         hold_results(w, op);
-    note(w, q->ops.ids[i], task);
+    note(w, q, i, task);
     free_after(w, q, i);
     if (q->in_place[i]) {
         hold_results(w, op);

@@ -155,12 +155,12 @@ static bool is_dropped(const struct tensor *t)
     return t->role == ROLE_ACTIVATION || t->role == ROLE_GRADIENT || t->role == ROLE_WEIGHT_GRADIENT || t->role == ROLE_INPUT;
 }
 
-/* Element-wise work writes over its input, as in PopART and popops, if all of its result fits into what it reads for the last time. */
+/* An operation that has a form in place uses it if all of its result fits into what it reads for the last time. */
 static bool works_in_place(const struct op_sequence *q, uint32_t i, const struct graph *g)
 {
     const struct op *op = &g->ops[q->ops.ids[i]];
     uint64_t made = 0, freed = 0;
-    if (!op_is_elementwise(op) || op->kind == OP_OUTER_ADD || op->kind == OP_EXPAND)
+    if (!op_writes_over(op))
         return false;
     for (uint32_t k = 0; k < op->n_outputs; k++)
         made += tensor_bytes(&g->tensors[op->outputs[k]]);

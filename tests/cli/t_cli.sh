@@ -203,7 +203,7 @@ result $? "plan --all: an operation's tiles are the product of its parts" "$(hea
 run machine bow-pod16
 [ "$status" -eq 0 ] && ! grep -q 'ipu0 -> ipu1' "$work/out" && "$PODBENCH" machine bow-pod16 --topology | grep -q 'ipu0 -> ipu1'
 result $? "machine: kinds of links; --topology has every link"
-run run "$recipe" --set parallel.micro_batch=84
+run run "$recipe" --set parallel.micro_batch=80
 [ "$status" -eq 1 ] && [ "$(sed -n 2p "$work/out" | cut -c1-8)" = 'fits: NO' ]
 result $? "run: exit 1 where it does not fit, and the verdict comes first" "$(head -3 "$work/out")"
 grep -A1 '^does not fit; what was tried' "$work/out" | grep -q '^  .*, and .* fits, '

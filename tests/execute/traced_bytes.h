@@ -39,7 +39,7 @@ static uint64_t live_bytes_of(const struct tracer *t, enum tensor_role role)
 
 static bool same_task(const struct traced_op *a, const struct traced_op *b) { return a->stage == b->stage && a->kind == b->kind && a->micro_batch == b->micro_batch; }
 
-/* Before an operation, from what lives after it. Returns the bytes while it runs: element-wise work writes over what it reads last, if that is enough. */
+/* Before an operation, from what lives after it. Returns the bytes while it runs: work in place writes over what it reads last, if that is enough. */
 static uint64_t step_back(struct tracer *t, const struct op *op)
 {
     const struct graph *g = &t->m->g;
@@ -52,7 +52,7 @@ static uint64_t step_back(struct tracer *t, const struct op *op)
         dying += !t->live[op->inputs[k]] && is_held(g, op->inputs[k], ROLE_ACTIVATION) ? tensor_bytes(&g->tensors[op->inputs[k]]) : 0;
         t->live[op->inputs[k]] = true;
     }
-    bool in_place = op_is_elementwise(op) && op->kind != OP_OUTER_ADD && op->kind != OP_EXPAND && dying >= made;
+    bool in_place = op_writes_over(op) && dying >= made;
     return live_bytes_of(t, ROLE_ACTIVATION) + made - (in_place ? dying : 0);
 }
 

@@ -203,6 +203,30 @@ static void inference_holds_all_pieces(void **state)
     stop(&y);
 }
 
+/* A convolution, a batch norm and a relu, each of 3072 bytes, and a loss. Forward, the norm reads its input, which is kept, and makes a copy of it and
+ * its result; the relu works in place. Backward, the relu has its result, the gradient and a new one, while the norm's input waits; the norm has its
+ * input's copy, the product of that and the gradient, the gradient and a new one, and its weights' gradients of 48 bytes each. In inference
+ * the copy takes the place of an input that is not read again, and known statistics need none: the result alone is new. */
+static void norms_work_on_copies(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct graph g;
+    uint32_t x = start_unit(&y, &g), w = x + 1;
+    uint32_t gamma = graph_tensor(&g, "gamma", ROLE_WEIGHT, TYPE_FP16, 1, (uint64_t[]){ 24 }), beta = graph_tensor(&g, "beta", ROLE_WEIGHT, TYPE_FP16, 1, (uint64_t[]){ 24 });
+    uint32_t norm = graph_op(&g, OP_BATCH_NORM, (uint32_t[]){ graph_op(&g, OP_CONV, (uint32_t[]){ x, w }, 2, one_element), gamma, beta }, 3, (struct op_attributes){ .norm_groups = 1 });
+    uint32_t relu = graph_op(&g, OP_RELU, &norm, 1, (struct op_attributes){0});
+    assert_int_equal(live_bytes(&y, &g), 2 * 3072);
+    graph_layer(&g, (struct layer){ .name = "loss", .role = LAYER_BODY, .n_parts = 1 });
+    uint32_t labels = graph_tensor(&g, "labels", ROLE_INPUT, TYPE_INT32, 3, (uint64_t[]){ 1, 8, 8 });
+    graph_op(&g, OP_CROSS_ENTROPY, (uint32_t[]){ relu, labels }, 2, (struct op_attributes){0});
+    graph_add_backward(&g);
+    const struct stage_moment *m = moments_of(&g, NULL, RECOMPUTE_NONE, &y.sim.arena)[0].moments;
+    assert_int_equal(m[TASK_FORWARD].live_bytes, 3 * 3072);
+    assert_int_equal(m[TASK_BACKWARD].waiting_bytes + m[TASK_BACKWARD].live_bytes, 4 * 3072 + 2 * 48);
+    stop(&y);
+}
+
 /* While the convolution works 3072 bytes are alive, and 6144 while its result is cut into pieces. The worst moment
  * is the convolution's, whose sums are its result. 192 of 1,472 tiles hold 16 bytes of it each (8 channels of one
  * position); it counts as if all tiles held as much, and is part of what is alive already. */
@@ -527,7 +551,7 @@ static void norms_over_domains_are_not_free(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(stages_of_one_ipu_share_its_port), cmocka_unit_test(a_graph_is_compiled_once_for_each_share),
-    cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces),
+    cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces), cmocka_unit_test(norms_work_on_copies),
     cmocka_unit_test(a_moment_is_one_operations), cmocka_unit_test(results_of_one_plan_lie_alike),
     cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_groups_by_hand), cmocka_unit_test(a_call_by_hand),
     cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(all_layers_are_stashed), cmocka_unit_test(a_copy_is_its_flows_and_a_sync),
