@@ -4,6 +4,7 @@
  * most 256 chips.
  */
 #include "results/figures/drawings.h"
+#include "results/published/check.h"
 
 struct bar { const char *label, *configuration; uint64_t chips; const char *round; double published, simulated, peer; };
 struct bars { struct bar *items; size_t n, cap; };
@@ -95,46 +96,26 @@ static bool write_times(struct bars *bars, struct drawing *d, const char *worklo
     return true;
 }
 
-/* NaN if one of the two is not known. */
-static double error_of(const struct bar *b)
-{
-    return 100 * fabs(b->simulated / b->published - 1);
-}
-
-/* The mean over the bars of a configuration; false for all but its first bar. The bar's error is known. */
-static bool mean_bar_error(double *out, const struct bar *const *known, size_t n, size_t bar)
-{
-    double sum = 0, alike = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!text_is(known[i]->configuration, known[bar]->configuration))
-            continue;
-        if (i < bar)
-            return false;
-        sum += error_of(known[i]);
-        alike++;
-    }
-    *out = sum / alike;
-    return true;
-}
-
-/* Errors over the drawn IPU runs with a published and a predicted time; the largest is that of a single run. */
+/* Errors over the drawn IPU runs with a published and a predicted time, a configuration once; the largest is that of a
+ * single run. */
 static const char *times_finding(const struct bars bars[2], struct arena *a)
 {
-    const struct bar **known = ARENA_ROOM(a, const struct bar *, bars[0].n + bars[1].n);
-    double *errors = ARENA_ROOM(a, double, bars[0].n + bars[1].n), worst = 0;
-    size_t n = 0, n_known = 0;
+    struct row_error *rows = ARENA_ROOM(a, struct row_error, bars[0].n + bars[1].n);
+    double worst = 0;
+    size_t n = 0;
     for (size_t k = 0; k < 2; k++)
-        for (size_t i = 0; i < bars[k].n; i++)
-            if (!isnan(error_of(&bars[k].items[i]))) {
-                known[n_known++] = &bars[k].items[i];
-                worst = fmax(worst, error_of(&bars[k].items[i]));
-            }
-    for (size_t i = 0; i < n_known; i++)
-        n += mean_bar_error(&errors[n], known, n_known, i);
+        for (const struct bar *b = bars[k].items; b < bars[k].items + bars[k].n; b++) {
+            double error = b->simulated / b->published - 1;
+            if (isnan(error))
+                continue;
+            rows[n++] = (struct row_error){ b->configuration, error, 0 };
+            worst = fmax(worst, fabs(error));
+        }
+    struct error_summary errors = errors_by_configuration(rows, n, a);
     if (!n)
         return NULL;
-    return arena_printf(a, "Time to train with the published samples: half of %zu configurations within %.1f %%, the worst run off by %.0f %%", n,
-                        statistics_median(errors, n, a), worst);
+    return arena_printf(a, "Time to train with the published samples: half of %zu configurations within %.1f %%, the worst run off by %.0f %%", errors.n,
+                        100 * errors.median, 100 * worst);
 }
 
 bool draw_times(struct drawing *d, struct err *err)

@@ -254,9 +254,11 @@ static void judge_gathered_lines(struct compliance_run *r, struct layer_run *l)
 
 /* ---- start and lines ---------------------------------------------------------------------------------------------------- */
 
-struct compliance_run *compliance_start(const struct rule_book *b, const struct layer_queue *q, struct compliance *out, struct arena *a)
+struct compliance_run *compliance_start(const struct rule_book *b, const struct layer_queue *q, struct compliance *out, line_observer *observer, void *user,
+                                        struct arena *a)
 {
     struct compliance_run *r = ARENA_NEW(a, struct compliance_run);
+    r->observer = observer, r->user = user;
     *out = (struct compliance){ .passed = false };
     r->book = b, r->out = out, r->a = a, r->n_layers = q->n;
     if (q->missing)
@@ -268,12 +270,6 @@ struct compliance_run *compliance_start(const struct rule_book *b, const struct 
             run_actions(r, &r->layers[i], q->layers[i]->begins[k], &s);
     }
     return r;
-}
-
-void compliance_observe(struct compliance_run *r, line_observer *observer, void *user)
-{
-    r->observer = observer;
-    r->user = user;
 }
 
 static void note_unknown_key(struct compliance_run *r, const struct mllog_line *l)

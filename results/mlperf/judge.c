@@ -387,9 +387,8 @@ bool log_judge(struct log_judgement *out, struct judge *j, const char *path, boo
     if (has_terms && !judge_benchmark(&out->rules, j, out->edition, name, err))
         return false;
     layer_queue_fill(&queue, &calls, book, a);
-    struct compliance_run *c = compliance_start(book, &queue, &out->compliance, a);
     struct log_facts facts = { .out = out, .a = a };
-    compliance_observe(c, note_gathered_line, &facts);       /* compliance_end calls it too */
+    struct compliance_run *c = compliance_start(book, &queue, &out->compliance, note_gathered_line, &facts, a);
     if (!read_log_lines(&facts, path, follow, c, &j->options->watch, err))
         return false;
     compliance_end(c, out->run.n_lines);

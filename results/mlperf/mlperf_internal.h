@@ -17,8 +17,9 @@
 typedef void line_observer(void *user, const struct mllog_line *l);
 
 struct compliance_run;
-struct compliance_run *compliance_start(const struct rule_book *b, const struct layer_queue *q, struct compliance *out, struct arena *a);
-void compliance_observe(struct compliance_run *r, line_observer *observer, void *user);
+/* observer may be NULL. */
+struct compliance_run *compliance_start(const struct rule_book *b, const struct layer_queue *q, struct compliance *out, line_observer *observer, void *user,
+                                        struct arena *a);
 void compliance_line(struct compliance_run *r, const struct mllog_line *l);
 void compliance_bad_line(struct compliance_run *r, uint64_t line, const char *problem);
 void compliance_end(struct compliance_run *r, uint64_t n_lines);

@@ -4,6 +4,8 @@
  */
 #include "results/mlperf/mlperf.h"
 
+#include <gsl/gsl_statistics_double.h>
+
 /* ---- a row of a folder --------------------------------------------------------------------------- */
 
 static bool run_counts(const struct run_entry *r)
@@ -24,20 +26,18 @@ static double median_over(const struct folder *f, enum run_measure m, double *ro
     return median_of(room, n);
 }
 
-static void fill_spread(struct score_row *row, const struct folder *f)
+static void fill_spread(struct score_row *row, const struct folder *f, double *room)
 {
-    double sum = 0, low = HUGE_VAL, high = -HUGE_VAL;
     size_t n = 0;
-    for (const struct run_entry *r = f->runs, *end = f->runs + f->n; r < end; r++) {
-        if (!run_counts(r))
-            continue;
-        sum += r->minutes, n++;
-        low = fmin(low, r->minutes), high = fmax(high, r->minutes);
-    }
+    row->mean_minutes = row->min_minutes = row->max_minutes = NAN;
+    for (size_t i = 0; i < f->n; i++)
+        if (run_counts(&f->runs[i]))
+            room[n++] = f->runs[i].minutes;
     row->failed = f->n - n;
-    row->mean_minutes = n ? sum / (double)n : (double)NAN;
-    row->min_minutes = n ? low : (double)NAN;
-    row->max_minutes = n ? high : (double)NAN;
+    if (n) {
+        row->mean_minutes = statistics_mean(room, n);
+        gsl_stats_minmax(&row->min_minutes, &row->max_minutes, room, 1, n);
+    }
     row->spread = (row->max_minutes - row->min_minutes) / row->mean_minutes;
 }
 
@@ -61,7 +61,7 @@ void score_row_fill(struct score_row *row, const struct folder *f, struct arena 
         .score_minutes = f->score_minutes,
         .scaling = f->scaling, .throughput_method = f->throughput_method ? f->throughput_method : "",
         .ruleset = f->edition ? f->edition->ruleset : "", .recomputed_scaling = 1, .path = utf8_text(f->dir, a) };
-    fill_spread(row, f);
+    fill_spread(row, f, room);
     for (int m = 0; m < N_MEASURES; m++)
         row->measures[m] = f->problem ? (double)NAN : median_over(f, (enum run_measure)m, room);
     if (f->has_rcp && text_is(f->division, "closed"))
