@@ -49,23 +49,24 @@ static bool keep_last_lines(struct ledger *l, size_t n, struct err *err)
     return true;
 }
 
+#define F(member) FIELD_OF(struct ledger_line, member)
+static const struct field ledger_fields[] = { F(id), F(role), F(configuration), F(hash), F(why) };
+#undef F
+
 bool ledger_load(struct ledger *out, const char *path, struct arena *a, struct err *err)
 {
-    static const char *const names[] = { "id", "role", "configuration", "hash", "why" };
     struct csv_table t;
-    size_t at[5];
     *out = (struct ledger){ .path = path };
-    if (!csv_load(&t, path, a, err))
+    if (!fields_load(&t, path, ledger_fields, N_FIELDS(ledger_fields), a, err))
         return false;
-    for (size_t i = 0; i < 5; i++)
-        if (!csv_column(&at[i], &t, names[i], err))
-            return false;
     out->last = ARENA_ARRAY(a, struct ledger_line, t.n_rows);
     for (size_t i = 0; i < t.n_rows; i++) {
-        char **c = t.rows[i].cells;
-        out->last[i] = (struct ledger_line){ c[at[0]], c[at[1]], c[at[2]], c[at[3]], c[at[4]], t.rows[i].line };
-        if (!is_role(c[at[1]]))
-            return fail(err, "%s:%u: role: '%.40s' is not one of: calibrate, validate, context, removed", path, t.rows[i].line, c[at[1]]);
+        struct ledger_line *line = &out->last[i];
+        line->line = t.rows[i].line;
+        if (!fields_from_row(line, ledger_fields, N_FIELDS(ledger_fields), &t, &t.rows[i], err))
+            return false;
+        if (!is_role(line->role))
+            return fail(err, "%s:%u: role: '%.40s' is not one of: calibrate, validate, context, removed", path, line->line, line->role);
     }
     return keep_last_lines(out, t.n_rows, err);
 }

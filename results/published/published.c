@@ -16,10 +16,14 @@
 const char *const role_names[N_FIGURE_ROLES + 1] = { "calibrate", "validate", "context", NULL };
 const char *const figure_kind_names[N_FIGURE_KINDS] = { "runs", "kernels", "links", "evaluations", "memory", "derived", "power" };
 
-enum column { COL_ID, COL_RECIPE, COL_METRIC, COL_VALUE, COL_UNIT, COL_TOLERANCE, COL_ROLE, COL_SOURCE, COL_QUOTE,
-              COL_NOTE, N_NEEDED, COL_CONFIGURATION = N_NEEDED, N_FIGURE_COLUMNS };
-static const char *const column_names[N_FIGURE_COLUMNS] = { "id", "recipe", "metric", "value", "unit", "tolerance", "role",
-                                                      "source", "quote", "note", "configuration" };
+#define F(member, ...) FIELD_OF(struct figure, member, __VA_ARGS__)
+static const struct field figure_fields[] = {
+    F(id, .required = true), F(recipe), F(metric, .required = true), F(value, .max = 1e100, .required = true), F(unit, .required = true), F(tolerance, .max = 1),
+    { .name = "role", .type = FIELD_CHOICE, .offset = offsetof(struct figure, role), .choices = role_names, .required = true },
+    F(source, .required = true), F(quote), F(note), F(configuration),
+};
+#undef F
+enum { N_NEEDED_COLUMNS = N_FIELDS(figure_fields) - 1 };       /* a table may lack configurations */
 
 #define OF_RUN(unit_name, faster, per_unit, member) unit_name, faster, per_unit, offsetof(struct result, member)
 static const struct published_metric published_metrics[] = {
@@ -69,21 +73,6 @@ int metric_faster(const char *metric)
 {
     const struct published_metric *m = published_metric(metric);
     return m ? m->faster : 0;
-}
-
-static bool find_figure_columns(size_t at[N_FIGURE_COLUMNS], const struct csv_table *t, struct err *err)
-{
-    for (size_t i = 0; i < N_NEEDED; i++)
-        if (!csv_column(&at[i], t, column_names[i], err))
-            return false;
-    bool has_configuration = csv_column(&at[COL_CONFIGURATION], t, column_names[COL_CONFIGURATION], NULL);
-    if (!has_configuration)
-        at[COL_CONFIGURATION] = at[COL_RECIPE];
-    size_t want = (size_t)N_NEEDED + has_configuration;
-    if (t->n_columns != want)
-        return fail(err, "%s: has %zu columns, want %zu: id,recipe,metric,value,unit,tolerance,role,source,quote,note, and "
-                    "configuration where rows repeat one", t->path, t->n_columns, want);
-    return true;
 }
 
 static bool check_unit(const struct figure *f, struct err *err)
@@ -138,37 +127,15 @@ enum role role_named(const char *text)
     return (enum role)i;
 }
 
-static bool read_role(struct figure *f, const char *text, struct err *err)
+/* A ratio of two values cannot overflow. Only a row of context may have no tolerance. */
+static bool check_numbers(const struct figure *f, struct err *err)
 {
-    f->role = role_named(text);
-    return f->role < N_FIGURE_ROLES || fail(err, "%s:%u: role: '%.40s' is not one of: calibrate, validate, context", f->path, f->line, text);
-}
-
-static const double least_value = 1e-100;
-
-static bool read_numbers(struct figure *f, const char *value, const char *tolerance, struct err *err)
-{
-    if (text_is(f->metric, "fits") && (text_is(value, "0") || text_is(value, "1")))
-        f->value = *value - '0';
-    else if (!parse_f64(value, &f->value) || !(f->value > 0))
-        return fail(err, "%s:%u: value: '%.40s' is not a number above 0", f->path, f->line, value);
-    else if (f->value < least_value || f->value > 1 / least_value)      /* a ratio of two such values could overflow */
-        return fail(err, "%s:%u: value: '%.40s' is outside %g to %g", f->path, f->line, value, least_value, 1 / least_value);
-    if (!*tolerance && f->role == FIGURE_CONTEXT)
-        return true;
-    if (!parse_f64(tolerance, &f->tolerance) || !(f->tolerance > 0) || f->tolerance > 1)
-        return fail(err, "%s:%u: tolerance: '%.40s' is not a share above 0 and up to 1, as in 0.1 for 10 %%", f->path, f->line, tolerance);
-    return true;
-}
-
-static bool check_filled(const struct figure *f, struct err *err)
-{
-    const struct { const char *name, *text; } filled[] = {
-        { "id", f->id }, { "metric", f->metric }, { "unit", f->unit }, { "source", f->source },
-    };
-    for (size_t i = 0; i < sizeof filled / sizeof *filled; i++)
-        if (!*filled[i].text)
-            return fail(err, "%s:%u: %s: is empty", f->path, f->line, filled[i].name);
+    static const double least = 1e-100;
+    bool does_not_fit = text_is(f->metric, "fits") && f->value == 0;
+    if (f->value < least && !does_not_fit)
+        return fail(err, "%s:%u: value: %.10g is outside %g to %g", f->path, f->line, f->value, least, 1 / least);
+    if (!(f->tolerance > 0) && (f->role != FIGURE_CONTEXT || f->tolerance == 0))
+        return fail(err, "%s:%u: tolerance: want a share above 0 and up to 1, as in 0.1 for 10 %%", f->path, f->line);
     return true;
 }
 
@@ -210,18 +177,13 @@ static bool check_configurations(const struct figures *all, struct arena *a, str
     return true;
 }
 
-static bool read_figure(struct figures *out, const struct csv_table *t, const struct csv_row *row, const size_t at[N_FIGURE_COLUMNS],
-                     struct arena *a, struct err *err)
+static bool read_figure(struct figures *out, const struct csv_table *t, const struct csv_row *row, struct arena *a, struct err *err)
 {
-    char **c = row->cells;
-    struct figure f = { .id = c[at[COL_ID]], .recipe = c[at[COL_RECIPE]], .metric = c[at[COL_METRIC]],
-                        .unit = c[at[COL_UNIT]], .source = c[at[COL_SOURCE]], .quote = c[at[COL_QUOTE]],
-                        .note = c[at[COL_NOTE]], .path = t->path, .line = row->line };
-    f.configuration = *c[at[COL_CONFIGURATION]] ? c[at[COL_CONFIGURATION]] : f.recipe;
-    if (!check_filled(&f, err) || !read_role(&f, c[at[COL_ROLE]], err) ||
-        !read_numbers(&f, c[at[COL_VALUE]], c[at[COL_TOLERANCE]], err) || !check_unit(&f, err) ||
-        !check_recipe(&f, err))
+    struct figure f = { .path = t->path, .line = row->line };
+    if (!fields_from_row(&f, figure_fields, N_FIELDS(figure_fields), t, row, err) || !check_numbers(&f, err) || !check_unit(&f, err) || !check_recipe(&f, err))
         return false;
+    f.configuration = *f.configuration ? f.configuration : f.recipe;
+    f.tolerance = isnan(f.tolerance) ? 0 : f.tolerance;
     LIST_ADD(out, a, f);
     return true;
 }
@@ -230,13 +192,17 @@ static bool read_figure(struct figures *out, const struct csv_table *t, const st
 static bool load_table(struct figures *out, const char *path, const char *recipe, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    size_t at[N_FIGURE_COLUMNS];
+    size_t at;
     if (*recipe && !file_has_text(path, recipe))
         return true;
-    if (!csv_load(&t, path, a, err) || !find_figure_columns(at, &t, err))
+    if (!fields_load(&t, path, figure_fields, N_NEEDED_COLUMNS, a, err))
         return false;
+    size_t want = (size_t)N_NEEDED_COLUMNS + csv_column(&at, &t, "configuration", NULL);
+    if (t.n_columns != want)
+        return fail(err, "%s: has %zu columns, want %zu: id,recipe,metric,value,unit,tolerance,role,source,quote,note, and "
+                    "configuration where rows repeat one", path, t.n_columns, want);
     for (size_t i = 0; i < t.n_rows; i++)
-        if (!read_figure(out, &t, &t.rows[i], at, a, err))
+        if (!read_figure(out, &t, &t.rows[i], a, err))
             return false;
     return true;
 }

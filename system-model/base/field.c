@@ -109,10 +109,11 @@ bool fields_from_row(void *record, const struct field *fields, size_t n_fields, 
     for (const struct field *f = fields; f < fields + n_fields; f++) {
         const char *cell = csv_cell(t, row, f->name);
         void *member = (char *)record + f->offset;
-        snprintf(where, sizeof where, "%.200s:%u: %s", t->path, row->line, f->name);
         if (*cell || f->required) {
-            if (!field_set(record, f, cell, where, err))
-                return false;
+            if (field_set(record, f, cell, "", NULL))
+                continue;
+            snprintf(where, sizeof where, "%.200s:%u: %s", t->path, row->line, f->name);
+            return field_set(record, f, cell, where, err);
         } else if (f->type == FIELD_F64) {
             *(double *)member = NAN;
         } else if (f->type == FIELD_TEXT) {
