@@ -13,26 +13,13 @@ const char *const relation_names[N_RELATIONS + 1] = { "is", "at least", "at most
 const char *const audit_verdict_names[N_AUDIT_VERDICTS] = { "holds", "holds under a stated reading", "does not hold",
                                                             "cannot be checked here" };
 
-enum claim_column { ID, KIND, DOCUMENTS, TEXT, UNIT, EXPRESSION, READING, READING_EXPRESSION, SIMULATED, NOTE, N_TEXTS,
-              RELATION = N_TEXTS, VALUE, HIGH, TOLERANCE, N_CLAIM_COLUMNS };
-static const char *const column_names[N_CLAIM_COLUMNS] = { "id", "kind", "documents", "claim", "unit", "expression", "reading",
-    "reading_expression", "simulated_expression", "note", "relation", "value", "high", "tolerance" };
-
-static bool read_claim_number(double *out, const char *text, const char *column, const char *where, struct err *err)
-{
-    *out = 0;
-    return !*text || parse_f64(text, out) || fail(err, "%s: %s: '%.40s' is not a number", where, column, text);
-}
-
-static bool read_relation(struct claim *c, const char *text, const char *where, struct err *err)
-{
-    for (int i = 0; i < N_RELATIONS; i++)
-        if (text_is(relation_names[i], text)) {
-            c->relation = (enum relation)i;
-            return true;
-        }
-    return fail(err, "%s: relation: '%.40s' is not one of: is, at least, at most, between", where, text);
-}
+#define F(member, ...) FIELD_OF(struct claim, member, __VA_ARGS__)
+static const struct field claim_fields[] = {
+    F(id), F(kind), F(documents), FIELD_AS(struct claim, text, "claim"), F(unit), F(expression), F(reading), F(reading_expression),
+    F(simulated_expression), F(note), F(value, FIELD_ANY), F(high, FIELD_ANY), F(tolerance, FIELD_ANY),
+    { .name = "relation", .type = FIELD_CHOICE, .offset = offsetof(struct claim, relation), .choices = relation_names, .required = true },
+};
+#undef F
 
 static bool check_claim(const struct claim *c, const char *where, struct err *err)
 {
@@ -45,16 +32,15 @@ static bool check_claim(const struct claim *c, const char *where, struct err *er
     return c->relation != RELATION_BETWEEN || c->high > c->value || fail(err, "%s: high: %g is not above %g", where, c->high, c->value);
 }
 
-static bool read_claim(struct claim *c, const struct csv_table *t, const struct csv_row *row, const size_t at[N_CLAIM_COLUMNS], struct arena *a,
-                       struct err *err)
+static bool read_claim(struct claim *c, const struct csv_table *t, const struct csv_row *row, struct arena *a, struct err *err)
 {
-    const char *where = arena_printf(a, "%s:%u", t->path, row->line);
-    char **x = row->cells;
-    *c = (struct claim){ x[at[ID]], x[at[KIND]], x[at[DOCUMENTS]], x[at[TEXT]], x[at[UNIT]], x[at[EXPRESSION]], x[at[READING]],
-                         x[at[READING_EXPRESSION]], x[at[SIMULATED]], x[at[NOTE]], .line = row->line };
-    return read_relation(c, x[at[RELATION]], where, err) && read_claim_number(&c->value, x[at[VALUE]], "value", where, err) &&
-           read_claim_number(&c->high, x[at[HIGH]], "high", where, err) &&
-           read_claim_number(&c->tolerance, x[at[TOLERANCE]], "tolerance", where, err) && check_claim(c, where, err);
+    double *const numbers[] = { &c->value, &c->high, &c->tolerance };
+    c->line = row->line;
+    if (!fields_from_row(c, claim_fields, N_FIELDS(claim_fields), t, row, err))
+        return false;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = isnan(*numbers[i]) ? 0 : *numbers[i];
+    return check_claim(c, arena_printf(a, "%s:%u", t->path, row->line), err);
 }
 
 static bool check_claim_ids(const struct claims *c, struct arena *a, struct err *err)
@@ -71,15 +57,11 @@ static bool check_claim_ids(const struct claims *c, struct arena *a, struct err 
 bool claims_load(struct claims *out, const char *path, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    size_t at[N_CLAIM_COLUMNS];
-    if (!csv_load(&t, path, a, err))
+    if (!fields_load(&t, path, claim_fields, N_FIELDS(claim_fields), a, err))
         return false;
-    for (size_t i = 0; i < N_CLAIM_COLUMNS; i++)
-        if (!csv_column(&at[i], &t, column_names[i], err))
-            return false;
     *out = (struct claims){ ARENA_ARRAY(a, struct claim, t.n_rows), t.n_rows, path };
     for (size_t i = 0; i < t.n_rows; i++)
-        if (!read_claim(&out->items[i], &t, &t.rows[i], at, a, err))
+        if (!read_claim(&out->items[i], &t, &t.rows[i], a, err))
             return false;
     return check_claim_ids(out, a, err);
 }
