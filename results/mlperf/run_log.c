@@ -198,35 +198,20 @@ static void fold_samples(const struct run_fold *f, const char *unit)
     r->samples_to_converge = !counts_epochs(unit) && points == 1 ? r->train_samples : points * unit_samples(r, unit);
 }
 
-/* Keeps a series in order before a median sorts it. Its values are times of so many samples, or rates in units of so
- * many samples. */
-static void keep_units(struct run_fold *f, const struct series *from, bool are_times, double samples, size_t first)
+/* Keeps the rates of a series in order, before its median sorts it, and returns the median. Its values are times of so
+ * many samples, or rates in units of so many samples; first: the number of the first one. */
+static double take_units(struct run_fold *f, const struct series *from, bool are_times, double samples, size_t first, const char *method)
 {
     struct run_log *r = f->run;
+    r->throughput_method = method;
     r->n_units = min_u64(from->n, MOST_UNITS);
     r->first_unit = first;
     r->unit_rates = ARENA_ARRAY(f->a, double, r->n_units);
     for (size_t i = 0; i < r->n_units; i++)
         r->unit_rates[i] = are_times ? samples / from->v[i] : samples * from->v[i];
-}
-
-static bool has_block_rates(const struct run_fold *f)
-{
-    return f->blocks.n > 1 && f->block_rates.n > 0;
-}
-
-static void fold_units(struct run_fold *f, const char *unit)
-{
-    double samples = unit_samples(f->run, unit);
-    f->run->epoch_samples = counts_epochs(unit) && f->epochs.n > 0 ? samples : 0;
-    if (f->run->epoch_samples > 0)
-        keep_units(f, &f->epochs, true, samples, 1);
-    else if (counts_epochs(unit) && f->blocks.n > 0)
-        keep_units(f, &f->blocks, true, samples, 1);
-    else if (has_block_rates(f))
-        keep_units(f, &f->block_rates, false, samples, 2);
-    else
-        keep_units(f, &f->eval_rates, false, samples, 3);
+    double median = median_of(from->v, from->n);
+    r->throughput_samples_per_s = are_times ? samples / median : samples * median;
+    return median;
 }
 
 /* Uses epochs only: the steps of a block are not logged, and the fastest blocks have one step less. */
@@ -241,30 +226,23 @@ static double steady_rate(const struct run_fold *f)
 static void fold_throughput(struct run_fold *f, const char *unit)
 {
     struct run_log *r = f->run;
-    double unit_s = NAN, rate = NAN;
-    const char *method = "samples to converge / time to train";
+    double samples = unit_samples(r, unit), unit_s = NAN;
+    r->epoch_samples = counts_epochs(unit) && f->epochs.n > 0 ? samples : 0;
     if (counts_epochs(unit) && f->epochs.n > 0) {
-        unit_s = median_of(f->epochs.v, f->epochs.n);
-        method = "train_samples / median(epoch_stop - epoch_start)";
-        rate = r->train_samples / unit_s;
+        unit_s = take_units(f, &f->epochs, true, samples, 1, "train_samples / median(epoch_stop - epoch_start)");
         r->steady_samples_per_s = steady_rate(f);
     } else if (counts_epochs(unit) && f->blocks.n > 0) {
-        unit_s = median_of(f->blocks.v, f->blocks.n);
-        method = "train_samples / median(block / epoch_count), a block may include its evaluation";
-        rate = r->train_samples / unit_s;
-    } else if (has_block_rates(f)) {
-        method = "median over blocks after the first of samples gained / block time";
-        rate = unit_samples(r, unit) * median_of(f->block_rates.v, f->block_rates.n);
+        unit_s = take_units(f, &f->blocks, true, samples, 1, "train_samples / median(block / epoch_count), a block may include its evaluation");
+    } else if (f->blocks.n > 1 && f->block_rates.n > 0) {
+        take_units(f, &f->block_rates, false, samples, 2, "median over blocks after the first of samples gained / block time");
         unit_s = median_of(f->blocks.v + 1, f->blocks.n - 1);   /* the first block includes warming up */
-    } else if (f->eval_rates.n > 0) {
-        method = "median of samples gained / time between evaluations, evaluation included";
-        rate = unit_samples(r, unit) * median_of(f->eval_rates.v, f->eval_rates.n);
+    } else {
+        take_units(f, &f->eval_rates, false, samples, 3, f->eval_rates.n > 0
+                   ? "median of samples gained / time between evaluations, evaluation included" : "samples to converge / time to train");
     }
-    if (isnan(unit_s))
-        unit_s = median_of(f->eval_times.v, f->eval_times.n);
-    r->train_unit_s = unit_s;
-    r->throughput_method = method;
-    r->throughput_samples_per_s = isfinite(rate) ? rate : r->samples_to_converge / r->time_to_train_s;
+    r->train_unit_s = isnan(unit_s) ? median_of(f->eval_times.v, f->eval_times.n) : unit_s;
+    if (!isfinite(r->throughput_samples_per_s))
+        r->throughput_samples_per_s = r->samples_to_converge / r->time_to_train_s;
 }
 
 void run_fold_end(struct run_fold *f, const char *unit)
@@ -283,7 +261,6 @@ void run_fold_end(struct run_fold *f, const char *unit)
     r->evals_at_end = f->first_eval >= f->last_epoch_stop;
     r->eval_interval = median_of(f->eval_steps.v, f->eval_steps.n);
     fold_samples(f, unit);
-    fold_units(f, unit);
     fold_throughput(f, unit);
 }
 

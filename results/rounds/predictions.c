@@ -159,13 +159,18 @@ static struct guess guess_from(const struct round_result *of, const struct round
     return best;
 }
 
-static void fill_guesses(struct judged_prediction *j, const struct round_results *r, bool minutes, const struct accelerator_table *accelerators)
+/* Returns the result that the nearest published row is. */
+static const struct round_result *fill_guesses(struct judged_prediction *j, const struct round_results *r, bool minutes,
+                                               const struct accelerator_table *accelerators, struct arena *a)
 {
+    const struct round_result *nearest = NULL;
     for (int b = 0; b < N_BASELINES; b++) {
         struct guess g = guess_from(j->result, r, minutes, (enum baseline)b, accelerators);
-        j->guessed_from[b] = g.from;
+        nearest = b == BASELINE_NEAREST ? g.from : nearest;
+        j->guessed_from[b] = g.from ? arena_printf(a, "%s %s %s", g.from->round, g.from->submitter, g.from->system) : NULL;
         j->guesses[b] = g.from ? result_value(g.from, minutes) * (minutes ? 1 / g.ratio : g.ratio) : (double)NAN;
     }
+    return nearest;
 }
 
 /* ---- judging -------------------------------------------------------------------------------------------------- */
@@ -186,8 +191,8 @@ static const char *why_not_scored(const struct judged_prediction *j, struct aren
     const double same_batch = 1e-6;
     if (!j->result)
         return "not among the results";
-    if (fabs(j->prediction->global_batch / j->result->global_batch - 1) > same_batch)
-        return arena_printf(a, "global_batch is %.10g, the result's is %.10g", j->prediction->global_batch, j->result->global_batch);
+    if (fabs(j->prediction.global_batch / j->result->global_batch - 1) > same_batch)
+        return arena_printf(a, "global_batch is %.10g, the result's is %.10g", j->prediction.global_batch, j->result->global_batch);
     return isfinite(j->published) ? NULL : "the result has no such number";
 }
 
@@ -207,15 +212,15 @@ void predictions_judge(struct judged_predictions *out, const struct predictions 
     for (size_t i = 0; i < p->n; i++) {
         struct judged_prediction *j = &out->items[i];
         bool minutes = !isnan(p->items[i].minutes);
-        *j = (struct judged_prediction){ .prediction = &p->items[i], .result = result_of(&p->items[i], r), .predicted = predicted_value(&p->items[i]),
-                                         .published = NAN };
-        if (j->result) {
+        *j = (struct judged_prediction){ .prediction = p->items[i], .result = result_of(&p->items[i], r), .metric = minutes ? "minutes" : "samples/s",
+                                         .published = NAN, .predicted = predicted_value(&p->items[i]), .guesses = { NAN, NAN } };
+        const struct round_result *nearest = j->result ? fill_guesses(j, r, minutes, accelerators, a) : NULL;
+        if (j->result)
             j->published = result_value(j->result, minutes);
-            fill_guesses(j, r, minutes, accelerators);
-        }
         j->refused = why_not_scored(j, a);
+        j->error = j->refused ? (double)NAN : j->predicted / j->published - 1;
         out->n_scored += !j->refused;
-        out->unverified = with_model(with_model(out->unverified, j->result, accelerators, a), j->guessed_from[BASELINE_NEAREST], accelerators, a);
+        out->unverified = with_model(with_model(out->unverified, j->result, accelerators, a), nearest, accelerators, a);
     }
 }
 
@@ -245,13 +250,13 @@ static double judged_value(const struct judged_prediction *j, int baseline)
 
 static bool in_score_group(const struct judged_prediction *j, const struct group_key *k)
 {
-    return !j->refused && j->prediction->use == k->use && !isnan(j->prediction->minutes) == k->minutes
-        && (!k->benchmark || text_is(j->prediction->benchmark, k->benchmark)) && isfinite(judged_value(j, k->baseline));
+    return !j->refused && j->prediction.use == k->use && !isnan(j->prediction.minutes) == k->minutes
+        && (!k->benchmark || text_is(j->prediction.benchmark, k->benchmark)) && isfinite(judged_value(j, k->baseline));
 }
 
 static void add_error(struct group_score *g, const struct judged_prediction *j, int baseline, struct arena *a)
 {
-    const struct result_prediction *p = j->prediction;
+    const struct result_prediction *p = &j->prediction;
     error_stats_add(&g->errors, judged_value(j, baseline) / j->published - 1, arena_printf(a, "%s %s %s", p->round, p->system, p->benchmark));
     g->predictor_mean += fabs(j->predicted / j->published - 1);
     if (baseline < 0 && !isnan(p->low))
@@ -281,9 +286,9 @@ static void add_groups(struct table *t, const struct judged_predictions *j, cons
             table_add(t, &g, a);
         for (size_t i = 0; i < j->n; i++) {
             bool seen = false;
-            key.benchmark = j->items[i].prediction->benchmark;
+            key.benchmark = j->items[i].prediction.benchmark;
             for (size_t m = 0; m < i && !seen; m++)
-                seen = text_is(j->items[m].prediction->benchmark, key.benchmark);
+                seen = text_is(j->items[m].prediction.benchmark, key.benchmark);
             if (!seen && score_group(&g, j, &key, a))
                 table_add(t, &g, a);
         }
@@ -292,31 +297,17 @@ static void add_groups(struct table *t, const struct judged_predictions *j, cons
 
 /* ---- the answer ------------------------------------------------------------------------------------------------------ */
 
-struct prediction_line {
-    const char *round, *division, *submitter, *system, *benchmark, *use, *metric, *refused, *nearest_from, *own_last_from;
-    double published, predicted, error, low, high, nearest, own_last;
-};
-#define C(member, title, ...) { COLUMN(struct prediction_line, member), .heading = title, __VA_ARGS__ }
+#define P(member, title) { COLUMN_AS(struct judged_prediction, prediction.member, #member), .heading = title }
+#define C(member, title, ...) { COLUMN_AS(struct judged_prediction, member, __VA_ARGS__), .heading = title }
 static const struct table_column line_columns[] = {
-    C(round, "round"), C(division, NULL), C(submitter, NULL), C(system, "system"), C(benchmark, "benchmark"), C(use, "use"), C(metric, "metric"),
-    C(published, "published"), C(predicted, "predicted"), C(error, "error %", .scale = 100, .format = "%+.1f"), C(low, NULL), C(high, NULL),
-    C(nearest, "nearest"), C(own_last, "own last"), C(nearest_from, NULL), C(own_last_from, NULL), C(refused, "not scored"),
+    P(round, "round"), P(division, NULL), P(submitter, NULL), P(system, "system"), P(benchmark, "benchmark"),
+    { COLUMN_AS(struct judged_prediction, prediction.use_name, "use"), .heading = "use" }, C(metric, "metric", "metric"), C(published, "published", "published"),
+    C(predicted, "predicted", "predicted"), { COLUMN(struct judged_prediction, error), .heading = "error %", .scale = 100, .format = "%+.1f" },
+    P(low, NULL), P(high, NULL), C(guesses[BASELINE_NEAREST], "nearest", "nearest"), C(guesses[BASELINE_OWN_LAST], "own last", "own_last"),
+    C(guessed_from[BASELINE_NEAREST], NULL, "nearest_from"), C(guessed_from[BASELINE_OWN_LAST], NULL, "own_last_from"), C(refused, "not scored", "refused"),
 };
 #undef C
-
-static const char *guess_source(const struct round_result *r, struct arena *a)
-{
-    return r ? arena_printf(a, "%s %s %s", r->round, r->submitter, r->system) : NULL;
-}
-
-static struct prediction_line line_of(const struct judged_prediction *j, struct arena *a)
-{
-    const struct result_prediction *p = j->prediction;
-    return (struct prediction_line){ p->round, p->division, p->submitter, p->system, p->benchmark, p->use_name,
-        isnan(p->minutes) ? "samples/s" : "minutes", j->refused, guess_source(j->guessed_from[BASELINE_NEAREST], a),
-        guess_source(j->guessed_from[BASELINE_OWN_LAST], a), j->published, j->predicted, j->refused ? (double)NAN : j->predicted / j->published - 1, p->low,
-        p->high, j->result ? j->guesses[BASELINE_NEAREST] : (double)NAN, j->result ? j->guesses[BASELINE_OWN_LAST] : (double)NAN };
-}
+#undef P
 
 static size_t count_results(const struct judged_predictions *j)
 {
@@ -342,13 +333,12 @@ void judged_predictions_document(struct document *d, const struct judged_predict
     if (*j->unverified)
         document_line(d, "Not verified: the data sheets of %s in accelerators.csv, on which nearest published rows and the roofline rest.", j->unverified);
     document_member(d, "unverified_data_sheets", json_string(j->unverified));
-    struct table *lines = document_table(d, TABLE(line_columns, struct prediction_line, .name = "predictions",
+    struct table *lines = document_table(d, TABLE(line_columns, struct judged_prediction, .name = "predictions",
                                                   .formats = IN_CSV | IN_JSON | (all ? IN_TEXT : 0)));
-    struct table *refused = document_table(d, TABLE(line_columns, struct prediction_line, .title = "Not scored:", .formats = IN_TEXT));
+    struct table *refused = document_table(d, TABLE(line_columns, struct judged_prediction, .title = "Not scored:", .formats = IN_TEXT));
     for (size_t i = 0; i < j->n; i++) {
-        struct prediction_line line = line_of(&j->items[i], d->arena);
-        table_add(lines, &line, d->arena);
-        if (line.refused && !all)
-            table_add(refused, &line, d->arena);
+        table_add(lines, &j->items[i], d->arena);
+        if (j->items[i].refused && !all)
+            table_add(refused, &j->items[i], d->arena);
     }
 }

@@ -63,12 +63,12 @@ void error_stats_end(struct error_stats *s);
 enum baseline { BASELINE_NEAREST, BASELINE_OWN_LAST, N_BASELINES };
 
 struct judged_prediction {
-    const struct result_prediction *prediction;
+    struct result_prediction prediction;
     const struct round_result *result;  /* NULL if not in the table */
-    const char *refused;                /* why it is not scored; NULL if it is */
-    double published, predicted;        /* in the unit of the prediction */
+    const char *metric, *refused;       /* refused: why it is not scored; NULL if it is */
+    double published, predicted, error; /* in the unit of the prediction; the error is NaN if it is not scored */
     double guesses[N_BASELINES];        /* NaN if no earlier result */
-    const struct round_result *guessed_from[N_BASELINES];
+    const char *guessed_from[N_BASELINES];      /* round, submitter and system */
 };
 struct judged_predictions {
     struct judged_prediction *items; size_t n, n_scored;
