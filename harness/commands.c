@@ -134,7 +134,10 @@ int command_unknown(const char *name, struct err *err)
     const char **names = ARENA_ARRAY(&a, const char *, n_commands);
     for (size_t i = 0; i < n_commands; i++)
         names[i] = commands[i].name;
-    bad_input(err, "unknown command '%.60s'; %sknown: %s", name, names_suggestion(names, n_commands, name, &a), names_list(names, n_commands, &a));
+    if (*name == '-')
+        bad_input(err, "'%.60s': an option comes after its command: podbench COMMAND [OPTION...]; podbench --help lists the commands", name);
+    else
+        bad_input(err, "unknown command '%.60s'; %sknown: %s", name, names_suggestion(names, n_commands, name, &a), names_list(names, n_commands, &a));
     arena_free(&a);
     return EXIT_BAD_INPUT;
 }

@@ -3,6 +3,7 @@
  * completion.c - podbench completion: scripts that let a shell ask the program, podbench --complete WORD..., which words may follow.
  */
 #include "harness/harness.h"
+#include <ctype.h>
 
 /* The list of the names that a command takes; NULL: it takes files. */
 static const char *names_taken(const struct command *c)
@@ -45,6 +46,34 @@ static void offer_keys(const char *before, size_t n_before)
     free(keys);
 }
 
+/* The words of a list "a|b|C [D]" without those in capitals, which stand for others. */
+static void offer_words(const char *list, const char *before, size_t n_before)
+{
+    for (size_t n; *list && *list != ' '; list += n + (list[n] == '|')) {
+        n = strcspn(list, "| ");
+        if (islower((unsigned char)*list))
+            printf("%.*s%.*s\n", (int)n_before, before, (int)n, list);
+    }
+}
+
+/* True if the last word is a value of the option: a known one is offered. */
+static bool offer_values(const struct command *c, const char *option, const char *word, struct arena *a)
+{
+    size_t n_name = strcspn(option, "="), n_before = option == word ? n_name + 1 : 0;
+    const char *name = arena_printf(a, "%.*s", (int)n_name, option);
+    struct option_view v;
+    for (size_t i = 0; option_of(&v, c, i, a); i++) {
+        if (!v.name || !v.argument || !text_is(name, arena_printf(a, "--%s", v.name)))
+            continue;
+        for (int k = 0; text_is(v.name, "format") && k < N_OUTPUT_FORMATS; k++)
+            if (c->formats & FORMAT_BIT(k))
+                offer_words(format_names[k], word, n_before);
+        offer_words(v.argument, word, n_before);
+        return true;
+    }
+    return false;
+}
+
 const char *completion_offer(const char *const *words, size_t n)
 {
     struct arena a = {0};
@@ -55,6 +84,10 @@ const char *completion_offer(const char *const *words, size_t n)
         printf("%s\t%s\n", commands[i].name, commands[i].summary);
     if (takes_keys(option))
         offer_keys(word, option == word ? strcspn(word, "=") + 1 : 0);
+    else if (c && offer_values(c, option, word, &a))
+        ;
+    else if (c && *word != '-' && n == 2 && strchr(c->arguments, '|'))
+        offer_words(c->arguments, "", 0);
     else if (c && *word != '-')
         return names_taken(c);
     else

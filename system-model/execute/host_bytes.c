@@ -60,7 +60,7 @@ uint64_t execution_host_bytes(const struct plan *p)
 
 bool execution_fits_host(const struct plan *p, struct err *err)
 {
-    double wanted = (double)execution_host_bytes(p), there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    return wanted < 0.9 * there || fail(err, "%s: executing it takes %.3g GB of host memory, and there are %.3g GB; lower parallel.replicas, "
-                                             "parallel.micro_batch or parallel.gradient_accumulation", p->graph->name, wanted / 1e9, there / 1e9);
+    double wanted = (double)execution_host_bytes(p), most = 0.9 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    return wanted < most || fail(err, "%s: executing it takes %.3g GB of host memory, and 90 %% of what there is are %.3g GB; lower parallel.replicas, "
+                                      "parallel.micro_batch or parallel.gradient_accumulation", p->graph->name, wanted / 1e9, most / 1e9);
 }

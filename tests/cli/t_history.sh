@@ -10,6 +10,7 @@ printf 'id,recipe,metric,value,unit,tolerance,role,source,quote,note\nx,%s,throu
 sed -i 's/^micro_batch = .*/micro_batch = 10/' "$work/recipes/$recipe.ini"
 "$PODBENCH" bench --recipes "$work/recipes" --published "$work/published" --out "$work/two" >/dev/null 2>&1
 refuses "no history yet: 'podbench record" "history without one" history throughput_samples_per_s --from "$h"
+refuses "t.csv/history.csv: Not a directory" "a history that cannot be reached is not said to be none" history throughput_samples_per_s --baseline "$work/published/t.csv"
 refuses "want a label" "record without a label" record "$work/one" --from "$h"
 "$PODBENCH" record "$work/one" --from "$work/formula.csv" --label '=1+1' >/dev/null && ! grep -q '^=' "$work/formula.csv"
 result $? "a label is no formula in the file"

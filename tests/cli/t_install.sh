@@ -73,7 +73,12 @@ offers "vendor-bow-pod16-resnet50-pytorch vendor-bow-pod16-resnet50-tf1" run ven
 offers "bow-pod1024 bow-pod128 bow-pod16" machine bow-pod1
 offers "parallel.micro_batch=" run any --set = parallel.micro
 offers "parallel.micro_batch=" sweep any --over parallel.micro
-[ "$("$PODBENCH" --complete run any --set=parallel.micro | grep parallel.micro)" = "--set=parallel.micro_batch=" ]
+offers "machines metrics" list m
+offers "json junit" run any --format = j
+offers "higher" watch any --better h
+offers "" run any --seed vendor-bow
+offers "vendor-bow-pod16-resnet50-tf1" run any --all vendor-bow-pod16-resnet50-t
+[ "$("$PODBENCH" --complete run any --format=j | grep json)" = "--format=json" ] && [ "$("$PODBENCH" --complete run any --set=parallel.micro | grep parallel.micro)" = "--set=parallel.micro_batch=" ]
 result $? "shells that make one word of an option and its value are offered such a word"
 refuses "unknown shell 'csh'; known: bash, zsh, fish" "completion of another shell" completion csh
 refuses "did you mean 'run'?" "help of no command" help rnu
