@@ -217,6 +217,12 @@ static void memory_of_kernels(void **state)
     assert_true(kernel_row_memory(&m, "kernel:gemm;machine=gc200;m=1000;k=64;n=20000;type=fp16;partials=fp32", paths.specs_dir, &cache, &a, &err));
     assert_int_equal(m.interleaved_bytes, 4 * 247 * 56);
     assert_int_equal(m.max_tile_with_gaps_bytes, 212992 + 4 * 247 * 56);
+    /* 3072 outputs / 23 tiles and 768 inputs / 8 of the weights, 128 rows / 8 and the same inputs, in halves, and their sums; nothing besides for the sums of
+     * seven other tiles. PopLibs: 221592, and 63.13 MB in all. */
+    assert_true(kernel_row_memory(&m, "kernel:fc;machine=gc200;batch=128;in=768;out=3072;type=fp16;partials=fp32", paths.specs_dir, &cache, &a, &err));
+    assert_int_equal(m.tile_temporary_bytes, 2 * 134 * 96 + 2 * 16 * 96 + 4 * 134 * 16);
+    assert_int_equal(m.max_tile_with_gaps_bytes, 212992 + 4 * 134 * 16);
+    assert_near((double)(m.operand_bytes + m.temporary_bytes + m.code_bytes), 63.13e6, 0.02 * 63.13e6);
     assert_false(kernel_row_predict(&x, cases[1].text, "cycles", paths.specs_dir, &cache, &a, &err));
     assert_non_null(strstr(err.msg, ": only the memory of fc is predicted"));
     assert_false(kernel_row_predict(&x, cases[2].text, "cycles", paths.specs_dir, &cache, &a, &err));
