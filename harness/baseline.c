@@ -21,10 +21,7 @@ static const char *reason_line(const struct gate *g, const char *reason, struct 
     csv_write_cell(f, g->n_moves ? arena_printf(a, "%s: %s", g->moves[0].id, g->moves[0].what) : "", false);
     csv_write_cell(f, gate_accuracy_holds(g) ? "holds" : "worse", false);
     csv_write_cell(f, reason, true);
-    fclose(f);
-    const char *line = arena_strdup(a, text);
-    free(text);
-    return line;
+    return text_close(f, &text, a);
 }
 
 struct baseline_reason { const char *path, *line; };

@@ -149,9 +149,9 @@ static void add_step_taken(struct document *d, const struct plan *p, const struc
         document_line_for(d, IN_TEXT, "loss %.5g; %ju elements of gradients are not finite%s", r->loss, (uintmax_t)r->n_not_finite,
                           r->skipped ? ", so no weight was changed" : "");
     document_member(d, "step", json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:b}", "workload", p->graph->name, "replicas", (json_int_t)q->n_replicas,
-                                         "stages", (json_int_t)p->n_stages, "micro_batches", (json_int_t)q->grad_accum, "micro_batch", (json_int_t)p->graph->micro_batch,
-                                         "host_bytes", (json_int_t)execution_host_bytes(p), "loss", json_number(q->training ? r->loss : NAN),
-                                         "not_finite", (json_int_t)r->n_not_finite, "skipped", (int)r->skipped));
+                                         "stages", (json_int_t)p->n_stages, "micro_batches", (json_int_t)q->grad_accum, "micro_batch",
+                                         (json_int_t)p->graph->micro_batch, "host_bytes", (json_int_t)execution_host_bytes(p), "loss",
+                                         json_number(q->training ? r->loss : NAN), "not_finite", (json_int_t)r->n_not_finite, "skipped", (int)r->skipped));
 }
 
 static bool execute(const struct simulation *sim, const struct options *o, struct session *s, struct err *err)

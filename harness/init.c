@@ -68,9 +68,7 @@ static bool own_figures(char **out, struct session *s, struct err *err)
             csv_write_cell(f, cells[k], k == 9);
         break;
     }
-    fclose(f);
-    *out = arena_strdup(&s->arena, text);
-    free(text);
+    *out = text_close(f, &text, &s->arena);
     return true;
 }
 

@@ -11,9 +11,8 @@
 struct judge_options logs_options(const struct options *o, const struct session *s, struct progress *p)
 {
     progress_start(p, s->log, "logs");
-    return (struct judge_options){ .ruleset = o->ruleset, .data_dir = s->paths.data_dir,
-                                   .train_samples = o->train_samples, .rcp_bypass = o->rcp_bypass, .seed_bypass = o->seed_bypass, .only_failures = o->only_failures,
-                                   .watch = { progress_report, p } };
+    return (struct judge_options){ .ruleset = o->ruleset, .data_dir = s->paths.data_dir, .train_samples = o->train_samples, .rcp_bypass = o->rcp_bypass,
+                                   .seed_bypass = o->seed_bypass, .only_failures = o->only_failures, .watch = { progress_report, p } };
 }
 
 const char *logs_path(const char *path, struct session *s, struct err *err)

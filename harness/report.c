@@ -70,8 +70,8 @@ static void write_known(FILE *f, const struct check *c, const struct report *r)
           "rows of role validate never do, so their errors are what a new run has to expect. Each answer has a 90 % interval, made of the errors of "
           "runs that the fit had not seen.</p>\n<div class=\"numbers\">\n", f);
     write_card(f, blind.errors.n ? arena_printf(r->a, "%.1f %%", 100 * blind.errors.median) : "none",
-               arena_printf(r->a, "median error over %zu published configurations of role validate (mean %.1f %%, worst %.0f %%, bias %+.1f %%, + where too fast)",
-                            blind.errors.n, 100 * blind.errors.mean, 100 * blind.max_abs_error, 100 * blind.errors.bias));
+               arena_printf(r->a, "median error over %zu published configurations of role validate (mean %.1f %%, worst %.0f %%, bias %+.1f %%, + where "
+                            "too fast)", blind.errors.n, 100 * blind.errors.mean, 100 * blind.max_abs_error, 100 * blind.errors.bias));
     fputs("</div>\n", f);
 }
 
@@ -94,10 +94,12 @@ static void write_status(FILE *f, const struct check *c, const struct report *r)
 static const struct { const char *from, *to; } rewritten[] = {
     { "<g fill=\"none\" color=\"black\" stroke=\"currentColor\" stroke-width=\"1.00\" stroke-linecap=\"butt\" stroke-linejoin=\"miter\">\n</g>\n", "" },
     { "<g fill=\"none\" color=\"black\" stroke=\"currentColor\" stroke-width=\"1.00\" stroke-linecap=\"butt\" stroke-linejoin=\"miter\">", "<g class=\"g\">" },
-    { " onmouseout=\"gnuplot_svg.hideHypertext()\"><title> </title>", ">" }, { " shape-rendering='crispEdges'", "" }, { "<tspan font-family=\"Helvetica\" >", "<tspan>" },
+    { " onmouseout=\"gnuplot_svg.hideHypertext()\"><title> </title>", ">" }, { " shape-rendering='crispEdges'", "" },
+    { "<tspan font-family=\"Helvetica\" >", "<tspan>" },
     { " font-family=\"Helvetica\"", "" }, { " font-size=\"13.50\"", "" }, { "  text-anchor=\"start\"", "" }, { "stroke='none'", "class=\"n\"" },
     { " stroke=\"none\" fill=\"black\"", " class=\"t\"" }, { " color='rgb(  0,   0,   0)' opacity='0.00'", "" },
-    { "onmousemove=\"gnuplot_svg.showHypertext(evt,'", "data-says=\"" }, { "')\"", "\"" }, { " fill = ", " fill=" }, { " points = ", " points=" }, { "\t", "" }, { ">\n", ">" }, { "\n", " " },
+    { "onmousemove=\"gnuplot_svg.showHypertext(evt,'", "data-says=\"" }, { "')\"", "\"" }, { " fill = ", " fill=" }, { " points = ", " points=" },
+    { "\t", "" }, { ">\n", ">" }, { "\n", " " },
     { "id=\"", "id=\"%s-" }, { "id='", "id='%s-" }, { "href='#", "href='#%s-" }, { "href=\"#", "href=\"#%s-" }, { "url(#", "url(#%s-" },
 };
 
@@ -260,9 +262,7 @@ static bool judge_runs(struct report *out, const struct results *results, struct
         validity_of(&v, &record, &sim, r, NULL, &s->arena);
         validity_add_readings(&v, &record, &again, &(struct simulation_request){ .recipe = r->id, .simulator = &s->simulator }, &s->arena);
         validity_print(f, &v, r);
-        fclose(f);
-        out->trust[i] = arena_strdup(&s->arena, text);
-        free(text);
+        out->trust[i] = text_close(f, &text, &s->arena);
         simulation_free(&sim);
     }
     return true;

@@ -152,11 +152,9 @@ static const char *warn_and_keep(struct simulation *sim, const struct result *r,
     size_t n;
     s->log = text_stream(&text, &n);
     warn_about_run(sim, r, recipe, o, s, &sim->arena);
-    fclose(s->log);
+    const char *kept = text_close(s->log, &text, &s->arena);
     s->log = log;
-    fputs(text, log);
-    const char *kept = arena_strdup(&s->arena, text);
-    free(text);
+    fputs(kept, log);
     return kept;
 }
 
@@ -218,9 +216,7 @@ static void add_run_csv(struct run_state *state, const struct run_found *x, stru
         add_csv_line(state->csv = document_stream(&state->d, IN_CSV), result_columns(a), NULL);
     FILE *text = text_stream(&row, &n);
     result_write_csv(text, &x->r);
-    fclose(text);
-    add_csv_line(state->csv, row, &(struct run_tail){ notes, known ? v->low : (double)NAN, known ? v->high : (double)NAN });
-    free(row);
+    add_csv_line(state->csv, text_close(text, &row, a), &(struct run_tail){ notes, known ? v->low : (double)NAN, known ? v->high : (double)NAN });
 }
 
 /* Reads only those tables of published figures that name the recipe. */

@@ -153,10 +153,7 @@ static bool check_choice(const struct sweep_choice *choice, const struct sweep *
     size_t n;
     FILE *f = text_stream(&header, &n);
     sweep_write_header(f, w);
-    fclose(f);
-    const char *columns = arena_strdup(a, header);
-    free(header);
-    return sweep_table_check(choice, columns, a, err);
+    return sweep_table_check(choice, text_close(f, &header, a), a, err);
 }
 
 static bool output_open(struct output *out, const struct options *o, const struct sweep *w, const struct shard *shard, uint64_t first,

@@ -98,8 +98,8 @@ static bool draw_training(const char *picture, const struct training_setup *t, c
     const char *data = arena_printf(a, "%s.csv", picture);
     const char *title = arena_printf(a, "%s on %s, %ju run%s", t->sim->plan.graph->name, t->result->system, (uintmax_t)n, plural(n));
     const char *settings = arena_printf(a, "data=%s; finding=%s; style=%s; quality=%s; target=%.17g; runs=%ju; first=%ju", gnuplot_string(data, a),
-                                        gnuplot_string(title, a), gnuplot_string(arena_printf(a, "%s/style.gp", s->plots_dir), a), gnuplot_string(t->quality.name, a),
-                                        t->target, (uintmax_t)n, (uintmax_t)runs->seed);
+                                        gnuplot_string(title, a), gnuplot_string(arena_printf(a, "%s/style.gp", s->plots_dir), a),
+                                        gnuplot_string(t->quality.name, a), t->target, (uintmax_t)n, (uintmax_t)runs->seed);
     return training_points_csv(data, runs, n, err)
         && gnuplot_draw(picture, arena_printf(a, "%s/single/train.gp", s->plots_dir), settings, ".", err);
 }

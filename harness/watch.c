@@ -114,8 +114,8 @@ static void add_json(struct table *out, const struct watched *w, struct arena *a
         table_add(&changes, &(struct watch_line){ series_verdict_names[c->verdict], change_end_names[w->levels[i].end], w->series->labels[c->from],
                   w->levels[i].reason, w->series->lines[c->from], w->series->lines[c->found], c->before, c->after, c->correlation, c->chance }, a);
     }
-    table_add(out, &(struct series_line){ w->series->name, w->rule.better > 0 ? "higher" : w->rule.better < 0 ? "lower" : "unknown", series_state(w), w->series->n,
-                                          table_json(&changes) }, a);
+    table_add(out, &(struct series_line){ w->series->name, w->rule.better > 0 ? "higher" : w->rule.better < 0 ? "lower" : "unknown", series_state(w),
+                                          w->series->n, table_json(&changes) }, a);
 }
 
 static void add_text(struct document *d, const struct watched *w)

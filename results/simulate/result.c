@@ -173,10 +173,7 @@ const char *result_columns(struct arena *a)
     size_t n = 0;
     FILE *f = text_stream(&text, &n);
     result_write_csv_header(f);
-    fclose(f);
-    const char *header = arena_strdup(a, text);
-    free(text);
-    return header;
+    return text_close(f, &text, a);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------- */

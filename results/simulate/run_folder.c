@@ -49,12 +49,6 @@ static int lock_folder(const char *folder)
     return fd;
 }
 
-static void unlock(int lock)
-{
-    if (lock != -1)
-        close(lock);
-}
-
 static bool has_hash(const char *path, const char *hash, struct arena *a)
 {
     const char *found;
@@ -156,7 +150,8 @@ static bool rename_all(struct new_file *files, size_t n, const char *folder, str
         good = fail(err, "%s: cannot be replaced: %s", files[n - 1].path, strerror(errno));
     for (size_t i = 0; good && i < n; i++)
         good = new_file_save(&files[i], err);
-    unlock(lock);
+    if (lock != -1)
+        close(lock);
     return good;
 }
 

@@ -188,6 +188,7 @@ char *file_behind_link(const char *path, struct err *err);
 bool make_folders(const char *path, struct err *err);   /* mkdir -p */
 /* open_memstream() that never returns NULL. After fclose() the caller frees *text. */
 FILE *text_stream(char **text, size_t *n_bytes) __attribute__((returns_nonnull));
+char *text_close(FILE *f, char **text, struct arena *a);        /* closes it and moves its text to the arena */
 
 /* ---- CSV: a header line, then rows of text cells ------------------------------------------ */
 

@@ -216,14 +216,19 @@ void write_xml_text(FILE *f, const char *text)
         }
 }
 
+char *text_close(FILE *f, char **text, struct arena *a)
+{
+    fclose(f);
+    char *kept = arena_strdup(a, *text);
+    free(*text);
+    return kept;
+}
+
 const char *xml_text(const char *text, struct arena *a)
 {
     char *escaped = NULL;
     size_t n;
     FILE *f = text_stream(&escaped, &n);
     write_xml_text(f, text);
-    fclose(f);
-    text = arena_strdup(a, escaped);
-    free(escaped);
-    return text;
+    return text_close(f, &escaped, a);
 }
