@@ -173,6 +173,7 @@ static void add_proof(struct document *d, const struct search_result *s, const s
     const char *name = objective_names[q->objective];
     const char *gain = s->any ? arena_printf(d->arena, " (%+.1f %% of the best found)", 100 * (s->best_bound / s->best.value - 1)) : "";
     const char *proof = s->whole ? "every one that may fit" : s->exact && !s->stopped ? "best bound first; none of the others is better"
+                      : s->stopped && !is_known(s->best_bound) ? "stopped early, before every graph was planned; how much better the others can be is not known"
                       : s->stopped ? arena_printf(d->arena, "stopped early; %s of the others is at best %.6g%s", name, s->best_bound, gain)
                       : arena_printf(d->arena, "best bound first; with layers divided better, %s of the others is at best %.6g (%+.1f %%)", name, s->best_bound,
                                      100 * (s->best_bound / s->best.value - 1));
@@ -182,7 +183,7 @@ static void add_proof(struct document *d, const struct search_result *s, const s
     document_member(d, "simulated", json_integer((json_int_t)s->n_simulated));
     document_member(d, "method", json_string(s->whole ? "exhaustive" : "best bound first"));
     document_member(d, "exact", json_boolean(s->exact));
-    document_member(d, "bound", s->exact ? json_null() : json_real(s->best_bound));
+    document_member(d, "bound", s->exact ? json_null() : json_number(s->best_bound));
 }
 
 static int by_memory(const void *x, const void *y)

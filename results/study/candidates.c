@@ -190,8 +190,9 @@ void search_compile(struct search_state *s)
     simulator_pool_run(&s->pool, s->n_graphs, 1, compile_one, s);
     for (size_t g = 0; g < s->n_graphs; g++) {
         s->out->n_refused += s->graphs[g].refused && !s->graphs[g].skipped;
-        s->stopped |= s->graphs[g].skipped;
+        s->any_unplanned |= s->graphs[g].skipped;
     }
+    s->stopped |= s->any_unplanned;
 }
 
 /* ---- accumulation ------------------------------------------------------------------------------------- */

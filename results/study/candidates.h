@@ -66,6 +66,7 @@ struct search_state {
     struct arena trial_arena;
     struct divided *divided; size_t n_divided, cap_divided;     /* pipelines that were tried */
     bool stopped, any_open;
+    bool any_unplanned;                         /* the search was stopped before it had planned every graph */
     double open_bound;                          /* the best of what was not tried */
 };
 

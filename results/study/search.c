@@ -318,8 +318,8 @@ static void search_all(struct search_state *s)
         divide_again(s);
     out->stopped = s->stopped;
     out->whole &= !s->stopped;
-    out->exact = !s->any_open || (out->any && !search_better(s->q->objective, s->open_bound, out->best.value));
-    out->best_bound = s->open_bound;
+    out->exact = !s->any_unplanned && (!s->any_open || (out->any && !search_better(s->q->objective, s->open_bound, out->best.value)));
+    out->best_bound = s->any_unplanned ? NAN : s->open_bound;
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------- */

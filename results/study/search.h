@@ -46,7 +46,7 @@ struct search_result {
     uint64_t n_simulated, n_refused, n_unfit, n_bounded;    /* bounded: families of configurations that were not tried, by their bound */
     double space;                               /* configurations in all */
     bool whole, exact, stopped;                 /* all were simulated; none can be better; `most` was reached, or `stop` */
-    double best_bound;                          /* unless exact: no configuration can be better than this */
+    double best_bound;                          /* unless exact: no configuration can be better than this; NaN: not known, if it was stopped early */
 };
 
 /* The request's settings, followed by these n: q->n_sets + n of them. */

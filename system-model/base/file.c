@@ -221,6 +221,8 @@ bool new_file_open(struct new_file *out, const char *path, struct err *err)
 {
     if (!*path)
         return fail(err, "an empty file name; name a file to write");
+    if (text_is(path, "-"))
+        return fail(err, "-: want the name of a file; ./- for one of this name");
     *out = (struct new_file){ .path = file_behind_link(path, err) };
     if (!out->path)
         return false;

@@ -46,6 +46,7 @@ for names in "machine" "framework" "list recipes --names bow"; do
     result $? "names as csv have a heading: $names" "$(head -2 "$work/out" "$work/err")"
 done
 refuses "'--root': an option comes after its command" "an option before its command" --root . list recipes
+refuses "-: want the name of a file" "a trace to standard output" timeline "$recipe" --trace -
 refuses "--format: unknown format 'yaml'" "an unknown format" run "$recipe" --format yaml
 refuses "known: " "an unknown machine lists the known ones" machine ipu-pod15
 refuses "bert-large" "an unknown workload lists the known ones" workload resnet51

@@ -60,7 +60,10 @@ done
 [ "$(grep -c "has no effect" "$work/err")" -eq 3 ]
 result $? "what has an effect is not told" "$(cat "$work/err")"
 run search $resnet --seconds 0.000001
-gives 0 'stopped early; throughput of the others is at best' "a search that is stopped prints the best so far, and how much better the rest could be"
+gives 0 'stopped early, before every graph was planned; how much better the others can be is not known' "a search that is stopped prints the best so far"
+run search $resnet --seconds 0.000001 --format json
+grep -q '^  "exact": false,' "$work/out" && grep -q '^  "bound": null' "$work/out"
+result $? "and claims nothing of what it did not plan" "$(grep '"exact"\|"bound"' "$work/out")"
 refuses "--seconds: 'soon' is not a number from 0 up" "a time that is no number" search $resnet --seconds soon
 run search --help
 tr -s ' \n' '  ' <"$work/out" >"$work/one-line" && mv "$work/one-line" "$work/out"
