@@ -7,12 +7,12 @@
 
 #include <gsl/gsl_cdf.h>
 
-static bool add_submission(struct convergence_errors *out, const struct run_row *first, size_t n, const char *data_dir, struct arena *a,
+static bool add_submission(struct convergence_errors *out, const struct run_row *first, size_t n, struct convergence_tables *tables, struct arena *a,
                            struct err *err)
 {
     struct convergence c;
     struct submission_terms terms = terms_of_run(first);
-    if (!convergence_predict_for(&c, &terms, data_dir, a, err))
+    if (!convergence_predict_from(&c, tables, &terms, err))
         return false;
     struct convergence_error e = { first->round, first->division, first->system, first->benchmark, role_names[first->role], first->role, first->global_batch,
                                    run_rows_mean_samples(first, n), c.mean_samples, 0 };
@@ -26,12 +26,13 @@ static bool add_submission(struct convergence_errors *out, const struct run_row 
 bool convergence_errors(struct convergence_errors *out, const char *runs, const char *data_dir, struct arena *a, struct err *err)
 {
     struct run_rows t;
+    struct convergence_tables *tables;
     *out = (struct convergence_errors){ 0 };
-    if (!run_rows_load(&t, runs, a, err))
+    if (!run_rows_load(&t, runs, a, err) || !convergence_tables_load(&tables, data_dir, a, err))
         return false;
     for (size_t i = 0, n; i < t.n; i += n) {
         n = run_rows_group(&t, i);
-        if (round_has_reference(t.items[i].round) && !add_submission(out, &t.items[i], n, data_dir, a, err))
+        if (round_has_reference(t.items[i].round) && !add_submission(out, &t.items[i], n, tables, a, err))
             return false;
     }
     return true;

@@ -126,9 +126,9 @@ struct effect effect_of(const struct submissions *all, const struct effect_sprea
     for (const struct submission *s = all->items; s < all->items + all->n; s++)
         if (submission_has_effect(s, benchmark) && s->first->role == FIGURE_CALIBRATE && text_is(s->first->submitter, submitter))
             moments_add(&seen, s->ln_ratio);
-    if (seen.n && !for_mean->n)
+    if (seen.n > 0 && !for_mean->n)
         return (struct effect){ NAN, NAN, (size_t)seen.n };
-    double weight = seen.n ? pow(for_mean->submitter, 2) / (pow(for_mean->submission, 2) + seen.n * pow(for_mean->submitter, 2)) : 0;
+    double weight = seen.n > 0 ? pow(for_mean->submitter, 2) / (pow(for_mean->submission, 2) + seen.n * pow(for_mean->submitter, 2)) : 0;
     double known = (1 - seen.n * weight) * for_width->submitter, seen_noise = sqrt(seen.n) * weight * for_width->submission;
     return (struct effect){ weight * seen.sum, hypot(hypot(known, seen_noise), for_width->submission), (size_t)seen.n };
 }

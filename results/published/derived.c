@@ -197,14 +197,12 @@ static const char *source_of(const struct figure *f, struct arena *a)
     return text;
 }
 
-enum { DERIVED_ID, DERIVED_METRIC, DERIVED_PARENTS, DERIVED_TOLERANCE, DERIVED_NOTE, N_DERIVED_COLUMNS };
-
-static bool read_derived_row(struct derived_loader *l, const struct csv_table *t, const struct csv_row *row, const size_t at[N_DERIVED_COLUMNS])
+static bool read_derived_row(struct derived_loader *l, const struct csv_table *t, const struct csv_row *row)
 {
-    char **c = row->cells;
-    const struct derived_metric *m = derived_metric_find(c[at[DERIVED_METRIC]]);
-    struct figure f = { .id = c[at[DERIVED_ID]], .recipe = "", .metric = c[at[DERIVED_METRIC]], .quote = "", .note = c[at[DERIVED_NOTE]],
+    const char *tolerance = csv_cell(t, row, "tolerance");
+    struct figure f = { .id = csv_cell(t, row, "id"), .recipe = "", .metric = csv_cell(t, row, "metric"), .quote = "", .note = csv_cell(t, row, "note"),
                         .path = t->path, .line = row->line };
+    const struct derived_metric *m = derived_metric_find(f.metric);
     if (!m) {
         const char *names[N_DERIVED_METRICS];
         for (size_t i = 0; i < N_DERIVED_METRICS; i++)
@@ -212,11 +210,11 @@ static bool read_derived_row(struct derived_loader *l, const struct csv_table *t
         return fail(l->err, "%s:%u: metric: '%.40s' is not derived; known: %s", f.path, f.line, f.metric, names_list(names, N_DERIVED_METRICS, l->a));
     }
     f.unit = m->unit;
-    if (!parse_f64(c[at[DERIVED_TOLERANCE]], &f.tolerance) || !(f.tolerance > 0))
-        return fail(l->err, "%s:%u: tolerance: '%.40s' is not a share above 0", f.path, f.line, c[at[DERIVED_TOLERANCE]]);
+    if (!parse_f64(tolerance, &f.tolerance) || !(f.tolerance > 0))
+        return fail(l->err, "%s:%u: tolerance: '%.40s' is not a share above 0", f.path, f.line, tolerance);
     if (published_row(l, f.id))
         return fail(l->err, "%s:%u: id: '%.80s' is a published row's", f.path, f.line, f.id);
-    if (!read_parents(&f, m, c[at[DERIVED_PARENTS]], l))
+    if (!read_parents(&f, m, csv_cell(t, row, "parents"), l))
         return false;
     const char *missing = missing_recipe(&f, l);
     if (missing)
@@ -281,22 +279,18 @@ static bool check_line_is_whole(const struct figure *f, const struct derived_loa
 
 bool published_load_derived(struct figures *out, const char *path, const char *recipes_dir, struct arena *a, struct err *err)
 {
-    static const char *const names[N_DERIVED_COLUMNS] = { "id", "metric", "parents", "tolerance", "note" };
+    static const char *const names[] = { "id", "metric", "parents", "tolerance", "note", NULL };
     const char *table = arena_printf(a, "%s/derived/derived.csv", path);
     struct csv_table t;
-    size_t at[N_DERIVED_COLUMNS];
     if (!published_load(out, path, a, err))
         return false;
     if (access(table, F_OK) != 0)
         return true;
     struct derived_loader l = { out, out->n, table, recipes_dir, a, err };
-    if (!csv_load(&t, table, a, err))
+    if (!csv_load(&t, table, a, err) || !csv_has_columns(&t, names, err))
         return false;
-    for (size_t i = 0; i < N_DERIVED_COLUMNS; i++)
-        if (!csv_column(&at[i], &t, names[i], err))
-            return false;
     for (size_t i = 0; i < t.n_rows; i++)
-        if (!read_derived_row(&l, &t, &t.rows[i], at))
+        if (!read_derived_row(&l, &t, &t.rows[i]))
             return false;
     for (size_t i = l.n_published; i < out->n; i++)
         if (!check_line_is_whole(&out->items[i], &l))

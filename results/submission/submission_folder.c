@@ -66,15 +66,20 @@ static bool write_system(const char *path, const struct submission_description *
     return new_file_save(&file, err);
 }
 
-static bool write_readme(const char *path, const struct submission_description *s, struct err *err)
+static bool write_small_file(const char *path, const char *text, struct err *err)
 {
     struct new_file file;
     if (!new_file_open(&file, path, err))
         return false;
-    fprintf(file.f, "# %s, simulated\n\nThe logs under results/ were written by podbench, a simulator. No system ran this benchmark: every time, accuracy and\n"
-            "seed in them is modelled. They are in MLPerf's format so that its tools can be tried on them, and are not a submission.\n",
-            s->benchmark);
+    fputs(text, file.f);
     return new_file_save(&file, err);
+}
+
+static bool write_readme(const char *path, const char *benchmark, struct arena *a, struct err *err)
+{
+    return write_small_file(path, arena_printf(a, "# %s, simulated\n\nThe logs under results/ were written by podbench, a simulator. No system ran this benchmark: "
+                      "every time, accuracy and\nseed in them is modelled. They are in MLPerf's format so that its tools can be tried on them, and are not a "
+                      "submission.\n", benchmark), err);
 }
 
 static bool write_log(const char *path, const struct submission_description *s, const struct drawn_run *run, size_t i, struct arena *a,
@@ -122,13 +127,7 @@ static bool find_paths(struct submission_paths *p, const char *dir, const struct
 /* The package checker writes {"scaling_factor": X} into the folder of logs, and no file where nothing is scaled. */
 static bool write_scaling(const char *path, double scaling, struct arena *a, struct err *err)
 {
-    struct new_file file;
-    if (!(scaling > 1))
-        return true;
-    if (!new_file_open(&file, path, err))
-        return false;
-    fprintf(file.f, "{\"scaling_factor\": %s}\n", mllog_real(scaling, a));
-    return new_file_save(&file, err);
+    return !(scaling > 1) || write_small_file(path, arena_printf(a, "{\"scaling_factor\": %s}\n", mllog_real(scaling, a)), err);
 }
 
 static bool is_of_submission(const char *name)
@@ -167,7 +166,7 @@ static bool write_submission_files(const struct submission_paths *p, const struc
         return false;
     if (write_logs(logs.temp_path, p, s, runs, n, a, err)
         && write_system(arena_printf(a, "%s/%s.json", p->systems, p->name), s, fields, a, err)
-        && write_readme(arena_printf(a, "%s/README.md", p->code), s, err))
+        && write_readme(arena_printf(a, "%s/README.md", p->code), s->benchmark, a, err))
         return new_folder_save(&logs, err);
     new_folder_drop(&logs);
     return false;

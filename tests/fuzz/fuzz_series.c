@@ -6,7 +6,7 @@
  * worse the other; a scan finds changes in order, each after what came before it, and nothing before the point that showed it.
  */
 #include "tests/fuzz/fuzz.h"
-#include "results/history/history.h"
+#include "tests/series_scan.h"
 
 #include <string.h>
 

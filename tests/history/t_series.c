@@ -2,27 +2,9 @@
 /* t_series.c - changes of level in measured series: cases by hand, laws, and the rate of false alarms on drawn
  * noise. */
 #include "tests/golden_text.h"
-#include "results/history/history.h"
+#include "tests/series_scan.h"
 #include <gsl/gsl_randist.h>
 #include <math.h>
-
-/* Every change of a whole series, in order. After a change the points before it are ignored. Returns the number of changes. */
-static size_t series_scan(struct series_change **out, const double *x, size_t n, const struct series_rule *rule, struct arena *a)
-{
-    size_t n_found = 0, cap = 0, start = 0;
-    *out = NULL;
-    for (size_t t = 1; t <= n; t++) {
-        struct series_change c = series_judge(x + start, t - start, rule, a);
-        if (c.verdict == SERIES_STEADY || c.verdict == SERIES_SHORT)
-            continue;
-        c.from += start;
-        c.found += start;
-        start = c.from;
-        *out = arena_grow(a, *out, n_found, &cap, sizeof **out);
-        (*out)[n_found++] = c;
-    }
-    return n_found;
-}
 
 static const struct series_rule lower = { .better = -1 }, higher = { .better = 1 }, unknown = { 0 };
 enum { N = 120 };
