@@ -478,22 +478,20 @@ static void plan_local_norm(struct passes *p, const struct vector_op *w)
 
 /* ---- the table ------------------------------------------------------------------------------------------------- */
 
-/* By kind of operation, the part of the breakdown that its computing belongs to, its planner (products have planners of their own: NULL), and when it
- * writes over its operand. It does so where PopART or popnn have a form in place: functions have one forward (nonLinearityInPlace), but their gradient
- * is a new tensor (nonLinearityInputGradient), as are the results of dropout (poprand) and of norms in either direction (poplin's Norms.cpp). */
-enum writes_over { OVER_NEVER, OVER_FORWARD, OVER_ALWAYS };
-static const struct op_row { enum part part; void (*plan)(struct passes *p, const struct vector_op *w); enum writes_over over; } op_rows[] = {
+/* By kind of operation, the part of the breakdown that its computing belongs to, and its planner; products have
+ * planners of their own (NULL). */
+static const struct op_row { enum part part; void (*plan)(struct passes *p, const struct vector_op *w); } op_rows[] = {
     [OP_CONV] = { PART_CONV, NULL }, [OP_MATMUL] = { PART_MATMUL, NULL }, [OP_CONV_TRANSPOSE] = { PART_CONV, NULL },
-    [OP_ADD] = { PART_ELEMENTWISE, plan_binary, OVER_ALWAYS }, [OP_MUL] = { PART_ELEMENTWISE, plan_binary, OVER_ALWAYS },
-    [OP_SCALE] = { PART_ELEMENTWISE, plan_scale, OVER_ALWAYS }, [OP_BIAS_ADD] = { PART_ELEMENTWISE, plan_bias_add, OVER_FORWARD },
-    [OP_RELU] = { PART_ELEMENTWISE, plan_nonlinearity, OVER_FORWARD }, [OP_GELU] = { PART_ELEMENTWISE, plan_nonlinearity, OVER_FORWARD },
-    [OP_TANH] = { PART_ELEMENTWISE, plan_nonlinearity, OVER_FORWARD }, [OP_SIGMOID] = { PART_ELEMENTWISE, plan_nonlinearity, OVER_FORWARD },
-    [OP_SWISH] = { PART_ELEMENTWISE, plan_nonlinearity, OVER_FORWARD }, [OP_DROPOUT] = { PART_ELEMENTWISE, plan_dropout },
-    [OP_MAP] = { PART_ELEMENTWISE, plan_map, OVER_FORWARD }, [OP_COMBINE] = { PART_ELEMENTWISE, plan_combine, OVER_ALWAYS },
-    [OP_SELECT] = { PART_ELEMENTWISE, plan_select, OVER_FORWARD }, [OP_EXPAND] = { PART_ELEMENTWISE, plan_expand },
+    [OP_ADD] = { PART_ELEMENTWISE, plan_binary }, [OP_MUL] = { PART_ELEMENTWISE, plan_binary },
+    [OP_SCALE] = { PART_ELEMENTWISE, plan_scale }, [OP_BIAS_ADD] = { PART_ELEMENTWISE, plan_bias_add },
+    [OP_RELU] = { PART_ELEMENTWISE, plan_nonlinearity }, [OP_GELU] = { PART_ELEMENTWISE, plan_nonlinearity },
+    [OP_TANH] = { PART_ELEMENTWISE, plan_nonlinearity }, [OP_SIGMOID] = { PART_ELEMENTWISE, plan_nonlinearity },
+    [OP_SWISH] = { PART_ELEMENTWISE, plan_nonlinearity }, [OP_DROPOUT] = { PART_ELEMENTWISE, plan_dropout },
+    [OP_MAP] = { PART_ELEMENTWISE, plan_map }, [OP_COMBINE] = { PART_ELEMENTWISE, plan_combine },
+    [OP_SELECT] = { PART_ELEMENTWISE, plan_select }, [OP_EXPAND] = { PART_ELEMENTWISE, plan_expand },
     [OP_ARG_MAX] = { PART_ELEMENTWISE, plan_arg_max }, [OP_TOP_K] = { PART_ELEMENTWISE, plan_top_k },
     [OP_OUTER_ADD] = { PART_ELEMENTWISE, plan_outer_add },
-    [OP_SOFTMAX] = { PART_SOFTMAX, plan_softmax, OVER_FORWARD },
+    [OP_SOFTMAX] = { PART_SOFTMAX, plan_softmax },
     [OP_BATCH_NORM] = { PART_NORM, plan_norm }, [OP_GROUP_NORM] = { PART_NORM, plan_norm }, [OP_LAYER_NORM] = { PART_NORM, plan_norm },
     [OP_LOCAL_NORM] = { PART_NORM, plan_local_norm },
     [OP_MAX_POOL] = { PART_POOLING, plan_pool }, [OP_AVERAGE_POOL] = { PART_POOLING, plan_pool }, [OP_RESIZE] = { PART_POOLING, plan_resize },
@@ -517,9 +515,18 @@ bool op_is_elementwise(const struct op *op)
     return by_elements[op_part(op)];
 }
 
+/* When an operation writes over its operand: where PopART or popnn have a form in place. Functions have one forward (nonLinearityInPlace), but their gradient
+ * is a new tensor (nonLinearityInputGradient), as are the results of dropout (poprand) and of norms in either direction (poplin's Norms.cpp). */
+enum writes_over { OVER_NEVER, OVER_FORWARD, OVER_ALWAYS };
+static const enum writes_over over_operand[N_OP_KINDS] = {
+    [OP_ADD] = OVER_ALWAYS, [OP_MUL] = OVER_ALWAYS, [OP_SCALE] = OVER_ALWAYS, [OP_COMBINE] = OVER_ALWAYS,
+    [OP_BIAS_ADD] = OVER_FORWARD, [OP_RELU] = OVER_FORWARD, [OP_GELU] = OVER_FORWARD, [OP_TANH] = OVER_FORWARD, [OP_SIGMOID] = OVER_FORWARD,
+    [OP_SWISH] = OVER_FORWARD, [OP_SOFTMAX] = OVER_FORWARD, [OP_MAP] = OVER_FORWARD, [OP_SELECT] = OVER_FORWARD,
+};
+
 bool op_writes_over(const struct op *op)
 {
-    enum writes_over over = op_rows[op->kind].over;
+    enum writes_over over = over_operand[op->kind];
     return over == OVER_ALWAYS || (over == OVER_FORWARD && op->pass == PASS_FORWARD);
 }
 
