@@ -125,8 +125,7 @@ static const char *make_value(const char *text, struct arena *a)
 /* The file's name without folder and ending, in signs that an id may have. */
 static const char *id_of(const char *path, struct arena *a)
 {
-    const char *slash = strrchr(path, '/');
-    char *id = arena_strdup(a, slash ? slash + 1 : path);
+    char *id = arena_strdup(a, path_name(path));
     id[strlen(id) - strlen(".onnx")] = '\0';
     for (char *c = id; *c; c++)
         if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", *c))

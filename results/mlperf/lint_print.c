@@ -14,12 +14,6 @@ static const char *pass_or_fail(bool passed)
     return passed ? "pass" : "fail";
 }
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static uint64_t count_passed(const struct folder *f)
 {
     uint64_t n = 0;
@@ -223,7 +217,7 @@ static void rows_of_log(struct lint *l, const struct folder *f, const char *path
     bool passed = j->compliance.passed;
     struct lint_row line = {
         .round = f ? f->round : j->edition->round, .division = f ? f->division : j->division, .submitter = f ? f->submitter : j->run.org,
-        .system = f ? f->system : j->run.platform, .benchmark = f ? f->benchmark : j->benchmark, .file = last_part(path), .check = "compliance",
+        .system = f ? f->system : j->run.platform, .benchmark = f ? f->benchmark : j->benchmark, .file = path_name(path), .check = "compliance",
         .ruleset = j->edition->ruleset, .verdict = pass_or_fail(passed), .refused = refused,
         .warnings = keys_of(&j->compliance, SEVERITY_WARNING, a), .path = path };
     add_lint_row(l, line, NULL, f ? utf8_text(f->dir, a) : path, passed ? JUDGED_PASS : JUDGED_FAIL, refused);
