@@ -20,6 +20,7 @@ static const struct option_row {
 /* Options that mean something else to one command than to the others. */
 static const struct { const char *command; enum option_id id; const char *argument, *help; } special_rows[] = {
     { "bench",     OPT_OUT,  "DIR",      "Write the run into this folder (default: results/runs/latest)" },
+    { "bench",     OPT_PUBLISHED, "DIR", "Use this folder of tables of published figures instead of podbench's own" },
     { "watch",     OPT_OUT,  "FILE.svg", "Also draw the series with its levels, by gnuplot" },
     { "validate",  OPT_OUT,  "DIR",      "Write what answers are judged by into this folder: left-out.csv, known-values.csv" },
     { "calibrate", OPT_OUT,  "DIR",      "Write the sheets into this folder, which must not be there yet" },

@@ -171,7 +171,7 @@ static bool output_open(struct output *out, const struct options *o, const struc
     out->path = shard_path(o->out, shard, &s->arena, err);
     if (!out->path)
         return false;
-    if (is_device(out->path))
+    if (is_device(out->path) || text_is(out->path, "-"))
         return fail(err, "%s: is not a regular file; leave out --out to print the rows", out->path);
     if (!may_replace(out->path, w->format == SWEEP_JSON ? "{\"configuration\"" : "configuration,", "the rows of a sweep", err))
         return false;

@@ -74,15 +74,14 @@ static void show_column(struct shown_columns *c, const char *name, const char *h
 static bool choose_sweep_columns(struct shown_columns *c, const struct sweep_view *v, struct err *err)
 {
     const struct space *s = v->choice->space;
-    char *list = v->choice->columns ? arena_strdup(v->a, v->choice->columns) : NULL, *rest = NULL;
-    for (char *name = list ? strtok_r(list, ",", &rest) : NULL; name; name = strtok_r(NULL, ",", &rest)) {
+    for (const char *list = v->choice->columns, *name; list && (name = text_item(&list, ',', v->a)); ) {
         if (column_named(v->csv, name) == v->csv->n_columns)
             return fail(err, "--columns: a sweep has no column '%.60s'; %sknown: %s", name,
                         names_suggestion((const char *const *)v->csv->columns, v->csv->n_columns, name, v->a),
                         names_list((const char *const *)v->csv->columns, v->csv->n_columns, v->a));
         show_column(c, name, name, true);
     }
-    if (list)
+    if (v->choice->columns)
         return true;
     if (s->n_recipes > 1)
         show_column(c, "recipe", "recipe", false);

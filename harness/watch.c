@@ -10,6 +10,7 @@
 #include "harness/harness.h"
 #include "results/history/history.h"
 #include "results/simulate/result.h"
+#include <errno.h>
 #include <jansson.h>
 #include <unistd.h>
 
@@ -226,6 +227,10 @@ int command_watch(const struct options *o, struct session *s, struct err *err)
     struct document d = { .arena = &s->arena, .judged.suite = "podbench watch" };
     if (o->accept && !o->accepted && text_is(path, "-"))
         return bad_input(err, "--accept: a series from standard input has no file beside it; name one by --accepted FILE");
+    if (o->accept && (o->out || o->is_format_given))
+        return bad_input(err, "--accept: writes the acceptance alone; leave out %s, and run watch again for it", o->out ? "--out" : "--format");
+    if (o->accepted && !o->accept && access(o->accepted, F_OK) != 0)
+        fprintf(s->log, "podbench: --accepted %.200s: %s; so no level counts as accepted\n", o->accepted, strerror(errno));
     const char *accepted = o->accepted ? o->accepted : text_is(path, "-") ? NULL : acceptances_path(path, &s->arena);
     if (!measured_load(&in, path, o->metric, o->by, &s->arena, err))
         return EXIT_BAD_INPUT;

@@ -246,7 +246,9 @@ result $? "a full disk is told, and how much it took" "$(cat "$work/err")"
 run sweep $resnet --over parallel.micro_batch=8,16,12 --top 2
 [ "$status" -eq 0 ] && [ "$(awk '{ print $1 }' "$work/out" | tr '\n' ' ')" = "parallel.micro_batch 16 12 " ]
 result $? "--top: the best rows as a table" "$(cat "$work/out" "$work/err")"
-run sweep $resnet --over parallel.micro_batch=8,16,12 --sort step_time_s --columns parallel.micro_batch,ipus
+refuses "a sweep has no column ''; known: " "columns without a name" sweep $resnet --over parallel.micro_batch=8 --columns ,
+refuses "-: is not a regular file; leave out --out to print the rows" "rows to standard output" sweep $resnet --over parallel.micro_batch=8 --out -
+run sweep $resnet --over parallel.micro_batch=8,16,12 --sort step_time_s --columns 'parallel.micro_batch, ipus'
 [ "$status" -eq 0 ] && [ "$(awk '{ print $1, $2 }' "$work/out" | tr '\n' ' ')" = "parallel.micro_batch ipus 8 16 12 16 16 16 " ]
 result $? "--sort and --columns" "$(cat "$work/out" "$work/err")"
 run sweep $resnet --over parallel.micro_batch=64,20 --top 1

@@ -91,6 +91,10 @@ else
     result 0 "a drawing # SKIP no gnuplot here"
 fi
 refuses 'standard input has no file beside it' "a reason needs a file" watch - --accept x
+refuses '--accept: writes the acceptance alone; leave out --out' "an acceptance draws nothing" watch "$work/short.csv" --accept x --out "$work/x.svg"
+run watch "$work/short.csv" --accepted "$work/none.csv"
+[ ! -e "$work/none.csv" ] && grep -q "^podbench: --accepted $work/none.csv: No such file or directory; so no level counts as accepted$" "$work/err"
+result $? "a table of accepted levels that is not there is told" "$(cat "$work/err")"
 (echo errors; yes 0 | head -n 30; yes 3 | head -n 30) >"$work/errors.csv"
 run watch "$work/errors.csv"
 gives 1 'errors worse: 0 before, 3 after (from nothing), since line 32, noticed at line 36' "a change from nothing has no share"
