@@ -22,7 +22,9 @@ struct logs_command {
     size_t n_logs;
     struct arena *folder_arena;
     uint64_t n_compared;
-    json_t *all;
+    FILE *text;                         /* the parts of the document: text, */
+    struct table *rows;                 /* CSV, */
+    json_t *all;                        /* and JSON */
     struct err *err;
     bool failed;
 };
@@ -38,19 +40,12 @@ static void collect_log(void *user, const struct folder *f, const char *path, co
         memcpy(kept->unit_rates, j->run.unit_rates, j->run.n_units * sizeof *kept->unit_rates);
 }
 
-static void print_comparison(struct logs_command *c, const struct log_comparison *found)
+static void add_comparison(struct logs_command *c, const struct log_comparison *found)
 {
-    if (c->o->format == FORMAT_JSON) {
-        json_array_append_new(c->all, log_comparison_json(found));
-        return;
-    }
-    if (c->o->format == FORMAT_CSV) {
-        log_comparison_csv(c->s->out, found, c->n_compared == 0);
-        return;
-    }
-    if (c->n_compared)
-        fprintf(c->s->out, "\n");
-    log_comparison_print(c->s->out, found);
+    fputs(c->n_compared++ ? "\n" : "", c->text);
+    log_comparison_print(c->text, found);
+    log_comparison_add(c->rows, found, &c->s->arena);
+    json_array_append_new(c->all, log_comparison_json(found));
 }
 
 static void skip_folder(const struct logs_command *c, const char *dir, const char *why)
@@ -72,12 +67,10 @@ static bool compare_folder(struct logs_command *c, const struct folder *f, const
     if (good) {
         struct simulated_side side = { &r, simulated_timing(&sim, &r), &d, predicted.global_batch, is_source };
         log_compare(&found, f, c->logs, recipe, &side, a);
-        if (found.n_converged) {
-            print_comparison(c, &found);
-            c->n_compared++;
-        } else {
+        if (found.n_converged)
+            add_comparison(c, &found);
+        else
             skip_folder(c, f->dir, "no log converged and complies: podbench lint says why");
-        }
     }
     simulation_free(&sim);
     return good;
@@ -110,17 +103,21 @@ static void compare_logs_folder(void *user, const char *dir, char *const *logs, 
 
 int command_compare_logs(const struct options *o, struct session *s, struct err *err)
 {
-    struct logs_command c = { .o = o, .s = s, .all = json_array(), .err = err };
+    struct document d = { .arena = &s->arena };
+    struct logs_command c = { .o = o, .s = s, .text = document_stream(&d, IN_TEXT), .rows = document_table(&d, log_comparison_rows()), .all = json_array(),
+                              .err = err };
     struct progress progress;
     struct judge_options options = logs_options(o, s, &progress);
     struct tree_visit visit = { compare_logs_folder, logs_on_notice, &c, NULL, options.watch };
     size_t n_folders;
     const char *dir = logs_folder(o->arguments[0], s, err);
+    document_member(&d, NULL, c.all);
     bool good = dir && judge_load(&c.judge, &options, &s->arena, err) && tree_walk(&n_folders, dir, &visit, err) && !c.failed;
     if (good && n_folders == 0)
         good = fail(err, "%s: no result_N.txt in it or below it", o->arguments[0]);
-    if (good && o->format == FORMAT_JSON)
-        print_json(s->out, json_incref(c.all));
-    json_decref(c.all);
+    if (good && (c.n_compared || o->format == FORMAT_JSON))
+        document_write(s->out, o->format, &d);
+    else
+        document_drop(&d);
     return !good ? EXIT_BAD_INPUT : c.n_compared ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
 }

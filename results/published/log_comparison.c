@@ -338,15 +338,16 @@ void log_comparison_print(FILE *out, const struct log_comparison *c)
         fprintf(out, " %s %+.2f%s", time_part_names[i], c->parts_s[i] / 60, i + 1 < N_TIME_PARTS ? "," : "\n");
 }
 
-void log_comparison_csv(FILE *out, const struct log_comparison *c, bool with_header)
+struct table log_comparison_rows(void)
 {
-    struct arena a = {0};
-    struct table t = comparison_table(c, &a);
-    if (with_header)
-        table_write_csv_row(out, &t, NULL);
+    return TABLE(comparison_columns, struct comparison_line, .formats = IN_CSV);
+}
+
+void log_comparison_add(struct table *rows, const struct log_comparison *c, struct arena *a)
+{
+    struct table t = comparison_table(c, a);
     for (size_t i = 0; i < t.n; i++)
-        table_write_csv_row(out, &t, (const struct comparison_line *)t.rows + i);
-    arena_free(&a);
+        table_keep(rows, (const struct comparison_line *)t.rows + i, a);
 }
 
 json_t *log_comparison_json(const struct log_comparison *c)

@@ -39,6 +39,7 @@ void log_compare(struct log_comparison *out, const struct folder *f, const struc
                  const struct simulated_side *sim, struct arena *a);
 
 void log_comparison_print(FILE *out, const struct log_comparison *c);
-void log_comparison_csv(FILE *out, const struct log_comparison *c, bool with_header);
+struct table log_comparison_rows(void);         /* the lines of all comparisons, for CSV */
+void log_comparison_add(struct table *rows, const struct log_comparison *c, struct arena *a);
 struct json_t *log_comparison_json(const struct log_comparison *c);     /* the caller owns it */
 #endif

@@ -213,7 +213,9 @@ static void test_formats(void **state)
     char *text, *csv;
     (void)state;
     json_t *all = log_comparison_json(&c);
-    PRINTED(text, (log_comparison_print(f, &c), fputs("--\n", f), log_comparison_csv(f, &c, true), fputs("--\n", f),
+    struct table rows = log_comparison_rows();
+    log_comparison_add(&rows, &c, &a);
+    PRINTED(text, (log_comparison_print(f, &c), fputs("--\n", f), table_write(f, FORMAT_CSV, &rows), fputs("--\n", f),
                    json_dumpf(all, f, JSON_INDENT(1) | JSON_REAL_PRECISION(10))));
     assert_golden(text, "tests/golden/log_comparison.txt", &a);
     json_decref(all);
@@ -221,7 +223,7 @@ static void test_formats(void **state)
     PRINTED(text, log_comparison_print(f, &c));
     assert_non_null(strstr(text, "v2.0 closed A s bert: recipe r; 2 of 3 logs comply and converged\n"));
     assert_non_null(strstr(text, "  the mean run takes +0.08 min compared with the simulated one: samples to converge -0.00, time of a step -0.02,"));
-    PRINTED(csv, log_comparison_csv(f, &c, false));
+    PRINTED(csv, table_write(f, FORMAT_CSV, &rows));
     assert_non_null(strstr(csv, "v2.0,closed,A,s,bert,r,score,min,0.38,,,0.31,0.2,0.4\n"));
     json_t *o = log_comparison_json(&c);
     assert_int_equal(json_array_size(json_object_get(o, "values")), c.n_values);
