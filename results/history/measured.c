@@ -190,7 +190,7 @@ bool measured_load(struct measured *out, const char *path, const char *metrics, 
             if (!measured_add(series_named(out, series, t.columns[c.metrics[m]], t.n_rows - i, a), &t, &t.rows[i], c.metrics[m], err))
                 return false;
         }
-    return true;
+    return out->n > 0 || fail(err, "%s: holds no values to judge; want rows of a table, an array of numbers or objects, or an object of arrays", name);
 }
 
 /* ---- levels that somebody accepts ------------------------------------------------------------------------------ */

@@ -100,6 +100,10 @@ run watch "$work/errors.csv"
 gives 1 'errors worse: 0 before, 3 after (from nothing), since line 32, noticed at line 36' "a change from nothing has no share"
 echo 1e301 >>"$work/errors.csv"
 refuses "errors.csv:62: errors: 1e+301 is outside -1e+300 to 1e+300" "a value that no two of which are a number" watch "$work/errors.csv"
+echo 'commit,time_s' >"$work/empty.csv"
+refuses "empty.csv: holds no values to judge; want rows" "a header alone is not steady" watch "$work/empty.csv"
+echo '{"x": 1}' >"$work/empty.json"
+refuses "empty.json: holds no values to judge; want rows" "nor is an object without a series" watch "$work/empty.json"
 refuses "no column 'x'; there are: " "an unknown column" watch "$work/short.csv" --metric x
 refuses "--better: 'up'" "an unknown direction" watch "$work/short.csv" --better up
 refuses ":2: commit: 'c0' is not a number" "a column of texts" watch "$work/short.csv" --metric commit
