@@ -244,12 +244,14 @@ int command_bench(const struct options *o, struct session *s, struct err *err)
     struct check_source parts = { .simulator = &s->simulator };
     struct simulator_pool pool;
     uint32_t n_threads;
+    char **ids;
+    size_t n_ids;
     if (o->published && (!o->recipes || !text_is(s->published_dir, o->published))) {
         fail(err, "bench --published: %.200s: want %s", *o->published ? o->published : "''",
              o->recipes ? "a folder of tables" : "--recipes too: whose figures they are");
         return EXIT_BAD_INPUT;
     }
-    if (!session_figures(&figures, NULL, s, err) || !count_threads(&n_threads, o, err))
+    if (!all_recipes(&ids, &n_ids, s, err) || !session_figures(&figures, NULL, s, err) || !count_threads(&n_threads, o, err))
         return EXIT_BAD_INPUT;
     if (o->kernels || o->links)
         return bench_parts(o, &figures, &parts, s, err);
