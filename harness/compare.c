@@ -152,7 +152,8 @@ int command_compare(const struct options *o, struct session *s, struct err *err)
         return compare_files(o, s, err);
     if (o->n_arguments == 1 && !baseline_is_recorded(base, &s->arena))
         return bad_input(err, "%s: no baseline yet: 'podbench baseline %s%s --reason first' records one%s", base, run,
-                         o->baseline ? arena_printf(&s->arena, " --baseline %s", base) : "", o->baseline ? ", as 'make baseline REASON=first' does in a project" : "");
+                         o->baseline ? arena_printf(&s->arena, " --baseline %s", base) : "",
+                         o->baseline ? ", as 'make baseline REASON=first' does in a project" : "");
     if (!margin_of(&margin, o, err) || !gate_of(&g, tables, base, run, margin, s, err))
         return EXIT_BAD_INPUT;
     gate_document(&d, &g);
