@@ -42,11 +42,12 @@ static struct known_values values_of_machine(const struct simulation *sim, struc
 {
     struct { struct machine_value *items; size_t n, cap; } rows = {0};
     struct known_values out = {0};
+    size_t place = 0;
     for (size_t i = 0; i <= sim->machine->n_sheets; i++) {
         const struct sheet *s = i < sim->machine->n_sheets ? &sim->machine->sheets[i] : &sim->fitted.sheet;
-        for (const struct sheet_row *row = s->rows; row < s->rows + s->n_rows; row++)
+        for (const struct sheet_row *row = s->rows; row < s->rows + s->n_rows; row++, place++)
             if (counts_for_speed(row))
-                LIST_ADD(&rows, a, (struct machine_value){ row, rows.n });
+                LIST_ADD(&rows, a, (struct machine_value){ row, place });
     }
     sort_items(rows.items, rows.n, sizeof *rows.items, outermost_first);
     for (size_t i = 0; i < rows.n; i++)
