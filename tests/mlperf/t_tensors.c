@@ -29,7 +29,7 @@ static void lists_from_a_table(void **state)
         assert_true(small->n == 2 && text_is(small->names[0], "b") && text_is(small->names[1], "z"));
         assert_null(tensor_lists_find(&t, "none"));
     }
-    assert_string_equal(err.msg, arena_printf(&a, "%s:1: no column 'list'", path));
+    assert_string_equal(err.msg, arena_printf(&a, "%s:1: no column 'list'; there are: names, pattern", path));
     unlink(path);
     rmdir(dir);
     arena_free(&a);
