@@ -285,8 +285,8 @@ static bool draw_runs(struct run_found *x, struct run_state *state, const struct
     if (!submission_draw(&x->drawn, &x->sim, &x->r, &q, s, err))
         return false;
     if (!isfinite(x->drawn.score_minutes)) {
-        fprintf(s->log, "podbench: %s: the drawn submission has no score because too many of its runs did not converge; "
-                "--draw-until-valid draws until one does\n", x->r.id);
+        fprintf(s->log, "podbench: %s: the drawn submission has no score: %s%s\n", x->r.id, drawn_runs_why_no_score(&x->drawn, &s->arena),
+                drawn_runs_are_few(&x->drawn) ? "" : "; --draw-until-valid draws until one has");
         state->status = EXIT_OUT_OF_TOLERANCE;
     }
     return true;

@@ -228,9 +228,27 @@ static void draw_reported(struct drawn_runs *out, const struct run_drawing *d, g
     }
 }
 
+bool drawn_runs_are_few(const struct drawn_runs *d)
+{
+    return d->n <= 2 * d->may_fail;
+}
+
+const char *drawn_runs_why_no_score(const struct drawn_runs *d, struct arena *a)
+{
+    size_t n_failed = 0;
+    for (size_t i = 0; i < d->n; i++)
+        n_failed += !d->runs[i].converged;
+    if (drawn_runs_are_few(d))
+        return arena_printf(a, "of %zu run%s none is left without the %zu fastest and the %zu slowest, which the round leaves out; want at least %zu",
+                            d->n, plural(d->n), d->may_fail, d->may_fail, 2 * d->may_fail + 1);
+    return arena_printf(a, "%zu of %zu runs did not converge, at most %zu may", n_failed, d->n, d->may_fail);
+}
+
 /* With until_valid, draws again with the next seeds until the submission has a score and passes. */
 static bool draw_submission(struct drawn_runs *out, const struct run_drawing *d, gsl_rng *rng, struct arena *a, struct err *err)
 {
+    if (d->q->until_valid && drawn_runs_are_few(out))
+        return fail(err, "no submission drawn has a score: %s", drawn_runs_why_no_score(out, a));
     while (out->n_draws < MOST_DRAWS) {
         out->n_draws++;
         draw_reported(out, d, rng);
@@ -309,21 +327,13 @@ json_t *drawn_runs_json(const struct drawn_runs *d)
     return o;
 }
 
-static size_t count_failed(const struct drawn_runs *d)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < d->n; i++)
-        n += !d->runs[i].converged;
-    return n;
-}
-
 void drawn_runs_print(FILE *f, const struct drawn_runs *d)
 {
     struct arena a = {0};
     struct table runs = drawn_runs_table(d, &a), scores = TABLE_OF(score_columns, d, 1);
     table_write(f, FORMAT_TEXT, &runs);
     if (!isfinite(d->score_minutes))
-        fprintf(f, "no score: %zu of %zu runs did not converge, at most %zu may\n", count_failed(d), d->n, d->may_fail);
+        fprintf(f, "no score: %s\n", drawn_runs_why_no_score(d, &a));
     if (d->until_valid)
         fprintf(f, "%llu %s drawn until one was valid\n", (unsigned long long)d->n_draws, d->n_draws == 1 ? "submission was" : "submissions were");
     table_write_lines(f, &scores);
