@@ -144,11 +144,12 @@ static void add_found(struct document *d, const char *name, const struct found *
     const struct result *r = &x->r;
     const char *gain = x == own ? "" : arena_printf(d->arena, " (%+.1f %%)", 100 * (r->throughput_samples_per_s / own->r.throughput_samples_per_s - 1));
     const char *train = is_known(r->time_to_train_s) ? arena_printf(d->arena, ", %.4g min to train", r->time_to_train_s / 60) : "";
-    const char *energy = is_known(r->energy_j) ? arena_printf(d->arena, ", %.3g MJ", r->energy_j / 1e6) : "";
-    document_line(d, "%-9s %.6g samples/s%s, %.4g s per step, global batch %.6g on %" PRIu64 " IPU%s%s%s", name, r->throughput_samples_per_s, gain,
-                  r->step_time_s, r->global_batch, r->ipus, plural(r->ipus), train, energy);
-    document_line(d, "%9s %" PRIu64 " bytes on the fullest tile: %s (%.0f %% likely)", "", r->memory_peak_bytes_per_tile, r->fits ? "fits" : "does not fit",
-                  100 * r->fits_probability);
+    const char *energy = is_known(r->energy_j) ? arena_printf(d->arena, ", %s", quantity_kept(r->energy_j, "J", 3, d->arena)) : "";
+    document_line(d, "%-9s %s samples/s%s, %s per step, global batch %.6g on %" PRIu64 " IPU%s%s%s", name,
+                  quantity_kept(r->throughput_samples_per_s, "", 4, d->arena), gain, quantity_kept(r->step_time_s, "s", 4, d->arena), r->global_batch, r->ipus,
+                  plural(r->ipus), train, energy);
+    document_line(d, "%9s %s on the fullest tile: %s (%.0f %% likely)", "", quantity_kept((double)r->memory_peak_bytes_per_tile, "B", 3, d->arena),
+                  r->fits ? "fits" : "does not fit", 100 * r->fits_probability);
     document_line(d, "%9s %s%s", "", x->n_settings ? "--set " : "(the recipe unchanged)", names_joined(x->settings, x->n_settings, " --set ", d->arena));
     document_member(d, name, found_json(x));
 }
@@ -174,9 +175,9 @@ static void add_proof(struct document *d, const struct search_result *s, const s
     const char *gain = s->any ? arena_printf(d->arena, " (%+.1f %% of the best found)", 100 * (s->best_bound / s->best.value - 1)) : "";
     const char *proof = s->whole ? "every one that may fit" : s->exact && !s->stopped ? "best bound first; none of the others is better"
                       : s->stopped && !is_known(s->best_bound) ? "stopped early, before every graph was planned; how much better the others can be is not known"
-                      : s->stopped ? arena_printf(d->arena, "stopped early; %s of the others is at best %.6g%s", name, s->best_bound, gain)
-                      : arena_printf(d->arena, "best bound first; with layers divided better, %s of the others is at best %.6g (%+.1f %%)", name, s->best_bound,
-                                     100 * (s->best_bound / s->best.value - 1));
+                      : s->stopped ? arena_printf(d->arena, "stopped early; %s of the others is at best %s%s", name, quantity_kept(s->best_bound, "", 4, d->arena), gain)
+                      : arena_printf(d->arena, "best bound first; with layers divided better, %s of the others is at best %s (%+.1f %%)", name,
+                                     quantity_kept(s->best_bound, "", 4, d->arena), 100 * (s->best_bound / s->best.value - 1));
     document_line(d, "searched  %.4g configuration%s, %" PRIu64 " simulated (%" PRIu64 " did not fit, %" PRIu64 " refused): %s", s->space,
                   s->space == 1 ? "" : "s", s->n_simulated, s->n_unfit, s->n_refused, proof);
     document_member(d, "configurations", json_real(s->space));
@@ -202,7 +203,8 @@ static void add_front(struct document *d, struct search_result *s, const struct 
     for (size_t i = 0; i < s->n_front; i++) {
         json_array_append_new(front, found_json(&s->front[i]));
         if (s->any)
-            document_line(d, "          %9" PRIu64 " B on the fullest tile  %.6g", s->front[i].r.memory_peak_bytes_per_tile, s->front[i].value);
+            document_line(d, "          %7s on the fullest tile  %s", quantity_kept((double)s->front[i].r.memory_peak_bytes_per_tile, "B", 3, d->arena),
+                          quantity_kept(s->front[i].value, "", 4, d->arena));
     }
     document_member(d, "pareto_front", front);
 }

@@ -8,7 +8,8 @@ fixed="--set parallel.ipus_per_replica=1 --set parallel.recompute=layer --set pa
 run search $resnet $space $fixed
 gives 0 "every one that may fit" "a small space is searched whole"
 cp "$work/out" "$work/out.search"
-best=$(sed -n 's/^best  *\([0-9.]*\) samples.*/\1/p' "$work/out")
+run search $resnet $space $fixed --format json
+best=$(sed -n '/"best": {/,/"throughput_samples_per_s"/s/.*"throughput_samples_per_s": \([0-9.e+]*\),*/\1/p' "$work/out")
 run sweep $resnet $space $fixed --set parallel.gradient_accumulation=4 --set parallel.replicas=64
 swept=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "throughput_samples_per_s") t = i; if ($i == "status") s = i; if ($i == "global_batch") g = i } }
                  NR > 1 && $s == "fits" && $g >= 4864 && $g <= 5376 && $t > m { m = $t } END { printf "%.6g", m }' "$work/out")
