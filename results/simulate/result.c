@@ -554,16 +554,20 @@ bool results_load(struct results *out, const char *rows_csv, struct arena *a, st
     return check_result_ids(out, &t, a, err);
 }
 
-void results_add(struct results *set, const struct result *r, struct arena *a)
+struct result result_copy(const struct result *r, struct arena *a)
 {
-    set->items = arena_grow(a, set->items, set->n, &set->cap, sizeof *set->items);
-    struct result *copy = &set->items[set->n++];
-    *copy = *r;
+    struct result copy = *r;
     for (size_t i = 0; i < N_METRICS; i++) {
-        const char **text = (const char **)((char *)copy + metrics[i].offset);
+        const char **text = (const char **)((char *)&copy + metrics[i].offset);
         if (metrics[i].type == FIELD_TEXT && *text)
             *text = arena_strdup(a, *text);
     }
+    return copy;
+}
+
+void results_add(struct results *set, const struct result *r, struct arena *a)
+{
+    LIST_ADD(set, a, result_copy(r, a));
 }
 
 const struct result *results_find(const struct results *set, const char *id)

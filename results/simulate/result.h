@@ -55,7 +55,8 @@ struct json_t *result_json_schema(void);        /* JSON Schema of `run --format 
 /* The results of a run: read back from its rows, where absent values are 0, or gathered as they are simulated. */
 struct results { struct result *items; size_t n, cap; };
 bool results_load(struct results *out, const char *rows_csv, struct arena *a, struct err *err);
-void results_add(struct results *set, const struct result *r, struct arena *a);     /* copies r and its texts */
+struct result result_copy(const struct result *r, struct arena *a);         /* with its texts */
+void results_add(struct results *set, const struct result *r, struct arena *a);     /* a copy of r with its texts */
 const struct result *results_find(const struct results *set, const char *id);       /* NULL if not there */
 
 #endif

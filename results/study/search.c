@@ -71,10 +71,7 @@ static bool counts(const struct search_state *s, const struct result *r)
 
 static struct found copied(const struct search_state *s, const struct result *r, const char *const *settings, size_t n)
 {
-    struct found f = { .r = *r, .value = value_of(s->q->objective, r), .n_settings = n };
-    f.r.id = arena_strdup(s->a, s->recipe.id);
-    f.r.workload = arena_strdup(s->a, s->recipe.workload);
-    f.r.system = arena_strdup(s->a, r->system);
+    struct found f = { .r = result_copy(r, s->a), .value = value_of(s->q->objective, r), .n_settings = n };
     for (size_t i = 0; i < n; i++)
         f.settings[i] = arena_strdup(s->a, settings[i]);
     return f;
