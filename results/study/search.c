@@ -23,7 +23,8 @@ struct trial {
     bool refused, again, skipped;               /* skipped: the search was stopped before */
     double rest_cycles;                         /* the rest of the step: copies between stages, update, the host's call */
     struct result r;
-    char system[128], layers[640];              /* layers: their division, a setting */
+    struct arena texts;                         /* those of r, if it counts */
+    char layers[640];                           /* their division, a setting */
 };
 
 /* A pipeline that was tried with few attempts at its division. */
@@ -147,8 +148,8 @@ static void run_trial(void *user, size_t i, struct simulator *by)
     if (t->refused)
         return;
     t->refused = !recipe_check_schedule(&sim.plan.request, &sim.framework, NULL);       /* a division may have more stages than IPUs */
-    snprintf(t->system, sizeof t->system, "%s", t->r.system);
-    t->r.system = t->system;
+    if (counts(s, &t->r))
+        t->r = result_copy(&t->r, &t->texts);
     t->rest_cycles = rest_of_step(&sim.timeline);
     if (t->family->width > 1) {
         int n = snprintf(t->layers, sizeof t->layers, "parallel.layers_per_ipu=");
@@ -196,8 +197,10 @@ static void end_round(struct search_state *s)
     s->stopped |= s->n_trials > left;
     s->n_trials = min_u64(s->n_trials, left);
     simulator_pool_run(&s->pool, s->n_trials, TRIALS_A_JOB, run_trial, s);
-    for (size_t i = 0; i < s->n_trials; i++)
+    for (size_t i = 0; i < s->n_trials; i++) {
         end_trial(s, &s->trials[i]);
+        arena_free(&s->trials[i].texts);
+    }
     s->n_trials = 0;
     arena_reset(&s->trial_arena);
     if (s->q->progress)
