@@ -91,8 +91,8 @@ run report "$work/one"
 [ "$status" -eq 0 ] && grep -q '</html>' "$work/one/report.html" && grep -q '<svg' "$work/one/report.html" &&
     ! grep -qE '(src|href)="http' "$work/one/report.html"
 result $? "report: one page, figures inside"
-mkdir "$work/none"
-refuses "none: holds no recipe; want files that end in .ini" "no recipes" bench --recipes "$work/none" --out "$work/of-none"
+mkdir "$work/empty"
+refuses "empty: holds no recipe; want files that end in .ini" "no recipes" bench --recipes "$work/empty" --out "$work/of-none"
 [ ! -e "$work/of-none" ]
 result $? "and no folder is made for them"
 done_testing
