@@ -98,6 +98,8 @@ struct known_values known_values_foreign(const struct known_values *known, const
     return known->n ? values_beyond(known, sim, a) : (struct known_values){0};
 }
 
+/* A key that some of the runs lack has an empty value there. */
+static const struct field known_fields[] = { FIELD_OF(struct known_value, key, .required = true), FIELD_OF(struct known_value, value) };
 static const struct table_column known_columns[] = { { COLUMN(struct known_value, key) }, { COLUMN(struct known_value, value) } };
 
 void known_values_write(FILE *f, const struct known_values *known)
@@ -108,13 +110,16 @@ void known_values_write(FILE *f, const struct known_values *known)
 
 bool known_values_load(struct known_values *out, const char *path, struct arena *a, struct err *err)
 {
-    static const char *const names[] = { "key", "value", NULL };
     struct csv_table t;
+    struct known_value x;
     *out = (struct known_values){0};
-    if (!csv_load(&t, path, a, err) || !csv_has_columns(&t, names, err))
+    if (!fields_load(&t, path, known_fields, N_FIELDS(known_fields), a, err))
         return false;
-    for (size_t i = 0; i < t.n_rows; i++)
-        LIST_ADD(out, a, (struct known_value){ csv_cell(&t, &t.rows[i], "key"), csv_cell(&t, &t.rows[i], "value") });
+    for (size_t i = 0; i < t.n_rows; i++) {
+        if (!fields_from_row(&x, known_fields, N_FIELDS(known_fields), &t, &t.rows[i], err))
+            return false;
+        LIST_ADD(out, a, x);
+    }
     sort_items(out->items, out->n, sizeof *out->items, known_order);
     return true;
 }

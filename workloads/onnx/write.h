@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * write.h - what the files that write a graph as ONNX share: the writer, its values in both layouts, and the table of operations.
+ *
+ * A list of inputs is their names, separated by blanks. All that is returned lives in the writer's arena.
+ */
+#ifndef WRITE_H
+#define WRITE_H
+#include "workloads/onnx/onnx_internal.h"
+
+struct writer;
+/* The layout of an operation: as the graph has it; channels first; that of its first input; channels first if that has four dimensions. */
+enum written_layout { WRITTEN_PLAIN, WRITTEN_IMAGE, WRITTEN_AS_FIRST, WRITTEN_BY_RANK };
+/* How a kind of operation is written; onnx: the operator, where the kind alone decides it, and numbers of the operation that it reads. */
+struct written_number { const char *tag; size_t offset; };
+struct writing { void (*write)(struct writer *w); enum written_layout layout; const char *onnx; struct written_number numbers[2]; };
+
+struct writer {
+    struct arena a;
+    const struct graph *g;
+    const struct op *op;                    /* the operation being written */
+    const struct writing *how;              /* its row of the table */
+    bool as_image;                          /* its layout */
+    Onnx__GraphProto graph;
+    size_t cap_nodes, cap_weights, cap_inputs, cap_outputs;
+    const char **plain, **image;            /* by tensor: its value as the graph has it, and channels first; NULL if not made */
+    bool *done;                             /* by operation: part of another one */
+    const uint64_t *seed;                   /* seeds the weights; NULL if they are left out */
+    FILE *data;
+    uint64_t n_data_bytes;
+    const char *location;                   /* the path of the weights, relative to the model */
+};
+
+/* ---- write_values.c: nodes, constants, and values in both layouts ---- */
+
+/* Appends a node with one output. Each of the inputs, a list that ends with NULL, is a name or several. */
+Onnx__NodeProto *writer_node(struct writer *w, const char *op, const char *output, const char *const *inputs);
+#define WRITE_NODE(w, op, output, ...) writer_node(w, op, output, (const char *const[]){ __VA_ARGS__, NULL })
+#define PUT_INTS(w, n, name, ...) onnx_put_ints(&(w)->a, n, name, sizeof((uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), (uint32_t[]){ __VA_ARGS__ })
+void *writer_append(struct writer *w, void *list, size_t *n, size_t *cap, void *one);      /* returns the list, which may have moved */
+int writer_type_of(const struct tensor *t);
+
+/* These add a constant and return its name. */
+const char *writer_constant(struct writer *w, Onnx__TensorProto *t);
+const char *writer_integers(struct writer *w, const char *name, uint32_t n, const uint64_t *numbers);
+const char *writer_floats(struct writer *w, const char *name, uint64_t n, double x);       /* a vector of n */
+const char *writer_number(struct writer *w, const char *name, double x);
+const char *writer_weight(struct writer *w, uint32_t id, enum onnx_layout layout, uint32_t n_dims, const uint64_t *dims);
+
+const char *writer_plain(struct writer *w, uint32_t id);        /* a tensor as the graph has it */
+const char *writer_image(struct writer *w, uint32_t id);        /* channels first; a vector becomes [channels, 1, 1] */
+const char *writer_input(struct writer *w, uint32_t i);         /* an input of the operation, in its layout */
+const char *writer_inputs(struct writer *w);                    /* all of them */
+const char *writer_output(struct writer *w, uint32_t i);        /* the name of an output */
+const char *writer_result(struct writer *w);                    /* that of the first, which is then there in the operation's layout */
+const char *writer_part(struct writer *w, const char *tag);     /* a name for something inside the operation */
+
+/* ---- write_ops.c: how each kind of operation is written; write is NULL for a kind that has no operator ---- */
+
+extern const struct writing writings[N_OP_KINDS];
+
+#endif
