@@ -33,17 +33,12 @@ static bool takes_keys(const char *option)
 }
 
 /* All keys after `before`, which the last word begins with. */
-static void offer_keys(const char *before, size_t n_before)
+static void offer_keys(const char *before, size_t n_before, struct arena *a)
 {
-    char *keys = NULL, *rest;
     size_t n;
-    FILE *f = text_stream(&keys, &n);
-    recipe_keys_write(f);
-    machine_keys_write(f);
-    fclose(f);
-    for (char *key = strtok_r(keys, "\n", &rest); key; key = strtok_r(NULL, "\n", &rest))
-        printf("%.*s%s=\n", (int)n_before, before, key);
-    free(keys);
+    const char **keys = recipe_setting_keys(&n, a);
+    for (size_t i = 0; i < n; i++)
+        printf("%.*s%s=\n", (int)n_before, before, keys[i]);
 }
 
 /* The words of a list "a|b|C [D]" without those in capitals, which stand for others. */
@@ -83,7 +78,7 @@ const char *completion_offer(const char *const *words, size_t n)
     for (size_t i = 0; n < 2 && i < n_commands; i++)
         printf("%s\t%s\n", commands[i].name, commands[i].summary);
     if (takes_keys(option))
-        offer_keys(word, option == word ? strcspn(word, "=") + 1 : 0);
+        offer_keys(word, option == word ? strcspn(word, "=") + 1 : 0, &a);
     else if (c && offer_values(c, option, word, &a))
         ;
     else if (c && *word != '-' && n == 2 && strchr(c->arguments, '|'))

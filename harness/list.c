@@ -26,18 +26,14 @@ bool all_frameworks(char ***names, size_t *n, struct session *s, struct err *err
     return list_folder(names, n, arena_printf(&s->arena, "%s/frameworks", s->paths.specs_dir), ".csv", &s->arena, err);
 }
 
-static const struct listing { const char *name; names_lister *names; } listings[] = {
-    { "machines", all_machines }, { "workloads", all_workloads }, { "frameworks", all_frameworks },
-};
+static const struct table_column name_columns[] = { { .name = "name", .type = CELL_TEXT, .heading = "" } };
 
 int print_names(const char *const *names, size_t n, const struct options *o, struct session *s)
 {
-    if (o->format == FORMAT_JSON)
-        print_json(s->out, json_words(names, n));
-    else if (o->format == FORMAT_CSV)
-        fputs("name\n", s->out);
-    for (size_t i = 0; i < n && o->format != FORMAT_JSON; i++)
-        fprintf(s->out, "%s\n", names[i]);
+    struct document d = { .arena = &s->arena };
+    document_member(&d, NULL, json_words(names, n));
+    document_table(&d, TABLE_OF(name_columns, names, n, .formats = IN_TEXT | IN_CSV | IN_MARKDOWN));
+    document_write(s->out, o->format, &d);
     return EXIT_DONE;
 }
 
@@ -46,6 +42,43 @@ int list_names(names_lister *lister, const struct options *o, struct session *s,
     char **names;
     size_t n;
     return lister(&names, &n, s, err) ? print_names((const char *const *)names, n, o, s) : EXIT_BAD_INPUT;
+}
+
+/* ---- what is listed ------------------------------------------------------------------------- */
+
+static int list_machines(const struct options *o, struct session *s, struct err *err) { return list_names(all_machines, o, s, err); }
+static int list_workloads(const struct options *o, struct session *s, struct err *err) { return list_names(all_workloads, o, s, err); }
+static int list_frameworks(const struct options *o, struct session *s, struct err *err) { return list_names(all_frameworks, o, s, err); }
+
+static int list_keys(const struct options *o, struct session *s, struct err *err)
+{
+    (void)err;
+    struct document d = { .arena = &s->arena };
+    size_t n;
+    if (o->names) {
+        const char **names = recipe_setting_keys(&n, &s->arena);
+        return print_names(names, n, o, s);
+    }
+    recipe_keys_document(&d);
+    document_write(s->out, o->format, &d);
+    return EXIT_DONE;
+}
+
+static int list_metrics(const struct options *o, struct session *s, struct err *err)
+{
+    (void)err;
+    struct document d = { .arena = &s->arena };
+    metrics_document(&d);
+    document_write(s->out, o->format, &d);
+    return EXIT_DONE;
+}
+
+static int list_schema(const struct options *o, struct session *s, struct err *err)
+{
+    if (o->is_format_given && o->format != FORMAT_JSON)
+        return bad_input(err, "list schema: is JSON, and has no other format");
+    print_json(s->out, result_json_schema());
+    return EXIT_DONE;
 }
 
 static int list_assumptions(const struct options *o, struct session *s, struct err *err)
@@ -69,49 +102,22 @@ static int list_assumptions(const struct options *o, struct session *s, struct e
     return EXIT_DONE;
 }
 
-static int list_metrics(const struct options *o, struct session *s)
-{
-    if (o->format == FORMAT_JSON)
-        print_json(s->out, metrics_json());
-    else if (o->format == FORMAT_MARKDOWN)
-        metrics_print_markdown(s->out);
-    else
-        metrics_print(s->out);
-    return EXIT_DONE;
-}
+static const struct listing { const char *name; command_function *list; } listings[] = {
+    { "recipes", list_recipes }, { "machines", list_machines }, { "workloads", list_workloads }, { "frameworks", list_frameworks },
+    { "keys", list_keys }, { "metrics", list_metrics }, { "schema", list_schema }, { "assumptions", list_assumptions },
+};
+enum { N_LISTINGS = sizeof listings / sizeof *listings };
 
 int command_list(const struct options *o, struct session *s, struct err *err)
 {
-    if (text_is(o->arguments[0], "recipes"))
-        return list_recipes(o, s, err);
-    if (text_is(o->arguments[0], "metrics") && o->format != FORMAT_CSV)
-        return list_metrics(o, s);
-    if (o->n_arguments > 1)
-        return bad_input(err, "list %.60s: takes no word such as '%.60s'; only recipes do: podbench list recipes WORD...", o->arguments[0], o->arguments[1]);
-    if (o->format == FORMAT_MARKDOWN || o->format == FORMAT_CSV)
-        return bad_input(err, "list: only %s listed as %s", o->format == FORMAT_CSV ? "recipes are" : "metrics and recipes are", format_names[o->format]);
-    if (text_is(o->arguments[0], "keys") && o->names) {
-        if (o->format == FORMAT_JSON)
-            return bad_input(err, "list: --names prints keys as text; without it --format json has the keys and what they take");
-        recipe_keys_write(s->out);
-        machine_keys_write(s->out);
-        return EXIT_DONE;
+    const char *what = o->arguments[0], *names[N_LISTINGS];
+    for (size_t i = 0; i < N_LISTINGS; i++) {
+        names[i] = listings[i].name;
+        if (!text_is(names[i], what))
+            continue;
+        if (o->n_arguments > 1 && listings[i].list != list_recipes)
+            return bad_input(err, "list %s: takes no word such as '%.60s'; only recipes do: podbench list recipes WORD...", what, o->arguments[1]);
+        return listings[i].list(o, s, err);
     }
-    if (text_is(o->arguments[0], "keys")) {
-        struct document d = { .arena = &s->arena };
-        recipe_keys_document(&d);
-        document_write(s->out, o->format, &d);
-        return EXIT_DONE;
-    }
-    if (text_is(o->arguments[0], "schema")) {
-        print_json(s->out, result_json_schema());
-        return EXIT_DONE;
-    }
-    if (text_is(o->arguments[0], "assumptions"))
-        return list_assumptions(o, s, err);
-    for (size_t i = 0; i < sizeof listings / sizeof *listings; i++)
-        if (text_is(listings[i].name, o->arguments[0]))
-            return list_names(listings[i].names, o, s, err);
-    return bad_input(err, "list: '%.60s' cannot be listed; known: recipes, machines, workloads, frameworks, keys, metrics, schema, assumptions",
-                     o->arguments[0]);
+    return bad_input(err, "list: '%.60s' cannot be listed; known: %s", what, names_list(names, N_LISTINGS, &s->arena));
 }

@@ -70,8 +70,9 @@ static int print_machine(const struct options *o, const struct machine *m, struc
 int command_machine(const struct options *o, struct session *s, struct err *err)
 {
     struct machine m;
-    if (o->topology && (o->n_arguments == 0 || o->format == FORMAT_CSV || o->format == FORMAT_JSON))
-        return bad_input(err, "machine: --topology wants a NAME, and prints every link as text or dot");
+    bool draws = o->topology || o->format == FORMAT_DOT;
+    if (draws && (o->n_arguments == 0 || o->format == FORMAT_CSV || o->format == FORMAT_JSON))
+        return bad_input(err, "machine: %s wants a NAME, and prints every link as text or dot", o->topology ? "--topology" : "--format dot");
     if (o->n_arguments == 0)
         return list_names(all_machines, o, s, err);
     if (!machine_load(&m, o->arguments[0], s->paths.specs_dir, &s->arena, err))

@@ -5,42 +5,9 @@
  * The parts of the breakdown follow the columns of the table, and sum to step_time_s; provenance is last. A run of an
  * older version may lack columns that may be unknown.
  */
-#include "results/simulate/result.h"
+#include "results/simulate/metrics.h"
 #include "system-model/output/output.h"
 #include <jansson.h>
-
-enum metric_place { ROW, OBJECT };
-enum metric_absence { ALWAYS, OR_UNKNOWN };
-enum { METRIC_FIELD_TEXT = FIELD_TEXT, METRIC_FIELD_COUNT = FIELD_U64, METRIC_FIELD_NUMBER = FIELD_F64, METRIC_FIELD_FLAG = FIELD_BOOL };
-
-static const struct metric {
-    const char *name, *unit;
-    enum field_type type;
-    size_t offset;
-    enum metric_group group;
-    enum metric_place place;
-    enum metric_absence absence;
-    enum better better;
-    const char *member, *phrase, *help;
-} metrics[] = {
-#define METRIC(type, name, unit, group, place, absence, better, member, phrase, help) \
-    { #name, unit, (enum field_type)METRIC_FIELD_##type, offsetof(struct result, name), METRICS_##group, place, absence, better, member, phrase, help },
-#include "results/simulate/podbench_metrics.def"
-#undef METRIC
-};
-enum { N_METRICS = sizeof metrics / sizeof *metrics };
-
-static const struct { const char *label, *title, *object; } groups[N_METRIC_GROUPS] = {
-    [METRICS_SETUP] = { "setup", "What ran", NULL },
-    [METRICS_SPEED] = { "throughput", "Speed", NULL },
-    [METRICS_TRAINING] = { "time to train", "Training", NULL },
-    [METRICS_MEMORY] = { "memory", "Memory", NULL },
-    [METRICS_UTILISATION] = { "utilisation", "Utilisation", NULL },
-    [METRICS_ENERGY] = { "energy", "Energy", "energy" },
-    [METRICS_MONEY] = { "money", "Money", "money" },
-    [METRICS_FAULTS] = { "faults", "Faults", NULL },
-    [METRICS_PROVENANCE] = { "provenance", "Provenance", NULL },
-};
 
 static const void *metric_at(const struct metric *m, const struct result *r)
 {
@@ -75,14 +42,6 @@ static bool metric_is_unknown(const struct metric *m, const struct result *r)
     return m->absence == OR_UNKNOWN && !metric_is_given(m, r);
 }
 
-static const struct metric *metric_named(const char *name, size_t n)
-{
-    for (size_t i = 0; i < N_METRICS; i++)
-        if (strlen(metrics[i].name) == n && memcmp(metrics[i].name, name, n) == 0)
-            return &metrics[i];
-    return NULL;
-}
-
 /* ---- columns ----------------------------------------------------------------------------- */
 
 static bool is_prediction(const struct metric *m)
@@ -105,12 +64,6 @@ enum better result_column_better(const char *name)
 {
     const struct metric *m = metric_named(name, strlen(name));
     return m ? m->better : strncmp(name, "breakdown_", strlen("breakdown_")) == 0 ? LOWER : NEITHER;
-}
-
-static const char *part_column(char out[64], size_t part)
-{
-    snprintf(out, 64, "breakdown_%s_s", part_names[part]);
-    return out;
 }
 
 /* The columns of CSV in their order: predictions, parts and provenance. JSON has the predictions, and text too. */
@@ -219,8 +172,8 @@ static json_t *group_json(enum metric_group group, const struct result *r)
 void result_json_add_groups(json_t *object, const struct result *r)
 {
     for (int g = 0; g < N_METRIC_GROUPS; g++)
-        if (groups[g].object)
-            json_object_set_new(object, groups[g].object, group_json((enum metric_group)g, r));
+        if (metric_groups[g].object)
+            json_object_set_new(object, metric_groups[g].object, group_json((enum metric_group)g, r));
 }
 
 /* ---- the answer's lines ------------------------------------------------------------------- */
@@ -295,173 +248,12 @@ void result_print_line(FILE *f, enum metric_group group, const struct result *r,
         bool is_alternative = first && *m->phrase == ';';
         if (is_alternative && metric_number(m, r) == metric_number(first, r))
             continue;
-        fprintf(f, "%s%s", first ? "" : groups[group].label, !first ? ": " : is_alternative ? "" : ", ");
+        fprintf(f, "%s%s", first ? "" : metric_groups[group].label, !first ? ": " : is_alternative ? "" : ", ");
         print_phrase(&p, m->phrase);
         first = first ? first : m;
     }
     if (first)
         fputc('\n', f);
-}
-
-/* ---- the list of metrics -------------------------------------------------------------------- */
-
-static const char *metric_full_name(char out[64], const struct metric *m)
-{
-    if (m->place == ROW)
-        return m->name;
-    snprintf(out, 64, "%s.%s", groups[m->group].object, m->member);
-    return out;
-}
-
-void metrics_print(FILE *f)
-{
-    char name[64];
-    for (size_t i = 0; i < N_METRICS; i++)
-        fprintf(f, "%-32s %-10s %s\n", metric_full_name(name, &metrics[i]), *metrics[i].unit ? metrics[i].unit : "-", metrics[i].help);
-    for (size_t i = 0; i < N_PARTS; i++)
-        fprintf(f, "%-32s %-10s %s\n", part_column(name, i), "s", "mean over the IPUs, of one step");
-}
-
-json_t *metrics_json(void)
-{
-    static const char *const types[] = { [FIELD_TEXT] = "text", [FIELD_U64] = "count", [FIELD_F64] = "number", [FIELD_BOOL] = "flag" };
-    json_t *all = json_array();
-    char name[64];
-    for (size_t i = 0; i < N_METRICS; i++) {
-        const struct metric *m = &metrics[i];
-        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:s}", "name", metric_full_name(name, m), "group", groups[m->group].label,
-                                             "type", types[m->type], "unit", m->unit, "in_csv", m->place == ROW, "may_be_unknown",
-                                             m->absence == OR_UNKNOWN, "help", m->help));
-    }
-    return all;
-}
-
-/* ---- the schema of JSON ----------------------------------------------------------------------- */
-
-static json_t *schema_of_type(const char *type, bool may_be_null)
-{
-    return may_be_null ? json_pack("[s, s]", type, "null") : json_string(type);
-}
-
-static json_t *schema_of_metric(const struct metric *m)
-{
-    static const char *const types[] = { [FIELD_TEXT] = "string", [FIELD_U64] = "integer", [FIELD_F64] = "number", [FIELD_BOOL] = "boolean" };
-    json_t *property = json_pack("{s:o, s:s}", "type", schema_of_type(types[m->type], m->absence == OR_UNKNOWN), "description", m->help);
-    if (*m->unit)
-        json_object_set_new(property, "unit", json_string(m->unit));
-    return property;
-}
-
-/* An object of these properties; required holds the names that it never lacks. */
-static json_t *schema_of_object(json_t *properties, json_t *required, const char *description)
-{
-    return json_pack("{s:s, s:s, s:o, s:o}", "type", "object", "description", description, "properties", properties, "required", required);
-}
-
-/* The metrics of a group as members of an object, or with N_METRIC_GROUPS those that are members of the result itself. */
-static json_t *schema_of_group(int group, const char *description)
-{
-    json_t *properties = json_object(), *required = json_array();
-    for (size_t i = 0; i < N_METRICS; i++) {
-        const struct metric *m = &metrics[i];
-        bool belongs = group == N_METRIC_GROUPS ? m->place == ROW && m->group != METRICS_PROVENANCE : (int)m->group == group && m->member;
-        if (!belongs)
-            continue;
-        json_object_set_new(properties, group == N_METRIC_GROUPS ? m->name : m->member, schema_of_metric(m));
-        if (group == N_METRIC_GROUPS)           /* the members of an object are left out where the first says why */
-            json_array_append_new(required, json_string(m->name));
-    }
-    return schema_of_object(properties, required, description);
-}
-
-static json_t *schema_of_breakdown(void)
-{
-    json_t *parts = json_object(), *required = json_array();
-    for (size_t i = 0; i < N_PARTS; i++) {
-        json_object_set_new(parts, part_names[i], json_pack("{s:s, s:s}", "type", "number", "unit", "s"));
-        json_array_append_new(required, json_string(part_names[i]));
-    }
-    return schema_of_object(parts, required, "the seconds of a step, mean over the IPUs; they sum to step_time_s");
-}
-
-static json_t *schema_of_provenance(void)
-{
-    json_t *texts = json_pack("{s:s, s:{s:s}}", "type", "array", "items", "type", "string");
-    json_t *properties = json_pack("{s:{s:s}, s:{s:s}, s:{s:s}, s:O, s:O, s:{s:s}}", "podbench", "type", "string", "format", "type", "integer", "recipe", "type",
-                                   "string", "overrides", texts, "sheets", texts, "inputs", "type", "string");
-    json_decref(texts);
-    return schema_of_object(properties, json_pack("[s, s, s, s, s, s]", "podbench", "format", "recipe", "overrides", "sheets", "inputs"), "what made the result");
-}
-
-json_t *result_json_schema(void)
-{
-    json_t *result = schema_of_group(N_METRIC_GROUPS, "the result of one recipe"), *properties = json_object_get(result, "properties");
-    static const char *const always[] = { "breakdown", "made_by", "validity", "notes", "framework_options" };
-    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-        json_array_append_new(json_object_get(result, "required"), json_string(always[i]));
-    json_object_set_new(properties, "breakdown", schema_of_breakdown());
-    json_object_set_new(properties, "made_by", schema_of_provenance());
-    json_object_set_new(properties, "validity", json_pack("{s:s, s:s}", "type", "object", "description", "how far the throughput can be trusted"));
-    json_object_set_new(properties, "notes", json_pack("{s:s, s:{s:s}, s:s}", "type", "array", "items", "type", "string", "description",
-                                                       "what may not mean what was expected: settings without effect, rough prices, rerouted traffic"));
-    json_object_set_new(properties, "framework_options", json_pack("{s:s, s:s}", "type", "array", "description", "the configuration as options of its framework"));
-    for (int g = 0; g < N_METRIC_GROUPS; g++)
-        if (groups[g].object)
-            json_object_set_new(properties, groups[g].object, schema_of_group(g, groups[g].title));
-    return json_pack("{s:s, s:s, s:i, s:s, s:o}", "$schema", "https://json-schema.org/draft/2020-12/schema", "title", "podbench run --format json", "version",
-                     RESULT_FORMAT, "type", "array", "items", result);
-}
-
-/* ---- the page of formats ---------------------------------------------------------------------- */
-
-static bool is_in_answer(const struct metric *m)
-{
-    char bracket[64];
-    size_t n = (size_t)snprintf(bracket, sizeof bracket, "[%s", m->name);
-    for (size_t i = 0; i < N_METRICS; i++) {
-        const char *at = metrics[i].phrase ? strstr(metrics[i].phrase, bracket) : NULL;
-        if (at && strchr(" ~]/*", at[n]))
-            return true;
-    }
-    return false;
-}
-
-static void print_group_markdown(FILE *f, enum metric_group group)
-{
-    const char *object = groups[group].object;
-    fprintf(f, "\n## %s\n\n| name | unit | CSV |%s%s%s may be unknown | in the answer | meaning |\n|---|---|---|%s---|---|---|\n", groups[group].title,
-            object ? " member of `" : "", object ? object : "", object ? "` |" : "", object ? "---|" : "");
-    for (size_t i = 0; i < N_METRICS; i++) {
-        const struct metric *m = &metrics[i];
-        if (m->group != group)
-            continue;
-        fprintf(f, "| `%s` | %s | %s |", m->name, m->unit, m->place == ROW ? "yes" : "");
-        if (object)
-            fprintf(f, " `%s` |", m->member ? m->member : "-");
-        fprintf(f, " %s | %s | %s |\n", m->absence == OR_UNKNOWN ? "yes" : "", is_in_answer(m) ? "yes" : "", m->help);
-    }
-}
-
-void metrics_print_markdown(FILE *f)
-{
-    char name[64];
-    fputs("# Formats: what a run gives\n\n"
-          "`make readme` writes this page from results/simulate/podbench_metrics.def, the table from which the answer, `run --all`, JSON, CSV\n"
-          "and the library's `struct podbench_result` come too. `podbench list metrics` prints it.\n\n"
-          "- **Answer**: `podbench run RECIPE` prints the metrics marked below in a dozen lines; `--all` adds one line for each column of CSV.\n"
-          "- **CSV**: `--format csv`, and the `rows.csv` of a run's folder. A value that is not known is an empty cell.\n"
-          "- **JSON**: `--format json`; an array with an object for each recipe. Columns of CSV are members of the object, those under\n"
-          "  Provenance in its member `made_by`; energy and money have objects of their own. A value that is not known is null.\n"
-          "  `podbench list schema` prints its JSON Schema; docs/schema has those of all commands. There each member has a meaning, and each\n"
-          "  number its unit; one without a unit is a count, a share, or in the unit that its row names.\n"
-          "- **Library**: every number is a field of `struct podbench_result`; 0 where it is not known.\n\n", f);
-    fprintf(f, "The version of these formats is %d; JSON has it as `made_by.format`. Columns and members may be added at any time, so pick them by name.\n"
-               "When one is renamed, goes, or changes its unit or meaning, the version grows, and CHANGELOG.md says what to change.\n", RESULT_FORMAT);
-    for (int g = 0; g < N_METRIC_GROUPS; g++)
-        print_group_markdown(f, (enum metric_group)g);
-    fputs("\n## Parts of the step\n\nSeconds of one step, mean over the IPUs; they sum to `step_time_s`. JSON has them in the object `breakdown`.\n\n", f);
-    for (size_t i = 0; i < N_PARTS; i++)
-        fprintf(f, "- `%s`\n", part_column(name, i));
 }
 
 /* ---- parts ---------------------------------------------------------------------------------- */

@@ -43,10 +43,8 @@ bool result_column_is_provenance(const char *name);             /* it says what 
 /* Sorts the parts by size, largest first, whatever the sign. */
 void parts_by_size(enum part out[N_PARTS], const double values[N_PARTS]);
 
-/* The metrics themselves: a list, and docs/formats.md. */
-void metrics_print(FILE *f);
-void metrics_print_markdown(FILE *f);
-struct json_t *metrics_json(void);              /* the caller owns it */
+struct document;
+void metrics_document(struct document *d);      /* the metrics themselves; in Markdown, docs/formats.md */
 
 /* The version of CSV and JSON: it grows when a column or member is renamed, goes, or changes its unit or meaning. */
 enum { RESULT_FORMAT = 1 };

@@ -196,28 +196,36 @@ static const char in_code_path[] = "system-model/base/assumed.h";
 
 /* ---- the list of assumptions ----------------------------------------------------------------------------- */
 
-/* effects: the texts for the workloads asked for. */
-struct assumption_row { const char *key, *value, *unit, *source, *file; uint32_t line; json_t *effects_json; const char *most, *effects[]; };
+/* The effect on a workload; NaN where no recipe of it reads the value. */
+struct shown_effect { const char *text; double faster, slower; };
+struct assumption_row { const char *key, *value, *unit, *source, *file; uint32_t line; json_t *effects_json; const char *most; struct shown_effect effects[]; };
 static const struct table_column assumption_columns[] = {
 #define C(member, ...) { COLUMN(struct assumption_row, member), __VA_ARGS__ }
     C(key, .heading = "key"), C(value, .heading = "value", .aligns_right = true), C(unit, .heading = "unit"), C(source), C(file),
-    C(line, .zero_is_unknown = true), { COLUMN_AS(struct assumption_row, effects_json, "effects") },
+    C(line, .zero_is_unknown = true), { COLUMN_AS(struct assumption_row, effects_json, "effects"), .formats = IN_JSON },
     { COLUMN_AS(struct assumption_row, most, NULL), .heading = "moves most; sheet, line and reason" },
 #undef C
 };
 enum { N_ASSUMPTION_COLUMNS = sizeof assumption_columns / sizeof *assumption_columns };
 
-/* The effects' columns come before the last. */
+/* The effects' columns come before the last: a text in text, two numbers in CSV. */
 static struct table assumptions_table(const struct assumptions *all, struct arena *a)
 {
-    struct table_column *columns = ARENA_ARRAY(a, struct table_column, N_ASSUMPTION_COLUMNS + all->n_of);
+    enum { EACH = 3 };
+    size_t n = N_ASSUMPTION_COLUMNS - 1;
+    struct table_column *columns = ARENA_ARRAY(a, struct table_column, N_ASSUMPTION_COLUMNS + EACH * all->n_of);
     memcpy(columns, assumption_columns, sizeof assumption_columns);
-    columns[N_ASSUMPTION_COLUMNS + all->n_of - 1] = assumption_columns[N_ASSUMPTION_COLUMNS - 1];
-    for (size_t k = 0; k < all->n_of; k++)
-        columns[N_ASSUMPTION_COLUMNS - 1 + k] = (struct table_column){ .type = CELL_TEXT, .heading = all->of[k], .aligns_right = true,
-            .offset = offsetof(struct assumption_row, effects) + k * sizeof(const char *) };
-    return (struct table){ .columns = columns, .n_columns = N_ASSUMPTION_COLUMNS + all->n_of,
-                           .row_bytes = sizeof(struct assumption_row) + all->n_of * sizeof(const char *) };
+    for (size_t k = 0; k < all->n_of; k++) {
+        size_t at = offsetof(struct assumption_row, effects) + k * sizeof(struct shown_effect);
+        columns[n++] = (struct table_column){ .type = CELL_TEXT, .heading = all->of[k], .aligns_right = true,
+                                              .offset = at + offsetof(struct shown_effect, text) };
+        columns[n++] = (struct table_column){ .type = CELL_REAL, .name = arena_printf(a, "%s_faster", all->of[k]), .formats = IN_CSV,
+                                              .offset = at + offsetof(struct shown_effect, faster) };
+        columns[n++] = (struct table_column){ .type = CELL_REAL, .name = arena_printf(a, "%s_slower", all->of[k]), .formats = IN_CSV,
+                                              .offset = at + offsetof(struct shown_effect, slower) };
+    }
+    columns[n++] = assumption_columns[N_ASSUMPTION_COLUMNS - 1];
+    return (struct table){ .columns = columns, .n_columns = n, .row_bytes = sizeof(struct assumption_row) + all->n_of * sizeof(struct shown_effect) };
 }
 
 static const char *effect_text(const struct assumption_effect *e, struct arena *a)
@@ -227,20 +235,23 @@ static const char *effect_text(const struct assumption_effect *e, struct arena *
     return e->slower == 0 && e->faster == 0 ? "nothing" : arena_printf(a, "%+.3f to %+.3f %%", 100 * e->faster, 100 * e->slower);
 }
 
-static json_t *effect_json(const struct assumption_effect *e)
+static json_t *effects_json(const struct assumption *x, size_t n_of)
 {
-    return json_pack("{s:s, s:s?, s:I, s:f, s:f, s:b}", "workload", e->workload, "recipe", e->recipe, "recipes", (json_int_t)e->n_recipes,
-                     "faster", e->faster, "slower", e->slower, "changes_fit", e->fit_changes);
+    json_t *all = json_array();
+    for (const struct assumption_effect *e = x->effects; e < x->effects + n_of; e++)
+        json_array_append_new(all, json_pack("{s:s, s:s?, s:I, s:f, s:f, s:b}", "workload", e->workload, "recipe", e->recipe, "recipes",
+                                             (json_int_t)e->n_recipes, "faster", e->faster, "slower", e->slower, "changes_fit", e->fit_changes));
+    return all;
 }
 
-static void add_assumption(struct table *t, const struct assumption *x, size_t n_of, struct arena *a)
+static void add_assumption(struct table *t, const struct assumption *x, size_t n_of, json_t *effects, struct arena *a)
 {
     struct assumption_row *row = arena_alloc(a, t->row_bytes);
-    *row = (struct assumption_row){ x->key, x->value, x->unit, x->source, x->path, x->line, json_array(), NULL };
+    *row = (struct assumption_row){ x->key, x->value, x->unit, x->source, x->path, x->line, effects, NULL };
     row->most = arena_printf(a, "%s; %s:%u, %s", x->most->recipe ? x->most->recipe : "-", x->path, x->line, x->source);
     for (size_t k = 0; k < n_of; k++) {
-        row->effects[k] = effect_text(&x->effects[k], a);
-        json_array_append_new(row->effects_json, effect_json(&x->effects[k]));
+        const struct assumption_effect *e = &x->effects[k];
+        row->effects[k] = (struct shown_effect){ effect_text(e, a), e->n_recipes ? e->faster : (double)NAN, e->n_recipes ? e->slower : (double)NAN };
     }
     table_add(t, row, a);
 }
@@ -253,16 +264,31 @@ static const struct table_column code_columns[] = {
 #undef C
 };
 
+/* As CSV has it, in one table with those of sheets: nothing varies it. */
+static void add_code(struct table *t, const struct code_assumption *x, size_t n_of, struct arena *a)
+{
+    struct assumption_row *row = arena_alloc(a, t->row_bytes);
+    *row = (struct assumption_row){ .key = x->name, .value = arena_printf(a, "%d", x->value), .unit = x->unit, .source = x->why, .file = in_code_path };
+    for (size_t k = 0; k < n_of; k++)
+        row->effects[k] = (struct shown_effect){ NULL, NAN, NAN };
+    table_add(t, row, a);
+}
+
 void assumptions_document(struct document *d, const struct assumptions *all)
 {
     document_line(d, "values that no source states for this part, and by how much halving or doubling one (of a name or flag: any other value) "
                   "changes the step time at most, over all recipes that read it");
-    struct table *sheets = document_table(d, assumptions_table(all, d->arena));
-    for (size_t i = 0; i < all->n; i++)
-        add_assumption(sheets, &all->items[i], all->n_of, d->arena);
+    struct table *sheets = document_table(d, assumptions_table(all, d->arena)), *both = document_table(d, *sheets);
+    sheets->formats = IN_TEXT | IN_JSON | IN_MARKDOWN, both->formats = IN_CSV;
+    for (const struct assumption *x = all->items; x < all->items + all->n; x++) {
+        add_assumption(sheets, x, all->n_of, effects_json(x, all->n_of), d->arena);
+        add_assumption(both, x, all->n_of, NULL, d->arena);
+    }
     document_line(d, "\nin the code of the model (%s), not varied here: docs/trust.md says what halving and doubling them does", in_code_path);
-    struct table *code = document_table(d, TABLE(code_columns, struct code_row));
-    for (int i = 0; i < N_IN_CODE; i++)
+    struct table *code = document_table(d, TABLE(code_columns, struct code_row, .formats = IN_TEXT | IN_JSON | IN_MARKDOWN));
+    for (int i = 0; i < N_IN_CODE; i++) {
+        add_code(both, &in_code[i], all->n_of, d->arena);
         table_add(code, &(struct code_row){ in_code[i].name, in_code[i].value, in_code[i].unit, in_code[i].why, in_code_path, in_code[i].enters, json_array() },
                   d->arena);
+    }
 }

@@ -88,12 +88,20 @@ FILE *text_stream(char **text, size_t *n_bytes)
     return f;
 }
 
+/* Refuses "", and "-", which other programs take for standard output. */
+static bool check_folder_name(const char *path, struct err *err)
+{
+    if (!*path)
+        return fail(err, "an empty folder name; name a folder to write to");
+    return *path != '-' || (path[1] && path[1] != '/') || fail(err, "-: want the name of a folder; ./- for one of this name");
+}
+
 bool make_folders(const char *path, struct err *err)
 {
     char part[4096];
     struct stat st;
-    if (!*path)
-        return fail(err, "an empty folder name; name a folder to write to");
+    if (!check_folder_name(path, err))
+        return false;
     if (strlen(path) >= sizeof part)
         return fail(err, "%.100s...: path is too long", path);
     strcpy(part, path);
@@ -304,9 +312,10 @@ bool new_folder_open(struct new_folder *out, const char *path, struct err *err)
     *out = (struct new_folder){ .path = path_with_suffix(path, "") };
     for (size_t n = strlen(path); n > 1 && out->path[n - 1] == '/'; n--)
         out->path[n - 1] = 0;
-    bool good = *path || fail(err, "an empty folder name; name a folder to write to");
-    good = good && (lstat(out->path, &st) != 0 || fail(err, "%s: is there already, and is not replaced; name a folder that is not there yet", path))
-                && new_folder_begin(out, err);
+    bool good = check_folder_name(path, err);
+    if (good && lstat(out->path, &st) == 0)
+        good = fail(err, "%s: is there already, and is not replaced; name a folder that is not there yet", path);
+    good = good && new_folder_begin(out, err);
     if (!good)
         new_folder_drop(out);
     return good;

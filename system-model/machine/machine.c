@@ -130,10 +130,9 @@ enum { N_SHEET_FIELDS = sizeof sheet_fields / sizeof *sheet_fields };
 #undef CR
 #undef CHOICE
 
-void machine_keys_write(FILE *f)
+const char *machine_key(size_t i)
 {
-    for (size_t i = 0; i < N_SHEET_FIELDS; i++)
-        fprintf(f, SHEET_OVERRIDE_SECTION ".%s\n", sheet_fields[i].field.name);
+    return i < N_SHEET_FIELDS ? sheet_fields[i].field.name : NULL;
 }
 
 static const struct sheet_field *sheet_field_find(const char *name)

@@ -161,7 +161,7 @@ bool machine_load_changed(struct machine *out, const char *name, const char *spe
 const struct sheet_row *machine_row(const struct machine *m, const char *key, const struct sheet **sheet);
 
 /* The sorted names of the machines in a folder of sheets. */
-void machine_keys_write(FILE *f);             /* machine.KEY for every key that a sheet may have, one a line */
+const char *machine_key(size_t i);              /* the keys that a sheet may have; NULL past the last */
 bool machine_names(char ***names, size_t *n, const char *specs_dir, struct arena *a, struct err *err);
 
 /* Refuses values that are in range but make no machine together. `path`, the outermost sheet, heads the message. machine_load() does this. */

@@ -37,9 +37,15 @@ result $? "list keys --format json"
 run list keys
 gives 0 "parallel.replicas                   required  copies of the model (1..65536)" "list keys: a recipe's keys"
 refuses "known: recipes, machines, workloads, frameworks, keys, metrics, schema, assumptions" "list of something else" list bananas
-refuses "only metrics and recipes are listed as markdown" "machines as markdown" list machines --format markdown
-refuses "only recipes are listed as csv" "metrics as csv" list metrics --format csv
-refuses "--names prints keys as text" "names of keys as json" list keys --names --format json
+refuses "list schema: is JSON, and has no other format" "the schema as csv" list schema --format csv
+for kind in machines workloads frameworks keys metrics assumptions; do
+    run list $kind --format csv
+    [ "$status" -eq 0 ] && [ "$(wc -l <"$work/out")" -gt 4 ] && head -1 "$work/out" | grep -Eq '^(name|section|key)(,|$)'
+    result $? "list $kind as csv: a heading, and rows"
+done
+gives 0 'EMPTY_VERTEX_CODE_BYTES,140,B,' "assumptions as csv: those in the code too"
+refuses "--format dot wants a NAME" "links of no machine" machine --format dot
+refuses "-: want the name of a folder" "logs to standard output" run "$recipe" --mllog -
 for names in "machine" "framework" "list recipes --names bow"; do
     run $names --format csv
     [ "$status" -eq 0 ] && [ "$(head -1 "$work/out")" = name ] && [ "$(wc -l <"$work/out")" -gt 5 ]

@@ -118,7 +118,8 @@ bool recipe_framework(struct plan_request *out, struct framework *f, const struc
 /* Refuses "section.key=value" of a key that no recipe has. Sheet values, and sections whose keys the table does not hold, pass. */
 bool recipe_setting_check(const char *setting, struct arena *a, struct err *err);
 bool recipe_key_is_text(const char *name);      /* false for a number or an unknown key; key: "section.key" */
-void recipe_keys_write(FILE *f);                  /* section.key, one a line */
+/* Every section.key that --set takes: of recipes, of frameworks, of machines. */
+const char **recipe_setting_keys(size_t *n, struct arena *a);
 void recipe_keys_document(struct document *d);  /* every key with its values and meaning, for podbench list keys */
 
 /* True if the framework can run the request's schedule with its stages and accumulation; err, which may be NULL, says why not. */

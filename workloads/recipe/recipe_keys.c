@@ -333,13 +333,13 @@ struct key_row {
     const char *section, *key, *type, *unit, *help, *usual;
     bool required;
     double minimum, maximum;
-    json_t *choices;
+    json_t *choices; const char *words;
 };
 static const struct table_column key_columns[] = {
 #define C(member, ...) { COLUMN(struct key_row, member), __VA_ARGS__ }
 #define SHOWN(member, text) { COLUMN_AS(struct key_row, member, NULL), .heading = text }
     SHOWN(name, "key"), SHOWN(unless_given, "default"), SHOWN(meaning, "meaning"), C(section), C(key), C(type), C(required), C(help), C(unit),
-    C(minimum), C(maximum), C(choices), { COLUMN_AS(struct key_row, usual, "default") },
+    C(minimum), C(maximum), C(choices, .formats = IN_JSON), { COLUMN_AS(struct key_row, words, "choices"), .formats = IN_CSV }, { COLUMN_AS(struct key_row, usual, "default") },
 #undef SHOWN
 #undef C
 };
@@ -365,16 +365,22 @@ static void add_key(struct table *t, const char *section, const struct field *fi
     struct key_row row = { arena_printf(a, "%s.%s", section, field->name), field->required ? "required" : usual,
                            arena_printf(a, "%s (%s)", field->help, key_values(field, n, a)), section, field->name, types[field->type],
                            field->unit && *field->unit ? field->unit : NULL, field->help, usual, field->required,
-                           is_number ? field->min : (double)NAN, is_number ? field->max : (double)NAN, json_words(field->choices, n) };
+                           is_number ? field->min : (double)NAN, is_number ? field->max : (double)NAN, json_words(field->choices, n),
+                           names_joined(field->choices, n, "|", a) };
     table_add(t, &row, a);
 }
 
-void recipe_keys_write(FILE *f)
+const char **recipe_setting_keys(size_t *n, struct arena *a)
 {
+    struct { const char **items; size_t n, cap; } keys = {0};
     for (size_t i = 0; i < N_RECIPE_KEYS; i++)
-        fprintf(f, "%s.%s\n", recipe_keys[i].section, recipe_keys[i].field.name);
+        LIST_ADD(&keys, a, arena_printf(a, "%s.%s", recipe_keys[i].section, recipe_keys[i].field.name));
     for (size_t i = 0; i < n_framework_fields; i++)
-        fprintf(f, "framework.%s\n", framework_fields[i].name);
+        LIST_ADD(&keys, a, arena_printf(a, "framework.%s", framework_fields[i].name));
+    for (size_t i = 0; machine_key(i); i++)
+        LIST_ADD(&keys, a, arena_printf(a, SHEET_OVERRIDE_SECTION ".%s", machine_key(i)));
+    *n = keys.n;
+    return keys.items;
 }
 
 void recipe_keys_document(struct document *d)
