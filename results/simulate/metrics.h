@@ -26,7 +26,7 @@ enum {
     N_METRICS
 };
 extern const struct metric metrics[N_METRICS];
-/* Of a group: what heads its line of the answer, its heading on the page, and its object in JSON, or NULL. */
+/* The head of a group's line in the answer, its heading on the page, and its object in JSON, or NULL. */
 extern const struct metric_heading { const char *label, *title, *object; } metric_groups[N_METRIC_GROUPS];
 
 const struct metric *metric_named(const char *name, size_t n);         /* a name of n characters; NULL if there is none */
