@@ -35,9 +35,9 @@ const struct metric *metric_named(const char *name, size_t n)
     return NULL;
 }
 
-const char *part_column(char out[64], size_t part)
+const char *part_column(char out[PART_COLUMN_ROOM], size_t part)
 {
-    snprintf(out, 64, "breakdown_%s_s", part_names[part]);
+    snprintf(out, PART_COLUMN_ROOM, "breakdown_%s_s", part_names[part]);
     return out;
 }
 

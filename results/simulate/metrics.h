@@ -30,6 +30,7 @@ extern const struct metric metrics[N_METRICS];
 extern const struct metric_heading { const char *label, *title, *object; } metric_groups[N_METRIC_GROUPS];
 
 const struct metric *metric_named(const char *name, size_t n);         /* a name of n characters; NULL if there is none */
-const char *part_column(char out[64], size_t part);     /* "breakdown_matmul_s" */
+enum { PART_COLUMN_ROOM = 64 };
+const char *part_column(char out[PART_COLUMN_ROOM], size_t part);     /* "breakdown_matmul_s" */
 
 #endif

@@ -67,57 +67,51 @@ enum better result_column_better(const char *name)
 }
 
 /* The columns of CSV in their order: predictions, parts and provenance. JSON has the predictions, and text too. */
-struct result_table { struct table_column columns[N_METRICS + N_PARTS]; char part_names[N_PARTS][64]; size_t n; };
-
-static void add_metric_columns(struct result_table *out, bool provenance)
+static struct table_column *add_metric_columns(struct table_column *at, bool provenance)
 {
     static const enum cell_type cells[] = { [FIELD_TEXT] = CELL_TEXT, [FIELD_U64] = CELL_U64, [FIELD_F64] = CELL_REAL, [FIELD_BOOL] = CELL_BOOL };
     for (size_t i = 0; i < N_METRICS; i++)
         if (provenance ? is_provenance(&metrics[i]) : is_prediction(&metrics[i]))
-            out->columns[out->n++] = (struct table_column){ .name = metrics[i].name, .type = cells[metrics[i].type], .offset = metrics[i].offset,
-                                                            .heading = metrics[i].name, .unit = metrics[i].unit, .format = "%.10g",
-                                                            .formats = provenance ? IN_CSV : 0, .zero_is_unknown = metrics[i].absence == OR_UNKNOWN };
+            *at++ = (struct table_column){ .name = metrics[i].name, .type = cells[metrics[i].type], .offset = metrics[i].offset,
+                                           .heading = metrics[i].name, .unit = metrics[i].unit, .format = "%.10g",
+                                           .formats = provenance ? IN_CSV : 0, .zero_is_unknown = metrics[i].absence == OR_UNKNOWN };
+    return at;
 }
 
-static struct table result_table(struct result_table *room, const struct result *r)
+struct table result_table(struct arena *a)
 {
-    room->n = 0;
-    add_metric_columns(room, false);
+    struct table_column *columns = ARENA_ARRAY(a, struct table_column, N_METRICS + N_PARTS), *at = add_metric_columns(columns, false);
     for (size_t i = 0; i < N_PARTS; i++)
-        room->columns[room->n++] = (struct table_column){ .name = part_column(room->part_names[i], i), .type = CELL_REAL, .formats = IN_CSV,
-                                                          .offset = offsetof(struct result, breakdown_s) + i * sizeof(double) };
-    add_metric_columns(room, true);
-    return (struct table){ .columns = room->columns, .n_columns = room->n, .row_bytes = sizeof *r, .rows = (void *)r, .n = r != NULL };
+        *at++ = (struct table_column){ .name = part_column(arena_alloc(a, PART_COLUMN_ROOM), i), .type = CELL_REAL, .formats = IN_CSV,
+                                       .offset = offsetof(struct result, breakdown_s) + i * sizeof(double) };
+    at = add_metric_columns(at, true);
+    return (struct table){ .columns = columns, .n_columns = (size_t)(at - columns), .row_bytes = sizeof(struct result) };
 }
 
 void result_print_text(FILE *f, const struct result *r)
 {
-    struct result_table room;
-    const struct table t = result_table(&room, r);
+    struct arena scratch = {0};
+    struct table t = result_table(&scratch);
+    t.rows = (void *)r;
     table_write_lines(f, &t);
+    arena_free(&scratch);
     fprintf(f, "%-32s\n", "breakdown");
     for (size_t i = 0; i < N_PARTS; i++)
         if (r->breakdown_s[i] != 0)
             fprintf(f, "  %-30s %.6g s  %5.1f %%\n", part_names[i], r->breakdown_s[i], 100 * r->breakdown_s[i] / r->step_time_s);
 }
 
-void result_write_csv_header(FILE *f)
-{
-    struct result_table room;
-    const struct table t = result_table(&room, NULL);
-    table_write_csv_row(f, &t, NULL);
-}
-
 void result_write_csv(FILE *f, const struct result *r)
 {
-    struct result_table room;
-    const struct table t = result_table(&room, r);
-    for (size_t i = 1; !r && i < t.n_columns; i++)
-        fputc(',', f);
-    if (r)
-        table_write_csv_row(f, &t, r);
-    else
-        fputc('\n', f);
+    struct arena scratch = {0};
+    const struct table t = result_table(&scratch);
+    table_write_csv_row(f, &t, r);
+    arena_free(&scratch);
+}
+
+void result_write_csv_header(FILE *f)
+{
+    result_write_csv(f, NULL);
 }
 
 const char *result_columns(struct arena *a)
@@ -146,9 +140,10 @@ static json_t *metric_json(const struct metric *m, const struct result *r)
 
 json_t *result_json(const struct result *r)
 {
-    struct result_table room;
-    const struct table t = result_table(&room, r);
+    struct arena scratch = {0};
+    const struct table t = result_table(&scratch);
     json_t *object = table_row_json(&t, r), *breakdown = json_object();
+    arena_free(&scratch);
     for (size_t i = 0; i < N_PARTS; i++)
         json_object_set_new(breakdown, part_names[i], json_real(r->breakdown_s[i]));
     json_object_set_new(object, "breakdown", breakdown);

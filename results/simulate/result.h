@@ -34,7 +34,8 @@ void result_print_text(FILE *f, const struct result *r);        /* one line per 
 void result_print_line(FILE *f, enum metric_group group, const struct result *r, double uncertainty);
 void result_write_csv_header(FILE *f);
 const char *result_columns(struct arena *a);    /* the header's text: equal for two versions that write the same columns */
-void result_write_csv(FILE *f, const struct result *r);         /* r NULL: the empty cells of a row without a result */
+void result_write_csv(FILE *f, const struct result *r);
+struct table result_table(struct arena *a);     /* its columns, whose rows are struct result: for those who write many */
 struct json_t *result_json(const struct result *r);             /* jansson; the caller owns it */
 void result_json_add_groups(struct json_t *object, const struct result *r);     /* "energy" and "money" */
 enum better { LOWER = -1, NEITHER, HIGHER };                     /* which values of a column are better */

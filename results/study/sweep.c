@@ -103,20 +103,51 @@ static void set_validity(struct sweep_row *row, const struct validity *v, struct
     row->extrapolates = names_joined(v->extrapolates, v->n_extrapolates, ";", a);
 }
 
-/* r and v are NULL for a configuration that was refused. */
-static void write_row(FILE *f, const struct sweep *w, struct sweep_row *row, const struct result *r, const struct validity *v, struct arena *a)
+/* One thread's simulator and tables of columns. settings: those of --set, then room for the swept keys'. */
+struct sweeper {
+    const struct sweep *sweep;
+    struct simulator simulator;
+    struct table row, result;
+    const char **settings; size_t n_settings;
+    struct arena a;
+};
+
+static void sweeper_open(struct sweeper *x, const struct sweep *w)
 {
-    struct table t = sweep_table(w->space, a);
-    if (w->format == SWEEP_CSV) {
-        table_write_cells(f, &t, row);
-        result_write_csv(f, r);
-        return;
-    }
+    *x = (struct sweeper){ .sweep = w, .n_settings = w->n_sets + w->space->n_keys };
+    simulator_open(&x->simulator, w->paths);
+    x->simulator.options.totals_only = true;
+    x->simulator.limit_bytes = min_u64(x->simulator.limit_bytes, SWEEP_BYTES / w->n_jobs);
+    x->row = sweep_table(w->space, &x->a);
+    x->result = result_table(&x->a);
+    x->settings = ARENA_ARRAY(&x->a, const char *, x->n_settings);
+    for (size_t i = 0; i < w->n_sets; i++)
+        x->settings[i] = w->sets[i];
+}
+
+static void sweeper_close(struct sweeper *x)
+{
+    simulator_close(&x->simulator);
+    arena_free(&x->a);
+}
+
+static void write_csv_row(FILE *f, const struct sweeper *x, const struct sweep_row *row, const struct result *r)
+{
+    table_write_cells(f, &x->row, row);
+    if (r)
+        table_write_csv_row(f, &x->result, r);
+    for (size_t i = 1; !r && i < x->result.n_columns; i++)
+        fputc(',', f);
+    fputs(r ? "" : "\n", f);
+}
+
+static void write_json_row(FILE *f, const struct sweeper *x, struct sweep_row *row, const struct result *r, const struct validity *v, struct arena *a)
+{
     row->settings = json_object();
-    for (size_t k = 0; k < w->space->n_keys; k++)
+    for (size_t k = 0; k < x->sweep->space->n_keys; k++)
         if (*row->values[k])
-            json_object_set_new(row->settings, utf8_text(t.columns[N_BEFORE_KEYS + k].name, a), json_string(utf8_text(row->values[k], a)));
-    json_t *object = table_row_json(&t, row);
+            json_object_set_new(row->settings, utf8_text(x->row.columns[N_BEFORE_KEYS + k].name, a), json_string(utf8_text(row->values[k], a)));
+    json_t *object = table_row_json(&x->row, row);
     if (r) {
         json_object_update_new(object, result_json(r));
         json_object_set_new(object, "validity", validity_json(v));
@@ -129,7 +160,7 @@ static void write_row(FILE *f, const struct sweep *w, struct sweep_row *row, con
 void sweep_write_header(FILE *f, const struct sweep *w)
 {
     struct arena a = {0};
-    struct table t = sweep_table(w->space, &a);
+    const struct table t = sweep_table(w->space, &a);
     if (w->format == SWEEP_CSV) {
         table_write_cells(f, &t, NULL);
         result_write_csv_header(f);
@@ -147,41 +178,52 @@ static struct sweep_row *sweep_row(const struct sweep *w, uint64_t number, const
     return row;
 }
 
-static void simulate_configuration(FILE *f, struct sweep_count *count, struct simulator *s, const struct sweep *w, uint64_t number, const char **sets)
+static void fill_sweep_row(struct sweep_row *row, struct validity *v, struct sweeper *x, struct simulation *sim, struct result *r, const char *const *given, size_t n,
+                     struct arena *a)
+{
+    const struct sweep *w = x->sweep;
+    struct simulation_request q = { .recipe = row->recipe, .overrides = given, .n_overrides = n, .simulator = &x->simulator };
+    r->version = PODBENCH_VERSION;
+    validity_of(v, w->record, sim, r, NULL, a);
+    validity_add_readings(v, w->record, r, &q, a);
+    set_validity(row, v, a);
+    row->notes = notes_of(sim, r, v, given, n, a);
+    if (w->idle && text_is(row->recipe, w->space->recipes[0]))
+        row->notes = add_note(row->notes, w->idle, a);
+    row->status = r->fits ? "fits" : "does not fit";
+    if (!r->fits)
+        row->reason = arena_printf(a, "%" PRIu64 " bytes too many on the fullest tile, on IPU %u of a replica", r->memory_shortfall_bytes_per_tile,
+                                   sim->plan.worst_ipu);
+}
+
+static void simulate_configuration(FILE *f, struct sweep_count *count, struct sweeper *x, uint64_t number)
 {
     struct simulation sim;
     struct result r;
     struct err err = { "" };
     struct validity validity;
     struct arena a = {0};
-    const char **swept = sets + w->n_sets, *given[w->n_sets + w->space->n_keys + 1];
+    const struct sweep *w = x->sweep;
+    const char **swept = x->settings + w->n_sets, *given[x->n_settings + 1];
     struct sweep_row *row = sweep_row(w, number, space_configuration(swept, w->space, number), swept, &a);
     size_t n = 0;
-    for (size_t i = 0; i < w->n_sets + w->space->n_keys; i++)
-        if (i < w->n_sets || *sets[i])          /* an empty cell of a table sets nothing */
-            given[n++] = sets[i];
-    bool done = simulator_run(s, &sim, &r, row->recipe, given, n, &err);
-    if (!done) {
+    for (size_t i = 0; i < x->n_settings; i++)
+        if (i < w->n_sets || *x->settings[i])          /* an empty cell of a table sets nothing */
+            given[n++] = x->settings[i];
+    bool done = simulator_run(&x->simulator, &sim, &r, row->recipe, given, n, &err);
+    if (done) {
+        fill_sweep_row(row, &validity, x, &sim, &r, given, n, &a);
+        ++*(r.fits ? &count->n_fit : &count->n_unfit);
+    } else {
         row->status = "refused";
         row->reason = err.msg;
         if (!count->n_refused++)
             snprintf(count->first_reason, sizeof count->first_reason, "%s", err.msg);
-    } else {
-        r.version = PODBENCH_VERSION;
-        struct simulation_request q = { .recipe = row->recipe, .overrides = given, .n_overrides = n, .simulator = s };
-        validity_of(&validity, w->record, &sim, &r, NULL, &sim.arena);
-        validity_add_readings(&validity, w->record, &r, &q, &sim.arena);
-        row->notes = notes_of(&sim, &r, &validity, given, n, &a);
-        if (w->idle && text_is(row->recipe, w->space->recipes[0]))
-            row->notes = add_note(row->notes, w->idle, &a);
-        set_validity(row, &validity, &a);
-        row->status = r.fits ? "fits" : "does not fit";
-        ++*(r.fits ? &count->n_fit : &count->n_unfit);
-        if (!r.fits)
-            row->reason = arena_printf(&a, "%" PRIu64 " bytes too many on the fullest tile, on IPU %u of a replica", r.memory_shortfall_bytes_per_tile,
-                                       sim.plan.worst_ipu);
     }
-    write_row(f, w, row, done ? &r : NULL, &validity, &a);
+    if (w->format == SWEEP_CSV)
+        write_csv_row(f, x, row, done ? &r : NULL);
+    else
+        write_json_row(f, x, row, done ? &r : NULL, &validity, &a);
     simulation_free(&sim);
     arena_free(&a);
 }
@@ -212,13 +254,13 @@ static bool take_chunk(struct sweep_work *w, uint64_t *number)
     return got;
 }
 
-static void simulate_chunk(struct chunk *c, struct sweep_work *w, struct simulator *s, uint64_t number, const char **sets)
+static void simulate_chunk(struct chunk *c, const struct sweep_work *w, struct sweeper *x, uint64_t number)
 {
     FILE *f = text_stream(&c->text, &c->n_bytes);
     uint64_t first = w->first + number * SWEEP_CHUNK, end = min_u64(first + SWEEP_CHUNK, w->end);
     __fsetlocking(f, FSETLOCKING_BYCALLER);     /* no other thread uses it */
     for (uint64_t i = first; i < end; i++)
-        simulate_configuration(f, &c->count, s, w->sweep, i, sets);
+        simulate_configuration(f, &c->count, x, i);
     if (fclose(f) != 0)
         out_of_memory(c->n_bytes);
 }
@@ -226,26 +268,19 @@ static void simulate_chunk(struct chunk *c, struct sweep_work *w, struct simulat
 static void *sweep_thread(void *user)
 {
     struct sweep_work *w = user;
-    struct simulator s;
-    struct arena a = {0};
+    struct sweeper x;
     uint64_t number;
-    const char **sets = ARENA_ARRAY(&a, const char *, w->sweep->n_sets + w->sweep->space->n_keys);
-    simulator_open(&s, w->sweep->paths);
-    s.options.totals_only = true;
-    s.limit_bytes = min_u64(s.limit_bytes, SWEEP_BYTES / w->sweep->n_jobs);
-    for (size_t i = 0; i < w->sweep->n_sets; i++)
-        sets[i] = w->sweep->sets[i];
+    sweeper_open(&x, w->sweep);
     while (take_chunk(w, &number)) {
         struct chunk c = {0};
-        simulate_chunk(&c, w, &s, number, sets);
+        simulate_chunk(&c, w, &x, number);
         pthread_mutex_lock(&w->lock);
         w->ring[number % w->n_ring] = c;
         w->ring[number % w->n_ring].done = true;
         pthread_cond_broadcast(&w->changed);
         pthread_mutex_unlock(&w->lock);
     }
-    simulator_close(&s);
-    arena_free(&a);
+    sweeper_close(&x);
     return NULL;
 }
 

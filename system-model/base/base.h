@@ -86,6 +86,10 @@ bool parse_f64(const char *text, double *out);          /* the whole text is a f
 /* A number, which its unit may follow with an SI prefix (n, u, m, k, M, G, T, P) or, for bytes, Ki, Mi, Gi or Ti: 32GB, 1.5 ms. False for another
  * unit. The unit may be NULL or "": then no unit may follow. */
 bool parse_quantity(const char *text, const char *unit, double *out);
+/* A number with n significant digits, as %g of printf writes it; and a whole number. The text returned may begin within the room. */
+enum { NUMBER_ROOM = 32 };
+const char *f64_text(char room[NUMBER_ROOM], double x, int n);
+const char *u64_text(char room[NUMBER_ROOM], uint64_t x);
 /* The number of a quantity without its unit; the text itself if it has none, or another one. */
 const char *plain_number(const char *text, const char *unit, struct arena *a);
 /* The seconds since 1970 in SOURCE_DATE_EPOCH, or otherwise_s if it is not set. Fails if that is not a time up to

@@ -55,8 +55,8 @@ static const char *real_text(char room[CELL_ROOM], const struct table_column *c,
     if (!isfinite(x))
         return NULL;
     if (format == FORMAT_CSV)
-        snprintf(room, CELL_ROOM, "%.*g", c->csv_digits ? c->csv_digits : 10, x);
-    else if (c->digits)
+        return f64_text(room, x, c->csv_digits ? c->csv_digits : 10);
+    if (c->digits)
         (c->shows_sign ? quantity_change_text : quantity_text)(room, x * (c->scale != 0 ? c->scale : 1), c->unit ? c->unit : "", c->digits);
     else
         snprintf(room, CELL_ROOM, c->format ? c->format : "%.6g", x * (c->scale != 0 ? c->scale : 1));
@@ -71,10 +71,8 @@ static const char *cell_text(char room[CELL_ROOM], const struct table_column *c,
     case CELL_TEXT: return text_at(c, row);
     case CELL_REAL: return real_text(room, c, real_at(c, row), format);
     case CELL_BOOL: return *(const bool *)at ? "yes" : "no";
-    case CELL_U64:  snprintf(room, CELL_ROOM, "%" PRIu64, *(const uint64_t *)at); return room;
-    case CELL_U32:
-        snprintf(room, CELL_ROOM, "%" PRIu32, *(const uint32_t *)at);
-        return c->zero_is_unknown && !*(const uint32_t *)at ? NULL : room;
+    case CELL_U64:  return u64_text(room, *(const uint64_t *)at);
+    case CELL_U32:  return c->zero_is_unknown && !*(const uint32_t *)at ? NULL : u64_text(room, *(const uint32_t *)at);
     case CELL_I64:  snprintf(room, CELL_ROOM, "%" PRId64, *(const int64_t *)at); return room;
     case CELL_JSON: break;
     }

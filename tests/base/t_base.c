@@ -2,6 +2,7 @@
 /* t_base.c - numbers, texts, names and the arena: what they accept and the exact words of what they refuse. */
 #include "tests/check.h"
 #include "system-model/base/base.h"
+#include <inttypes.h>
 #include <sys/wait.h>
 
 static void numbers_are_whole_texts(void **state)
@@ -45,6 +46,30 @@ static void quantities_have_the_unit_of_their_key(void **state)
     }
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         assert_false(parse_quantity(refused[i].text, refused[i].unit, &x));
+}
+
+/* Halves, powers of ten and their neighbours, and 20,000 doubles of all sizes in any number of digits. */
+static void numbers_are_written_as_by_printf(void **state)
+{
+    static const double hard[] = { 0.5, 1.5, 2.5, 12345678902.5, 1234567890.5, 9999999999.5, 99999.999995, 0.0001, 0.00009999999999999, 1e22, 1e23, 1e-22, 5e-324, 0x1.fffffffffffffp1023,
+                                   0, -0.0, 0.1, 0.3, 1e10, 1e9, 123456789e6, 100, INFINITY, 999999999.95, 2.0 / 3 };
+    enum { N_HARD = sizeof hard / sizeof *hard };
+    char wanted[40], room[NUMBER_ROOM];
+    (void)state;
+    uint64_t seed = 7;
+    for (int i = 0; i < N_HARD * 3 + 20000; i++) {
+        double x = hard[i / 3 % N_HARD];
+        x = i % 3 == 1 ? nextafter(x, 0) : i % 3 == 2 ? -nextafter(x, INFINITY) : x;
+        seed = hash_bytes(&i, sizeof i, seed);
+        if (i >= N_HARD * 3)
+            x = ldexp((double)(seed >> 11), (int)(seed % 160) - 130);
+        for (int n = 1; n <= 17; n++) {
+            snprintf(wanted, sizeof wanted, "%.*g", n, x);
+            assert_string_equal(f64_text(room, x, n), wanted);
+        }
+        snprintf(wanted, sizeof wanted, "%" PRIu64, seed >> seed % 64);
+        assert_string_equal(u64_text(room, seed >> seed % 64), wanted);
+    }
 }
 
 /* The result is that of strtod, for one to seventeen digits with a point before, within or after them. */
@@ -237,7 +262,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(quantities_have_the_unit_of_their_key),
     cmocka_unit_test(messages_are_one_line),
     cmocka_unit_test(the_first_repeated_name_is_found), cmocka_unit_test(numbers_are_whole_texts),
-    cmocka_unit_test(numbers_are_read_as_by_strtod), cmocka_unit_test(small_arithmetic), cmocka_unit_test(arena_gives_zeroed_aligned_memory),
+    cmocka_unit_test(numbers_are_read_as_by_strtod), cmocka_unit_test(numbers_are_written_as_by_printf), cmocka_unit_test(small_arithmetic), cmocka_unit_test(arena_gives_zeroed_aligned_memory),
     cmocka_unit_test(grown_arrays_keep_their_items), cmocka_unit_test(utf8_by_its_ranges),
     cmocka_unit_test(long_lists_of_names_are_cut), cmocka_unit_test(text_in_xml),
     cmocka_unit_test(bytes_that_are_not_utf8_are_latin1), cmocka_unit_test(fields_are_found_by_name),
