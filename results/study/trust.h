@@ -83,9 +83,10 @@ double step_deviation(const struct simulation *sim, const struct references *r, 
 struct track_record { struct references references; struct spread spread; };
 bool track_record_open(struct track_record *out, const char *validity_dir, struct arena *a, struct err *err);
 
-/* How often the interval holds the published value: a row for each group that is left out, and five that sum up: all
- * groups; all runs of a family, framework or chip left out; each configuration left out alone, its group known. */
-enum { N_INTERVAL_SUMS = 5 };
+/* How often the interval holds the published value: a row for each group that is left out, and eleven that sum up: all
+ * groups; all runs of a family, framework or chip left out; each configuration left out alone, its group known; and of
+ * the first and the last, training of common families, of rare ones, and inference. */
+enum { N_INTERVAL_SUMS = 11 };
 struct interval_count { const char *group; uint64_t configurations, inside; double share, mean_half_width, sum_half_widths; };
 struct interval_coverage { struct interval_count *rows; size_t n_groups; };
 void interval_coverage(struct interval_coverage *out, const struct references *r, struct arena *a);

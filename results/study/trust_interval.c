@@ -91,8 +91,20 @@ bool track_record_open(struct track_record *out, const char *validity_dir, struc
 /* ---- coverage --------------------------------------------------------------------------------- */
 
 /* A run is left out together with all of its group, family, framework or chip, or alone. */
-enum { PART_GROUP, PART_FAMILY, PART_FRAMEWORK, PART_CHIP, PART_CONFIGURATION };
-_Static_assert(PART_CONFIGURATION + 1 == N_INTERVAL_SUMS, "a row for each");
+enum { PART_GROUP, PART_FAMILY, PART_FRAMEWORK, PART_CHIP, PART_CONFIGURATION, N_PARTS_LEFT_OUT };
+/* The runs of each kind, of those that are left out with their group, and alone. */
+enum { KIND_TRAINING, KIND_RARE, KIND_INFERENCE, N_KINDS };
+enum { KINDS_OF_GROUP = N_PARTS_LEFT_OUT, KINDS_ALONE = KINDS_OF_GROUP + N_KINDS };
+_Static_assert(KINDS_ALONE + N_KINDS == N_INTERVAL_SUMS, "a row for each");
+static const size_t COMMON = 10;        /* configurations of a family that is not rare */
+
+static int kind_of(const struct references *r, const struct reference *x)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->n; i++)
+        n += r->items[i].role != FIGURE_CONTEXT && property_names_equal(&r->items[i].at, &x->at, BY_FAMILY);
+    return text_is(x->at.name[BY_MODE], "infer") ? KIND_INFERENCE : n < COMMON ? KIND_RARE : KIND_TRAINING;
+}
 
 static bool is_of_part(const struct reference *x, const struct reference *y, int part)
 {
@@ -142,19 +154,25 @@ static void test_part(struct interval_coverage *out, const struct references *r,
         if (!group)
             continue;
         const struct references rest = references_without(r, &r->items[k], PART_CONFIGURATION, a);
+        const int kind = kind_of(r, &r->items[k]);
         test(group, &s, &others, &r->items[k]);
+        test(&sums[KINDS_OF_GROUP + kind], &s, &others, &r->items[k]);
         test(&sums[PART_CONFIGURATION], &s, &rest, &r->items[k]);
+        test(&sums[KINDS_ALONE + kind], &s, &rest, &r->items[k]);
     }
 }
 
 void interval_coverage(struct interval_coverage *out, const struct references *r, struct arena *a)
 {
     static const char *const titles[N_INTERVAL_SUMS] = { "all", "all of a family left out", "all of a framework left out", "all of a chip left out",
-                                                         "each configuration left out, its group known" };
+                                                         "each configuration left out, its group known",
+        "of all: training of families with ten runs or more", "of all: training of other families", "of all: inference",
+        "group known: training of families with ten runs or more", "group known: training of other families", "group known: inference" };
     *out = (struct interval_coverage){ .rows = ARENA_ARRAY(a, struct interval_count, r->n + N_INTERVAL_SUMS) };
-    for (int part = 0; part < N_INTERVAL_SUMS; part++) {
-        out->rows[r->n + part].group = titles[part];
-        for (size_t i = 0; i < r->n && part != PART_CONFIGURATION; i++) {
+    for (int sum = 0; sum < N_INTERVAL_SUMS; sum++)
+        out->rows[r->n + sum].group = titles[sum];
+    for (int part = 0; part < PART_CONFIGURATION; part++) {
+        for (size_t i = 0; i < r->n; i++) {
             size_t first = 0;
             while (!is_of_part(&r->items[first], &r->items[i], part))
                 first++;
@@ -182,9 +200,10 @@ struct table interval_coverage_table(const struct interval_coverage *c)
 json_t *interval_coverage_json(const struct interval_coverage *c)
 {
     const struct interval_count *sums = &c->rows[c->n_groups];
-    struct table groups = TABLE_OF(interval_columns, c->rows, c->n_groups), wider = TABLE_OF(interval_columns, &sums[PART_FAMILY], 3);
+    struct table groups = TABLE_OF(interval_columns, c->rows, c->n_groups), wider = TABLE_OF(interval_columns, &sums[PART_FAMILY], 3),
+                       kinds = TABLE_OF(interval_columns, &sums[KINDS_OF_GROUP], 2 * N_KINDS);
     json_t *o = table_row_json(&groups, &sums[PART_GROUP]);
-    json_object_update_new(o, json_pack("{s:f, s:o, s:o, s:o}", "level", LEVEL, "configuration_left_out", table_row_json(&groups, &sums[PART_CONFIGURATION]),
-                                        "wider", table_json(&wider), "groups", table_json(&groups)));
+    json_object_update_new(o, json_pack("{s:f, s:o, s:o, s:o, s:o}", "level", LEVEL, "configuration_left_out", table_row_json(&groups, &sums[PART_CONFIGURATION]),
+                                        "wider", table_json(&wider), "kinds", table_json(&kinds), "groups", table_json(&groups)));
     return o;
 }

@@ -172,6 +172,16 @@ static void coverage_by_hand(void **state)
     assert_near(c.rows[2].sum_half_widths, 2 * far, 1e-12);
     assert_near(c.rows[7].sum_half_widths, c.rows[0].sum_half_widths + c.rows[1].sum_half_widths
                 + quantile * (expected(k * 0.06 + 0.03 + 0.03, 2 * k + 2) + expected(k * 0.06 + 0.09 + 0.03, 2 * k + 2)), 1e-12);
+    /* By kind: a run that infers, and trainings of a family of fewer than ten runs. */
+    const struct interval_count *kinds = &c.rows[8];
+    assert_true(kinds[0].configurations == 0 && kinds[1].configurations == 4 && kinds[2].configurations == 0);
+    four[3].at.name[BY_MODE] = "infer";
+    interval_coverage(&c, &(struct references){ .items = four, .n = 4 }, &a);
+    kinds = &c.rows[8];
+    assert_true(kinds[0].configurations == 0 && kinds[1].configurations == 3 && kinds[2].configurations == 1);
+    assert_true(kinds[3].configurations == 0 && kinds[4].configurations == 3 && kinds[5].configurations == 1);
+    assert_near(kinds[1].sum_half_widths + kinds[2].sum_half_widths, c.rows[3].sum_half_widths, 1e-12);
+    assert_near(kinds[4].sum_half_widths + kinds[5].sum_half_widths, c.rows[7].sum_half_widths, 1e-12);
     /* A single group leaves nothing to make an interval from. */
     interval_coverage(&c, &(struct references){ .items = three, .n = 1 }, &a);
     assert_int_equal(c.n_groups, 1);
@@ -182,7 +192,9 @@ static void coverage_by_hand(void **state)
 static void coverage_as_text(void **state)
 {
     struct interval_count rows[] = { { "BERT on bow", 8, 6, 0.75, 0.25, 0 }, { "all", 40, 37, 0.925, 0.5, 0 }, { "family", 4, 1, 0.25, 0, 0 },
-                                     { .group = "framework" }, { .group = "chip" }, { .group = "near" } };
+                                     { .group = "framework" }, { .group = "chip" }, { .group = "near" },
+                                     { "large", 3, 2, 0.5, 0, 0 }, { .group = "rare" }, { .group = "infer" }, { .group = "large, near" },
+                                     { .group = "rare, near" }, { .group = "infer, near" } };
     const struct interval_coverage c = { rows, 1 };
     struct table t = interval_coverage_table(&c);
     char *text;
@@ -194,14 +206,26 @@ static void coverage_as_text(void **state)
                               "family             4       1  25.0 %       0.0 %\n"
                               "framework          0       0   0.0 %       0.0 %\n"
                               "chip               0       0   0.0 %       0.0 %\n"
-                              "near               0       0   0.0 %       0.0 %\n");
+                              "near               0       0   0.0 %       0.0 %\n"
+                              "large              3       2  50.0 %       0.0 %\n"
+                              "rare               0       0   0.0 %       0.0 %\n"
+                              "infer              0       0   0.0 %       0.0 %\n"
+                              "large, near        0       0   0.0 %       0.0 %\n"
+                              "rare, near         0       0   0.0 %       0.0 %\n"
+                              "infer, near        0       0   0.0 %       0.0 %\n");
     free(text);
     json_t *json = interval_coverage_json(&c);
     text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
     assert_string_equal(text, "{\"group\":\"all\",\"configurations\":40,\"inside\":37,\"mean_half_width\":0.5,\"level\":0.9,\"configuration_left_out\":"
                               "{\"group\":\"near\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0},\"wider\":[{\"group\":\"family\",\"configurations\":4,\"inside\":1,\"mean_half_width\":0.0},"
                               "{\"group\":\"framework\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0},"
-                              "{\"group\":\"chip\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0}],\"groups\":["
+                              "{\"group\":\"chip\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0}],\"kinds\":["
+                              "{\"group\":\"large\",\"configurations\":3,\"inside\":2,\"mean_half_width\":0.0},"
+                              "{\"group\":\"rare\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0},"
+                              "{\"group\":\"infer\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0},"
+                              "{\"group\":\"large, near\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0},"
+                              "{\"group\":\"rare, near\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0},"
+                              "{\"group\":\"infer, near\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0}],\"groups\":["
                               "{\"group\":\"BERT on bow\",\"configurations\":8,\"inside\":6,\"mean_half_width\":0.25}]}");
     free(text);
     json_decref(json);
