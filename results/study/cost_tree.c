@@ -32,7 +32,7 @@ const char *const cost_formulas[N_PARTS] = {
     [PART_ALL_REDUCE] = "steps of the collective x (bytes on the busiest link / (rate x efficiency) + hops + sync) + sums on the tiles",
     [PART_OPTIMIZER] = VECTOR,
     [PART_STREAMING] = "moments x host latency + bytes of state x IPUs that move state x (1 / (rate of the board x efficiency) + time of the gateway), in and out",
-    [PART_HOST] = "launch, input and outputs of a call / steps per call; uploads of optimizer values; in each micro-batch, a turn with the host and the part of the input that is not hidden, such as its way on from I/O tiles",
+    [PART_HOST] = "launch, input and outputs of a call / steps per call; uploads of optimizer values; in each micro-batch, a turn with the host and the part of input and results that is not hidden, such as their way over I/O tiles",
 };
 #undef VECTOR
 

@@ -182,7 +182,7 @@ struct layer_cost {
     uint64_t output_bytes;                  /* activations of this and earlier layers that later layers read */
     uint64_t kept_bytes;                    /* activations that backward passes read; without recomputation they live until then */
     uint64_t temp_bytes_per_tile, interleaved_bytes;        /* largest of its operations' plans */
-    uint64_t host_bytes;                    /* inputs from the host */
+    uint64_t host_bytes, result_bytes;      /* inputs from the host; forward results that no operation reads */
 };
 /* The costs of all layers as far as no plan is needed: parameters and bytes, which are the same on every chip. */
 const struct layer_cost *layer_costs_unplanned(const struct graph *g, struct arena *a);

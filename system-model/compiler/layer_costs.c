@@ -55,6 +55,19 @@ static void add_host_inputs(struct layer_cost *layers, const struct graph *g, st
     }
 }
 
+/* A result is what no operation reads. */
+static void add_results(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
+{
+    bool *is_read = ARENA_ARRAY(scratch, bool, g->n_tensors);
+    for (size_t i = 0; i < g->n_ops; i++)
+        for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
+            is_read[g->ops[i].inputs[k]] = true;
+    for (const struct op *op = g->ops; op < g->ops + g->n_forward_ops; op++)
+        for (uint32_t k = 0; k < op->n_outputs; k++)
+            if (!is_read[op->outputs[k]])
+                layers[op->layer_id].result_bytes += tensor_bytes(&g->tensors[op->outputs[k]]) * op_repeats(g, op);
+}
+
 static void add_activations(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
 {
     uint64_t *kept = ARENA_ARRAY(scratch, uint64_t, g->n_layers), *outputs = ARENA_ARRAY(scratch, uint64_t, g->n_layers);
@@ -71,6 +84,7 @@ const struct layer_cost *layer_costs_unplanned(const struct graph *g, struct are
     struct arena scratch = {0};
     add_weights(layers, g);
     add_host_inputs(layers, g, &scratch);
+    add_results(layers, g, &scratch);
     add_activations(layers, g, &scratch);
     arena_free(&scratch);
     return layers;

@@ -45,7 +45,7 @@ const struct field framework_fields[] = {
     NUMBER(upload_s, "s", 0, 10, "time of one such upload"),
     COUNT(fetch_threads, "threads", 0, 10000, "threads of a process; each serves one replica's fetch of a micro-batch at a time; 0: one per replica"),
     COUNT(prefetch_depth, "micro-batches", 1, 10000, "micro-batches that the host keeps ready for each replica, the next one at least; from 2 on, no replica waits for another's fetch"),
-    FLAG(outputs_each_micro_batch, "results of every micro-batch go to the host, in a host exchange of their own"),
+    FLAG(outputs_each_micro_batch, "in training, results of every micro-batch go to the host, in a host exchange of their own, as in inference they always do"),
     COUNT(output_reductions, "reductions", 0, 1000, "values averaged over the host processes in each call; 0 where that is not timed"),
 };
 const size_t n_framework_fields = sizeof framework_fields / sizeof *framework_fields;

@@ -37,7 +37,7 @@ struct program {
     double upload_s;                    /* time of one upload */
     uint64_t fetch_threads;             /* threads of a process that serve the fetches of its replicas; 0 means one per replica */
     uint64_t prefetch_depth;            /* micro-batches that the host keeps ready for a replica */
-    bool outputs_each_micro_batch;      /* the results of every micro-batch go to the host, in a host exchange of their own */
+    bool outputs_each_micro_batch;      /* in training the results of every micro-batch go to the host, in a host exchange of their own */
     uint64_t output_reductions;         /* values averaged over the host processes in each call */
 };
 

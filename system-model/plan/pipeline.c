@@ -183,8 +183,8 @@ static uint32_t stash_depth(const struct plan *p, uint32_t stage)
 }
 
 /* A host exchange is a sync of the whole replica with its process. There is one for the input, and one for the results if each micro-batch has
- * any for the host. I/O tiles take bytes off the way and not the sync; results leave them in the exchange that brings input. That they save no
- * sync is assumed: ResNet-50 on C600 takes 10 us a batch more with real data than with data made on the chip (docs/unexplained.md). A process
+ * any for the host, as in inference. I/O tiles take bytes off the way and not the sync; results leave them in the exchange that brings input. That they
+ * save no sync is assumed: ResNet-50 on C600 takes 10 us a batch more with real data than with data made on the chip (docs/unexplained.md). A process
  * with one buffer for each stream has to empty or fill it before the replica's next sync, so that replicas are served in turn; with more buffers
  * it is ahead of them and grants the sync at once. */
 static void plan_fetch(struct plan *p, double step_bytes)
@@ -192,12 +192,13 @@ static void plan_fetch(struct plan *p, double step_bytes)
     const struct plan_request *o = &p->request;
     uint64_t replicas = plan_process_replicas(&p->request), threads = o->program.fetch_threads;
     uint64_t turns = threads && o->program.prefetch_depth < 2 ? ceil_div(replicas, threads) : 1;
-    uint64_t exchanges = o->program.outputs_each_micro_batch && !o->io_tiles ? 2 : 1;
+    bool has_results = o->program.outputs_each_micro_batch || (!o->training && !o->evaluation);
+    uint64_t exchanges = has_results && !o->io_tiles ? 2 : 1;
     p->fetch_cycles = step_bytes > 0 ? cycles_of(p->topology, (double)(turns * exchanges) * p->topology->machine->host_latency_s) : 0;
 }
 
-/* Input that has arrived on I/O tiles is passed on to the tiles that compute, by an exchange on which all tiles wait (PopART's copy between the
- * two kinds of tiles). Few tiles send what many receive. */
+/* Input that has arrived on I/O tiles is passed on to the tiles that compute, and results are passed back, by an exchange on which all tiles wait
+ * (PopART's copy between the two kinds of tiles). Few tiles send what many receive, or the other way round. */
 static uint64_t io_copy_cycles(const struct chip *chip, uint64_t io_tiles, uint64_t n_bytes)
 {
     uint64_t busiest_bytes = ceil_div(n_bytes, min_u64(io_tiles, chip->n_tiles - io_tiles));
@@ -206,39 +207,47 @@ static uint64_t io_copy_cycles(const struct chip *chip, uint64_t io_tiles, uint6
     return superstep_cycles(chip) + chip->exchange_transit_cycles + (uint64_t)ceil((double)busiest_bytes / chip_exchange_bytes_per_cycle(chip));
 }
 
-/* Input bytes of the IPU that gets most: its stages share one port. */
-static uint64_t busiest_port_bytes(const struct plan *p, struct arena *a)
+/* The time that a stage's IPU waits for a micro-batch's input and results. */
+static uint64_t stage_io_cycles(const struct plan *p, uint32_t stage, double port_bytes_per_s)
 {
-    uint64_t *bytes = ARENA_ARRAY(a, uint64_t, p->request.ipus_per_replica), most = 0;
-    for (uint32_t s = 0; s < p->n_stages; s++) {
-        bytes[p->stages[s].ipu] += plan_port_bytes(p, s);
-        most = max_u64(most, bytes[p->stages[s].ipu]);
-    }
-    return most;
+    uint64_t in = plan_port_bytes(p, stage), out = plan_result_bytes(p, stage), tiles = p->request.io_tiles;
+    const struct chip *chip = &p->topology->machine->chip;
+    return tiles ? io_copy_cycles(chip, tiles, in) + io_copy_cycles(chip, tiles, out) : cycles_of(p->topology, (double)(in + out) / port_bytes_per_s);
 }
 
-/* Without I/O tiles the IPU waits while it reads from its host port. With them the port fills the I/O tiles during the work, and the step takes at
- * least as long as that. */
+/* Bytes of a micro-batch in one direction: of a replica, and of the IPU that has most, as its stages share one port. */
+struct port_bytes { double sum, most; };
+
+static struct port_bytes port_bytes(const struct plan *p, uint64_t stage_bytes(const struct plan *, uint32_t), struct arena *a)
+{
+    double *of_ipu = ARENA_ARRAY(a, double, p->request.ipus_per_replica);
+    struct port_bytes b = {0};
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        double n = (double)stage_bytes(p, s);
+        b.sum += n;
+        b.most = fmax(b.most, of_ipu[p->stages[s].ipu] += n);
+    }
+    return b;
+}
+
+/* Without I/O tiles the IPU waits while its host port is in use. With them the port fills and empties the I/O tiles during the work, and the step takes
+ * at least as long as that. Ports and networks carry both directions at once. */
 static void plan_input(struct plan *p, struct arena *a)
 {
     const struct machine *m = p->topology->machine;
-    p->io_cycles = ARENA_ARRAY(a, uint64_t, p->n_stages);
-    double rate = m->chip.host_link_bytes_per_s, step_bytes = 0;
+    const struct port_bytes in = port_bytes(p, plan_port_bytes, a), out = port_bytes(p, plan_result_bytes, a);
+    double rate = m->chip.host_link_bytes_per_s, step_bytes = in.sum * p->request.grad_accum;
     double port_share = m->pcie_shared_bytes_per_s / (double)plan_sharing_ipus(p, m->pcie_shared_ipus);
     if (m->pcie_shared_ipus > 1)
         rate = fmin(rate, port_share);
-    for (uint32_t s = 0; s < p->n_stages; s++) {
-        double bytes = (double)plan_port_bytes(p, s);
-        step_bytes += bytes * p->request.grad_accum;
-        if (p->request.io_tiles)
-            p->io_cycles[s] = io_copy_cycles(&m->chip, p->request.io_tiles, plan_port_bytes(p, s));
-        else
-            p->io_cycles[s] = cycles_of(p->topology, bytes / rate);
-    }
-    double beside_s = p->request.io_tiles ? (double)busiest_port_bytes(p, a) / rate : 0;
+    p->io_cycles = ARENA_ARRAY(a, uint64_t, p->n_stages);
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        p->io_cycles[s] = stage_io_cycles(p, s, rate);
+    double beside_s = p->request.io_tiles ? fmax(in.most, out.most) / rate : 0;
     p->overlapped_input_cycles = cycles_of(p->topology, beside_s);
     double replicas_on_board = (double)plan_sharing_ipus(p, m->ipus_per_board) / p->request.ipus_per_replica;
-    double floor_s = fmax(beside_s * p->request.grad_accum, step_bytes * replicas_on_board / m->host_network_bytes_per_s);
+    double network_s = fmax(in.sum, out.sum) * p->request.grad_accum * replicas_on_board / m->host_network_bytes_per_s;
+    double floor_s = fmax(beside_s * p->request.grad_accum, network_s);
     double decode = p->request.host_decode_bytes_per_s * p->request.n_hosts;
     if (decode > 0)
         floor_s = fmax(floor_s, step_bytes * p->request.n_replicas / decode);

@@ -232,6 +232,7 @@ static void sum_layers(const struct plan *p, struct stage_plan *s)
         s->n_parameters += l->n_parameters;
         s->weight_bytes += l->weight_bytes;
         s->host_bytes += l->host_bytes;
+        s->result_bytes += l->result_bytes;
         if (!p->request.training)
             continue;
         cycles_add(&s->backward, &l->backward, 1);

@@ -36,7 +36,7 @@ struct stage_plan {
     uint64_t received_bytes[2];         /* from a neighbour, one micro-batch, by task_kind */
     struct stage_layer *layers;         /* by layer of the stage */
     uint32_t stash_depth;               /* micro-batches in flight */
-    uint64_t host_bytes;                /* one micro-batch's input */
+    uint64_t host_bytes, result_bytes;  /* one micro-batch's input, and what no operation reads */
 };
 static inline uint32_t stage_end(const struct stage_plan *s) { return s->first_layer + s->n_layers; }   /* the layer after its last */
 uint64_t stage_input_bytes(const struct stage_plan *s);     /* received from earlier stages, one micro-batch */
@@ -106,9 +106,9 @@ struct plan {
     uint32_t *slot_tasks, *slot_first;  /* tasks of slot i: slot_tasks[slot_first[i] .. slot_first[i + 1]) */
     uint32_t n_runs;
     struct pipeline_run *runs;
-    uint64_t *io_cycles;                /* by stage: reading one micro-batch's input from the host port, or passing it on from I/O tiles */
+    uint64_t *io_cycles;                /* by stage: one micro-batch's input and results at the host's port, or on their way from and to I/O tiles */
     uint64_t fetch_cycles;              /* the replica waits so long for each micro-batch's host exchange, in addition to its bytes */
-    uint64_t overlapped_input_cycles;   /* the port's time for a micro-batch that it brings during the work; 0 without I/O tiles */
+    uint64_t overlapped_input_cycles;   /* the port's time for a micro-batch that it brings or takes during the work; 0 without I/O tiles */
     uint64_t host_floor_cycles;         /* the step cannot be shorter: network and decoding of its input, and the port that fills I/O tiles */
     struct update_program update;
     uint64_t call_cycles[N_CALL_PARTS];
@@ -135,6 +135,7 @@ double plan_available_memory(const struct plan_request *r, uint32_t ipu);   /* a
 bool plan_keeps_gradients(const struct plan_request *r);    /* they are summed over micro-batches, or wait to be reduced */
 bool plan_streams(const struct plan_request *r, uint64_t n_elements);       /* moments of a tensor of this size are in streaming memory */
 uint64_t plan_port_bytes(const struct plan *p, uint32_t stage);     /* the part of a micro-batch's input that crosses the host's port */
+uint64_t plan_result_bytes(const struct plan *p, uint32_t stage);   /* the same of its results: inference returns all, other programs next to nothing */
 uint64_t plan_process_replicas(const struct plan_request *r);       /* replicas of the host process that has most */
 double plan_process_bytes(const struct plan *p);                    /* input of one micro-batch for all replicas of that process */
 double plan_preparing_cores(const struct plan_request *r);          /* cores that prepare the input of one process at once; infinite if no limit is known */

@@ -58,6 +58,12 @@ uint64_t plan_port_bytes(const struct plan *p, uint32_t stage)
     return p->request.synthetic_data ? 0 : p->stages[stage].host_bytes;
 }
 
+uint64_t plan_result_bytes(const struct plan *p, uint32_t stage)
+{
+    const struct plan_request *o = &p->request;
+    return o->training || o->evaluation || o->synthetic_data ? 0 : p->stages[stage].result_bytes;
+}
+
 uint64_t stage_input_bytes(const struct stage_plan *s)
 {
     return s->first_layer ? s->compiled->layers[s->first_layer - 1].output_bytes : 0;

@@ -161,9 +161,11 @@ static void a_graph_is_compiled_once_for_each_share(void **state)
     enum { N = 70 };
     const struct compiled *made[N];
     uint32_t x = start_unit(&y, &g);
-    graph_op(&g, OP_RELU, &x, 1, (struct op_attributes){0});
+    x = graph_op(&g, OP_RELU, &x, 1, (struct op_attributes){0});
+    graph_op(&g, OP_TANH, &x, 1, (struct op_attributes){0});
     compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
     struct op_plan_options opt = { .inference = true, .n_tiles = 1472 };
+    assert_int_equal(compile_graph(&c, &opt)->layers[0].result_bytes, 3072);       /* the second's: the first's are read */
     for (uint32_t i = 0; i < N; i++) {
         opt.available_memory = 0.01 * (i + 1);
         made[i] = compile_graph(&c, &opt);

@@ -137,7 +137,7 @@ static void stages_of_one_ipu_read_their_own_input(void **state)
 /* 7 replicas of 3 IPUs in 2 processes of 3 threads: one of 4 replicas serves them in 2 turns of 17 cycles. All IPUs
  * wait that long for each of 5 micro-batches, in addition to 2 x 10 cycles of fill, 5 x 30 of work and 2 x 20 of
  * drain. With a thread for each replica, or several micro-batches kept ready, there is one turn; if nothing is read,
- * there is none. Results of each micro-batch take as long again. */
+ * there is none. Results of each micro-batch take as long again, which inference always has. */
 static void a_replica_waits_for_its_turn_with_the_host(void **state)
 {
     (void)state;
@@ -145,7 +145,7 @@ static void a_replica_waits_for_its_turn_with_the_host(void **state)
         { 6, 3, true, false, 210 + 5 * 2 * 2 * 17, true, 0 }, { 6, 3, true, false, 210 + 5 * 2 * 17, false, 0 },
         { 6, 0, true, false, 210 + 5 * 17, false, 0 }, { 6, 1, true, false, 210 + 5 * 4 * 17, false, 1 },
         { 6, 1, true, false, 210 + 5 * 17, false, 2 }, { 6, 1, true, false, 210 + 5 * 2 * 17, true, 3 }, { 0, 1, true, false, 210, false, 0 },
-        { 6, 3, false, true, 7 * 10 + 5 * 2 * 17, false, 0 }, { 6, 3, false, false, 7 * 10 + 5 * 2 * 17, false, 0 },
+        { 6, 3, false, true, 7 * 10 + 5 * 2 * 17, false, 0 }, { 6, 3, false, false, 7 * 10 + 5 * 2 * 2 * 17, false, 0 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy y;
@@ -168,17 +168,21 @@ static void a_replica_waits_for_its_turn_with_the_host(void **state)
 }
 
 /* Each of 4 micro-batches of 33 bytes, 100 cycles long, is sent on from 2 of 7 tiles, or to the 2 that I/O tiles leave: 17 bytes of one, 9 cycles,
- * the sync of a superstep, 5 and 3, and 7 on the way. All wait 17 cycles for the
- * host's sync, however many results there are, and the step is no shorter than the port takes. */
-static void what_arrives_on_io_tiles_is_sent_on(void **state)
+ * the sync of a superstep, 5 and 3, and 7 on the way. Results of 12 bytes take the same way back: 6 bytes of one, 3 cycles and 15. All wait 17 cycles for
+ * the host's sync, however many results there are, and the step is no shorter than the port takes in either direction. Without I/O tiles bytes of
+ * both directions are waited for, and two syncs; in training the results stay. */
+static void io_tiles_pass_on_input_and_results(void **state)
 {
     (void)state;
-    static const struct { uint64_t host_bytes; uint32_t io_tiles; double port; uint64_t want, host; } cases[] = {
-        { 33, 2, 1e9, 4 * (100 + 24 + 17), 4 * (24 + 17) }, { 33, 5, 1e9, 4 * (100 + 24 + 17), 4 * (24 + 17) }, { 0, 2, 1e9, 400, 0 }, { 33, 2, 1e8, 1320, 1320 - 400 },
+    static const struct { bool training; uint64_t host_bytes, result_bytes; uint32_t io_tiles; double port; uint64_t want, host; } cases[] = {
+        { false, 33, 0, 2, 1e9, 4 * (100 + 24 + 17), 4 * (24 + 17) }, { false, 33, 0, 5, 1e9, 4 * (100 + 24 + 17), 4 * (24 + 17) },
+        { false, 0, 0, 2, 1e9, 400, 0 }, { false, 33, 0, 2, 1e8, 1320, 1320 - 400 },
+        { false, 33, 12, 2, 1e9, 4 * (100 + 24 + 18 + 17), 4 * (24 + 18 + 17) }, { false, 33, 66, 2, 1e8, 2640, 2640 - 400 },
+        { false, 33, 12, 0, 1e9, 4 * (100 + 33 + 12 + 2 * 17), 4 * (33 + 12 + 2 * 17) }, { true, 33, 12, 2, 1e9, 4 * (100 + 210 + 24 + 17), 4 * (24 + 17) },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy y;
-        toy_start(&y, 1, 1, SCHEDULE_NONE, false, 4);
+        toy_start(&y, 1, 1, SCHEDULE_NONE, cases[i].training, 4);
         y.machine.chip.exchange_bytes_per_cycle = 2;
         y.machine.chip.exchange_efficiency = 1;
         y.machine.chip.on_chip_sync_cycles = 5;
@@ -186,9 +190,10 @@ static void what_arrives_on_io_tiles_is_sent_on(void **state)
         y.machine.chip.exchange_transit_cycles = 7;
         y.machine.chip.host_link_bytes_per_s = cases[i].port;
         y.machine.host_latency_s = 17e-9;
-        y.plan.request.program.outputs_each_micro_batch = true;
+        y.plan.request.program.outputs_each_micro_batch = i == 0;
         y.plan.request.io_tiles = cases[i].io_tiles;
         y.plan.stages[0].host_bytes = cases[i].host_bytes;
+        y.plan.stages[0].result_bytes = cases[i].result_bytes;
         toy_run(&y);
         assert_int_equal(y.timeline.step_cycles, cases[i].want);
         assert_int_equal(y.timeline.rows[0].spent.part[PART_HOST], cases[i].host);
@@ -259,7 +264,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_update_waits_for_the_slowest), cmocka_unit_test(an_update_in_series_takes_turns),
     cmocka_unit_test(a_slow_chip_holds_all_replicas_up), cmocka_unit_test(a_slow_chip_takes_whole_cycles),
     cmocka_unit_test(input_that_is_not_hidden_stops_the_ipu), cmocka_unit_test(stages_of_one_ipu_read_their_own_input),
-    cmocka_unit_test(a_replica_waits_for_its_turn_with_the_host), cmocka_unit_test(what_arrives_on_io_tiles_is_sent_on),
+    cmocka_unit_test(a_replica_waits_for_its_turn_with_the_host), cmocka_unit_test(io_tiles_pass_on_input_and_results),
     cmocka_unit_test(the_step_waits_for_its_input), cmocka_unit_test(two_chips_share_a_port),
     cmocka_unit_test(a_byte_a_second_is_a_rate),
 };

@@ -21,7 +21,7 @@ static bool is_idle_setting(const struct recipe *r, const char *key, const char 
 {
     bool on_chip = r->optimizer_state == OPTIMIZER_ON_CHIP, in_turns = r->schedule == SCHEDULE_GROUPED || r->schedule == SCHEDULE_INTERLEAVED;
     in_turns = in_turns && (r->ipus_per_replica > 1 || r->layers_per_ipu);      /* see recipe_check_schedule() */
-    static const char *const of_inference[] = { "calls_overlap", "launch_s", "host_data", "fetch_threads", "prefetch_depth", "outputs_each_micro_batch" };
+    static const char *const of_inference[] = { "calls_overlap", "launch_s", "host_data", "fetch_threads", "prefetch_depth" };
     bool decides_inference = false;
     for (size_t i = 0; i < sizeof of_inference / sizeof *of_inference; i++)
         decides_inference |= text_is(key, of_inference[i]);
