@@ -206,7 +206,8 @@ static void take_log(struct folder_reading *r, struct judged_log *l, size_t inde
     struct folder *f = r->f;
     const char *name = f->runs[index].file;
     if (!l->read) {
-        f->problem = arena_printf(a, "%s: %s", name, strrchr(l->why.msg, '/') ? strrchr(l->why.msg, '/') + 1 : l->why.msg);
+        size_t n = strlen(l->path);             /* most messages begin with the path */
+        f->problem = arena_printf(a, "%s%s", name, strncmp(l->why.msg, l->path, n) == 0 ? l->why.msg + n : arena_printf(a, ": %s", l->why.msg));
         return;
     }
     if (index == 0)

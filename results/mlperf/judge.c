@@ -337,7 +337,7 @@ static void refuse_impossible(struct log_facts *f)
     struct impossible found = f->number.text && !line_is_refused(&out->compliance, f->number.line) ? f->number : (struct impossible){ .text = NULL };
     if (r->problem && !isnan(r->run_start_ms) && !isnan(r->run_stop_ms))
         found = (struct impossible){ 0, "run_stop",
-            arena_printf(f->a, "%s (run_start %.0f ms, run_stop %.0f ms): impossible, refused by podbench", r->problem, r->run_start_ms,
+            arena_printf(f->a, "%s (run_start %.15g ms, run_stop %.15g ms): impossible, refused by podbench", r->problem, r->run_start_ms,
                          r->run_stop_ms) };
     else if (r->init_s < 0)
         found = (struct impossible){ 0, "init_stop", "init_stop is before init_start: impossible, refused by podbench" };

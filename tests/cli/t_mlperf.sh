@@ -164,6 +164,10 @@ run lint "$work/tree"
 gives 2 "no result_N.txt" "a tree of a pipe and a link to itself"
 grep -q "up: is a symbolic link: not followed" "$work/err" && grep -q "result_0.txt: is a pipe: not read" "$work/err"
 result $? "what is passed over is said" "$(cat "$work/err")"
+cp "$logs/result_0.txt" "$work/odd" && truncate -s 300M "$work/odd/result_1.txt"
+run lint "$work/odd" --ruleset 2.0.0
+gives 1 "odd: fail: result_1.txt: 314572800 bytes, more than" "a log that is too large is named once"
+rm -r "$work/odd"
 
 # On a terminal, from the third second on; each folder is made slow.
 if script -qec true /dev/null </dev/null >/dev/null 2>&1 && strace -qq -e trace=write -o /dev/null true 2>/dev/null; then

@@ -207,6 +207,7 @@ static void no_output(struct draft *d)          { d->graph.n_output = 0; }
 static void nobodys_output(struct draft *d)     { d->outputs[0]->name = "z"; }
 static void made_twice(struct draft *d)         { draft_node(d, "Relu", "x", "y", ""); }
 static void constant_made(struct draft *d)      { draft_node(d, "Relu", "x", "w", ""); }
+static void weight_made_later(struct draft *d)   { draft_node(d, "Relu", "y", "w", ""); }
 static void nine_of_an_input(struct draft *d)   { draft_input(d, "u", ONNX_FLOAT, "1,2,3,4,5,6,7,8,9"); }
 static void eight_of_an_input(struct draft *d)  { draft_input(d, "u", ONNX_FLOAT, "1,2,3,4,5,6,7,8"); }
 static void no_size_of_an_input(struct draft *d) { draft_input(d, "u", ONNX_FLOAT, "1,0"); }
@@ -247,7 +248,8 @@ static void files_that_are_refused(void **state)
 {
     static const struct { void (*spoil)(struct draft *d); const char *message; } cases[] = {
         { no_graph, ": a model without a graph" }, { no_output, ": the graph has no output" }, { nobodys_output, ": output z is made by no node" },
-        { made_twice, ": node 1, Relu 'n1': makes y a second time" }, { constant_made, ": node 0, Relu 'n1': makes w a second time" },
+        { made_twice, ": node 1, Relu 'n1': makes y a second time" }, { constant_made, ": node 1, Relu 'n1': makes w a second time" },
+        { weight_made_later, ": node 1, Relu 'n1': makes w a second time" },
         { nine_of_an_input, ": u has 9 dimensions, at most 8" }, { eight_of_an_input, "" },
         { no_size_of_an_input, ": input u: the size of its dimension 'u.dim1' is not known; give it: --set data.u.dim1=128" }, { a_long_input, "" },
         { too_long_an_input, ": input u: the size of its dimension 'u.dim1' is not known; give it: --set data.u.dim1=128" },

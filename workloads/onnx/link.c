@@ -215,8 +215,10 @@ static Onnx__NodeProto *const *sorted_nodes(struct onnx_model *m, Onnx__NodeProt
     s.n_makers = m->n_values;
     s.maker = ARENA_ARRAY(m->arena, uint32_t, s.n_makers);
     for (size_t i = n; i-- > 0; )               /* backwards, so that the first of two makers counts; the second is refused */
-        for (size_t k = 0; k < nodes[i]->n_output; k++)
-            s.maker[onnx_value(m, nodes[i]->output[k])] = (uint32_t)i + 1;
+        for (size_t k = 0; k < nodes[i]->n_output; k++) {
+            uint32_t value = onnx_value(m, nodes[i]->output[k]);
+            s.maker[value] = m->values[value].constant ? 0 : (uint32_t)i + 1;       /* a weight is there before all nodes */
+        }
     for (size_t i = 0; i < n; i++)
         sort_from(&s, (uint32_t)i);
     return s.sorted;
