@@ -133,7 +133,6 @@ static const char *id_of(const char *path, struct arena *a)
     return id;
 }
 
-/* In another folder the recipe names the model by its whole path. */
 /* A path to be pasted into a shell: quoted, unless it is plain. */
 static const char *shell_word(const char *path, struct arena *a)
 {
@@ -148,6 +147,7 @@ static const char *shell_word(const char *path, struct arena *a)
     return arena_printf(a, "%s'", out);
 }
 
+/* In another folder the recipe names the model by its whole path. */
 static int write_recipe(const struct options *o, struct session *s, struct err *err)
 {
     const char *folder = o->n_arguments ? o->arguments[0] : ".";

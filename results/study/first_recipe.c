@@ -6,7 +6,7 @@
 #include "workloads/onnx/onnx.h"
 #include <unistd.h>
 
-enum { WIDEST = 16, LARGEST_BATCH = 1024, MOST_STEPS = 10000, UPDATES_PER_STAGE = 8, MOST_OWN_SETS = 16, N_SETTINGS = 10 };
+enum { WIDEST = 16, LARGEST_BATCH = 1024, MOST_STEPS = 10000, UPDATES_PER_STAGE = 8, N_SETTINGS = 10 };
 static const double pays = 1.02, call_share = 0.05;     /* a doubled batch must give so much more; what calls may cost of a step */
 
 /* ---- facts from the file -------------------------------------------------------------------------------------------- */
@@ -36,7 +36,15 @@ static uint64_t usual_size(const char *name)
     return 128;
 }
 
-struct first_trial { const struct first_recipe_request *q; const char *path; bool training; const char *settings[N_SETTINGS]; struct arena *a; };
+/* A setting that is not there leaves the key to its default. The user's own come after all others. */
+struct first_trial {
+    const struct first_recipe_request *q;
+    const char *path, *framework, *mode;
+    bool training;
+    uint64_t own_ipus;                      /* of the system that the user gave; 0: none was given */
+    const char *settings[N_SETTINGS];
+    struct arena *a;
+};
 
 /* The value of "key=value"; NULL means the text sets another key. */
 static const char *set_value(const char *text, const char *key)
@@ -45,28 +53,25 @@ static const char *set_value(const char *text, const char *key)
     return strncmp(text, key, n) == 0 && text[n] == '=' ? text + n + 1 : NULL;
 }
 
+/* The last of the user's values of a key counts. */
 static const char *given_value(const struct first_recipe_request *q, const char *key, const char *otherwise)
 {
     const char *value = NULL;
-    for (size_t i = 0; i < q->n_sets && !value; i++)
+    for (size_t i = q->n_sets; i-- > 0 && !value; )
         value = set_value(q->sets[i], key);
     return value ? value : otherwise;
 }
 
-/* The sizes of symbolic dimensions as lines of [data], assumed where nobody gave them. */
-static const char *data_lines(const char **assumed, const struct first_recipe_request *q, const struct onnx_description *d, struct arena *a)
+/* The sizes of symbolic dimensions that nobody gave: "tokens = 128, ..."; NULL if none. */
+static const char *assumed_sizes(const struct first_recipe_request *q, const struct onnx_description *d, struct arena *a)
 {
-    const char *lines = "";
-    *assumed = NULL;
+    const char *list = NULL;
     for (size_t i = 0; i < d->n_dimensions; i++) {
         const char *name = d->dimensions[i];
-        if (given_value(q, arena_printf(a, "data.%s", name), NULL))
-            continue;
-        uint64_t size = usual_size(name);
-        lines = arena_printf(a, "%s%s = %ju\n", lines, name, (uintmax_t)size);
-        *assumed = arena_printf(a, "%s%s%s = %ju", *assumed ? *assumed : "", *assumed ? ", " : "", name, (uintmax_t)size);
+        if (!given_value(q, arena_printf(a, "data.%s", name), NULL))
+            list = arena_printf(a, "%s%s%s = %ju", list ? list : "", list ? ", " : "", name, (uintmax_t)usual_size(name));
     }
-    return lines;
+    return list;
 }
 
 /* ---- trials ------------------------------------------------------------------------------------------------------------ */
@@ -81,12 +86,12 @@ static void set(struct first_trial *t, enum setting s, uint64_t value) { t->sett
 /* The user's own settings come last. */
 static bool simulate_settings(struct result *r, const struct first_trial *t, struct err *err)
 {
-    const char *all[N_SETTINGS + MOST_OWN_SETS];
+    const char **all = ARENA_ROOM(t->a, const char *, N_SETTINGS + t->q->n_sets);
     size_t n = 0;
     for (int i = 0; i < N_SETTINGS; i++)
         if (t->settings[i])
             all[n++] = arena_printf(t->a, "%s=%s", setting_keys[i], t->settings[i]);
-    for (size_t i = 0; i < t->q->n_sets && i < MOST_OWN_SETS; i++)
+    for (size_t i = 0; i < t->q->n_sets; i++)
         all[n++] = t->q->sets[i];
     struct simulation_request s = { .recipe = t->path, .simulator = t->q->simulator };
     return result_with(r, &s, all, n, err);
@@ -129,12 +134,13 @@ static bool simulate_trial(struct result *best, struct first_trial *t, struct er
     return any;
 }
 
-static uint64_t pod_ipus(uint64_t width) { return width <= 4 ? 4 : 16; }
+/* The user's system, or one pod of four or sixteen IPUs. */
+static uint64_t system_ipus(const struct first_trial *t, uint64_t width) { return t->own_ipus ? t->own_ipus : width <= 4 ? 4 : 16; }
 
-/* One pod of four or sixteen IPUs, full of replicas. */
+/* A system full of replicas. */
 static void set_width(struct first_trial *t, uint64_t width)
 {
-    uint64_t ipus = pod_ipus(width);
+    uint64_t ipus = system_ipus(t, width);
     t->settings[SET_SYSTEM] = ipus == 4 ? "bow-pod4" : "bow-pod16";
     for (int i = SET_BATCH; i < N_SETTINGS; i++)
         t->settings[i] = NULL;              /* to be found */
@@ -184,54 +190,62 @@ static void find_steps(struct result *best, struct first_trial *t)
 
 /* ---- the recipe -------------------------------------------------------------------------------------------------------- */
 
-/* The file that trials simulate; they vary the rest by settings. */
-static const char *base_text(const struct first_recipe_request *q, const char *model, const char *framework, const char *mode, const char *data, struct arena *a)
+struct recipe_line { const char *key, *value; };     /* the key with its section */
+struct recipe_lines { struct recipe_line *items; size_t n, cap; struct arena *a; };
+
+/* A key has one line, with its last value. */
+static void put_line(struct recipe_lines *l, const char *key, const char *value)
 {
-    return arena_printf(a, "[recipe]\nid = %s\nworkload = %s\nsystem = bow-pod4\nframework = %s\nmode = %s\nsource = my own\n\n[data]\n%s\n[parallel]\n"
-                        "replicas = 4\nipus_per_replica = 1\nmicro_batch = 1\n\n[precision]\ncompute = fp16\n%s", q->id, model, framework, mode, data,
-                        text_is(mode, "train") ? "\n[optimizer]\nname = adam\n" : "");
+    for (size_t i = 0; i < l->n; i++)
+        if (text_is(l->items[i].key, key)) {
+            l->items[i].value = value;
+            return;
+        }
+    ARENA_APPEND(l->a, l->items, l->n, l->cap, (struct recipe_line){ key, value });
 }
 
-static const char *setting_of(const struct first_trial *t, enum setting s, const char *otherwise)
+/* Sections in the order of their first lines. */
+static const char *lines_text(const struct recipe_lines *l)
 {
-    return given_value(t->q, setting_keys[s], t->settings[s] ? t->settings[s] : otherwise);
-}
-
-/* Lines of a section that the user set and that have no place of their own. */
-static const char *other_lines(const struct first_trial *t, const char *section)
-{
-    static const char *const own[] = { "recipe.framework", "recipe.mode", "recipe.workload" };
-    const char *lines = "";
-    size_t n = strlen(section);
-    for (size_t i = 0; i < t->q->n_sets; i++) {
-        const char *s = t->q->sets[i];
-        bool placed = strncmp(s, section, n) != 0 || s[n] != '.';
-        for (int k = 0; k < N_SETTINGS; k++)
-            placed |= set_value(s, setting_keys[k]) != NULL;
-        for (size_t k = 0; k < sizeof own / sizeof *own; k++)
-            placed |= set_value(s, own[k]) != NULL;
-        const char *equals = strchr(s, '=');
-        if (!placed && equals)
-            lines = arena_printf(t->a, "%s%.*s = %s\n", lines, (int)(equals - s - n - 1), s + n + 1, equals + 1);
+    const char *text = "";
+    bool *printed = ARENA_ARRAY(l->a, bool, l->n);
+    for (size_t i = 0; i < l->n; i++) {
+        size_t n = strcspn(l->items[i].key, ".") + 1;
+        if (!printed[i])
+            text = arena_printf(l->a, "%s\n[%.*s]\n", text, (int)n - 1, l->items[i].key);
+        for (size_t k = i; k < l->n; k++)
+            if (!printed[k] && strncmp(l->items[k].key, l->items[i].key, n) == 0) {
+                text = arena_printf(l->a, "%s%s = %s\n", text, l->items[k].key + n, l->items[k].value);
+                printed[k] = true;
+            }
     }
-    return lines;
+    return text;
 }
 
-static const char *recipe_text(const struct first_trial *t, const char *framework, const char *mode, const char *data, const char *comment)
+/* The recipe of a trial: what is known of the file, the settings that are there, and the user's own. */
+static const char *recipe_text(const struct first_trial *t, const struct onnx_description *d, const char *model)
 {
-    bool training = text_is(mode, "train");
-    const char *call = training && t->settings[SET_CALL] ? arena_printf(t->a, "[hosts]\nsteps_per_call = %s\n\n", setting_of(t, SET_CALL, "1")) : "";
-    const char *how = "";
-    for (int i = SET_SCHEDULE; i < N_SETTINGS; i++)
+    struct recipe_lines l = { .a = t->a };
+    const struct recipe_line known[] = { { "recipe.id", t->q->id }, { "recipe.workload", model }, { "recipe.system", "bow-pod4" },
+                                         { "recipe.framework", t->framework }, { "recipe.mode", t->mode }, { "recipe.source", "my own" } };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        put_line(&l, known[i].key, known[i].value);
+    for (size_t i = 0; i < d->n_dimensions; i++)
+        put_line(&l, arena_printf(t->a, "data.%s", d->dimensions[i]), arena_printf(t->a, "%ju", (uintmax_t)usual_size(d->dimensions[i])));
+    const struct recipe_line least[] = { { "parallel.replicas", "4" }, { "parallel.ipus_per_replica", "1" }, { "parallel.micro_batch", "1" } };
+    for (size_t i = 0; i < sizeof least / sizeof *least; i++)
+        put_line(&l, least[i].key, least[i].value);
+    for (int i = 0; i < N_SETTINGS; i++)
         if (t->settings[i])
-            how = arena_printf(t->a, "%s%s = %s\n", how, strchr(setting_keys[i], '.') + 1, setting_of(t, i, ""));
-    return arena_printf(t->a, "%s\n[recipe]\nid = %s\nworkload = %s\nsystem = %s\nframework = %s\nmode = %s\nsource = my own\n%s\n[data]\n%s%s\n[parallel]\n"
-                        "replicas = %s\nipus_per_replica = %s\nmicro_batch = %s\ngradient_accumulation = %s\n%s%s\n%s[precision]\ncompute = fp16\n%s%s", comment,
-                        t->q->id, given_value(t->q, "recipe.workload", t->q->model), setting_of(t, SET_SYSTEM, ""), given_value(t->q, "recipe.framework", framework),
-                        mode, other_lines(t, "recipe"), data, other_lines(t, "data"), setting_of(t, SET_REPLICAS, ""), setting_of(t, SET_WIDTH, ""),
-                        setting_of(t, SET_BATCH, "1"), setting_of(t, SET_ACCUMULATION, "1"),
-                        how, other_lines(t, "parallel"), call,
-                        other_lines(t, "precision"), training ? "\n[optimizer]\nname = adam\n" : "");
+            put_line(&l, setting_keys[i], t->settings[i]);
+    put_line(&l, "precision.compute", "fp16");
+    if (t->training)
+        put_line(&l, "optimizer.name", "adam");
+    for (size_t i = 0; i < t->q->n_sets; i++) {
+        const char *equals = strchr(t->q->sets[i], '=');
+        put_line(&l, arena_printf(t->a, "%.*s", (int)(equals - t->q->sets[i]), t->q->sets[i]), equals + 1);
+    }
+    return lines_text(&l);
 }
 
 /* Settings that the user did not give, as the recipe has them. */
@@ -245,12 +259,14 @@ static const char *chosen_settings(const struct first_trial *t)
 }
 
 /* Comments before the recipe: facts from the file, and assumed sizes. */
-static const char *comment_of(const struct onnx_description *d, const char *framework, bool known, const char *assumed, bool training, struct arena *a)
+static const char *comment_of(const struct first_trial *t, const struct onnx_description *d, bool known, const char *assumed)
 {
-    return arena_printf(a, "# The first recipe of a model: %s, as the file is %s.\n# %s%s%s\n%s%s%s", training ? "training" : "inference",
-                        training ? "exported for training" : "exported for evaluation", known ? "Its producer is " : "No framework is known for its producer ",
-                        d->producer, known ? arena_printf(a, ", so it is run by %s.", framework) : arena_printf(a, "; it is run by %s.", framework),
-                        assumed ? "# Sizes that nobody has given: " : "", assumed ? assumed : "", assumed ? "\n" : "");
+    const char *why = given_value(t->q, "recipe.mode", NULL) ? "as asked for" : d->training ? "as the file is exported for training"
+                    : "as the file is exported for evaluation";
+    return arena_printf(t->a, "# The first recipe of a model: %s, %s.\n# %s%s%s %s.\n%s%s%s", t->training ? "training" : "inference", why,
+                        known ? "Its producer is " : "No framework is known for its producer ", d->producer, known ? ", so it is run by" : "; it is run by",
+                        given_value(t->q, "recipe.framework", t->framework), assumed ? "# Sizes that nobody has given: " : "", assumed ? assumed : "",
+                        assumed ? "\n" : "");
 }
 
 static bool write_trial(const char *path, const char *text, struct err *err)
@@ -267,23 +283,25 @@ static bool run_trials(struct first_recipe *out, struct first_trial *t, struct e
 {
     const char *found[N_SETTINGS] = { NULL };
     double best_each = 0;
-    for (uint64_t width = 1; width <= WIDEST; width *= 2) {
+    uint64_t own = strtoull(given_value(t->q, setting_keys[SET_WIDTH], "0"), NULL, 10), first = own ? own : 1;
+    uint64_t last = own ? own : t->own_ipus ? min_u64(t->own_ipus, WIDEST) : WIDEST;
+    for (uint64_t width = first; width <= last; width *= 2) {
         struct result r = { 0 };
         struct err why = { "" };
         set_width(t, width);
-        if (!simulate_trial(&r, t, width == 1 ? err : &why)) {
-            if (width == 1)
+        if (!simulate_trial(&r, t, width == first ? err : &why)) {
+            if (width == first)
                 return false;
             break;                              /* more stages than the model has blocks */
         }
         find_batch(&r, t);
         double one_call = r.throughput_samples_per_s;
         find_steps(&r, t);
-        double each = r.throughput_samples_per_s / (double)pod_ipus(width);
-        bool fitted = width > 1 && result_fits_surely(&out->result);
+        double each = r.throughput_samples_per_s / (double)r.ipus;
+        bool fitted = width > first && result_fits_surely(&out->result);
         if (fitted && each <= best_each)
             break;
-        if (width > 1 && !fitted && r.fits_probability <= out->result.fits_probability)
+        if (width > first && !fitted && r.fits_probability <= out->result.fits_probability)
             continue;
         *out = (struct first_recipe){ .result = r, .one_call_throughput = one_call, .assumed = out->assumed };
         best_each = each;
@@ -293,26 +311,56 @@ static bool run_trials(struct first_recipe *out, struct first_trial *t, struct e
     return true;
 }
 
+/* A value on a sheet would change the trials, and no recipe can hold it. */
+static bool check_sets(struct first_trial *t, struct err *err)
+{
+    const char *system = given_value(t->q, "recipe.system", NULL);
+    struct machine m;
+    for (size_t i = 0; i < t->q->n_sets; i++)
+        if (is_sheet_override(t->q->sets[i]))
+            return fail(err, "--set %.200s: is of a sheet, and a recipe holds none; give it to run, or set recipe.system to a sheet of your own", t->q->sets[i]);
+    if (system && !machine_load(&m, system, t->q->simulator->paths->specs_dir, t->a, err))
+        return false;
+    t->own_ipus = system ? m.n_ipus : 0;
+    return true;
+}
+
+/* Trials are simulated from a file without the user's settings, so that messages name these as they were given. */
+static bool try_in_folder(struct first_recipe *out, struct first_trial *t, const struct onnx_description *d, const char *model, struct err *err)
+{
+    char *folder = arena_printf(t->a, "%s/podbench-first-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    if (!mkdtemp(folder))
+        return fail(err, "%s: %m", folder);
+    t->path = arena_printf(t->a, "%s/%s.ini", folder, t->q->id);
+    struct first_recipe_request alone = *t->q;
+    struct first_trial base = *t;
+    base.q = &alone;
+    alone.n_sets = 0;
+    bool good = write_trial(t->path, recipe_text(&base, d, model), err) && run_trials(out, t, err);
+    size_t n = strlen(t->path);
+    if (!good && strncmp(err->msg, t->path, n) == 0)
+        fail(err, "%s%s", t->q->model, arena_strdup(t->a, err->msg + n));
+    unlink(t->path);
+    rmdir(folder);
+    return good;
+}
+
 bool first_recipe_find(struct first_recipe *out, const struct first_recipe_request *q, struct arena *a, struct err *err)
 {
     struct onnx_description d;
-    char *model = realpath(q->model, NULL), *folder = arena_printf(a, "%s/podbench-first-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    char *model = realpath(q->model, NULL);
     *out = (struct first_recipe){ 0 };
     if (!model || !onnx_describe(&d, model, a, err))
         return model ? (free(model), false) : fail(err, "%s: %m", q->model);
     bool known;
-    const char *framework = framework_of(d.producer, &known), *mode = given_value(q, "recipe.mode", d.training ? "train" : "infer");
-    const char *data = data_lines(&out->assumed, q, &d, a), *absolute = arena_strdup(a, model);
-    bool training = text_is(mode, "train");
+    const char *absolute = arena_strdup(a, model);
     free(model);
-    if (!mkdtemp(folder))
-        return fail(err, "%s: %m", folder);
-    struct first_trial t = { .q = q, .path = arena_printf(a, "%s/%s.ini", folder, q->id), .training = training, .a = a };
-    bool good = write_trial(t.path, base_text(q, absolute, framework, mode, data, a), err) && run_trials(out, &t, err);
-    unlink(t.path);
-    rmdir(folder);
+    struct first_trial t = { .q = q, .framework = framework_of(d.producer, &known), .mode = given_value(q, "recipe.mode", d.training ? "train" : "infer"), .a = a };
+    t.training = text_is(t.mode, "train");
+    out->assumed = assumed_sizes(q, &d, a);
+    if (!check_sets(&t, err) || !try_in_folder(out, &t, &d, absolute, err))
+        return false;
     out->chosen = chosen_settings(&t);
-    if (good)
-        out->text = recipe_text(&t, framework, mode, data, comment_of(&d, framework, known, out->assumed, training, a));
-    return good;
+    out->text = arena_printf(a, "%s%s", comment_of(&t, &d, known, out->assumed), recipe_text(&t, &d, q->model));
+    return true;
 }

@@ -2,9 +2,9 @@
 /*
  * first_recipe.h - a recipe for a model of one's own: sizes, framework, split, batch and steps a call with which it fits and computes.
  *
- * The framework is that of the file's producer. The model is put on the fewest IPUs of a Bow Pod on which it surely fits, with recomputation, an
- * optimizer state off chip and less memory for temporaries if it needs them. The micro-batch is doubled as long as it fits and pays. Then as many steps
- * share a call as it takes for calls to cost a twentieth of a step. Each trial is a simulation.
+ * The framework is that of the file's producer. The model is put on the fewest IPUs of a Bow Pod, or of the user's system, on which it surely
+ * fits, with recomputation, an optimizer state off chip and less memory for temporaries if it needs them. The micro-batch is doubled as long as
+ * it fits and pays. Then as many steps share a call as it takes for calls to cost a twentieth of a step. Each trial is a simulation.
  */
 #ifndef FIRST_RECIPE_H
 #define FIRST_RECIPE_H

@@ -36,7 +36,25 @@ result $? "init overwrites nothing" "$(cat err)"
 "$PODBENCH" init there --model resnet18.onnx --set parallel.micro_batch=4 >out 2>err && grep -q "^workload = $work/resnet18.onnx$" there/resnet18.ini &&
     grep -q '^micro_batch = 4$' there/resnet18.ini
 result $? "a new folder, and a key that stays" "$(cat out err there/resnet18.ini)"
-for wrong in "init" "init --set data.x=1" "init --model x.txt" "init --model nowhere.onnx"; do
+
+# A system that is given is filled, and every key that is given is in the recipe once, whatever its section.
+"$PODBENCH" init c600 --model resnet18.onnx --set recipe.system=c600 >out 2>err && grep -q '^replicas = 1$' c600/resnet18.ini && answers c600/resnet18.ini
+result $? "a card of one IPU" "$(cat out err)"
+"$PODBENCH" init pod --model resnet18.onnx --set recipe.system=bow-pod16 --set recipe.mode=train --set precision.compute=fp32 --set optimizer.name=lamb \
+    --set cost.price_per_hour=3 --set recipe.id=mine --set hosts.count=2 --set hosts.count=1 >out 2>err
+"$PODBENCH" run pod/resnet18.ini >out 2>>err && grep -q '^mine: .* on 16 IPUs of bow-pod16, training$' out &&
+    [ "$(grep -cE '^(compute = fp32|name = lamb|price_per_hour = 3|count = 1|id = mine)$' pod/resnet18.ini)" -eq 5 ] &&
+    grep -q ': training, as asked for.$' pod/resnet18.ini
+result $? "a pod, and keys of every section" "$(cat out err pod/resnet18.ini)"
+"$PODBENCH" init two --model resnet18.onnx --set parallel.ipus_per_replica=2 >out 2>err && grep -q '^replicas = 2$' two/resnet18.ini && answers two/resnet18.ini
+result $? "a split that is given" "$(cat out err)"
+"$PODBENCH" init x --model resnet18.onnx --set recipe.system=c600 --set parallel.replicas=2 >out 2>err
+[ $? -eq 2 ] && grep -q '^podbench: [^:]*/resnet18.onnx: parallel: 2 replicas of 1 IPUs want 2 IPUs, c600 has 1;' err && ! grep -q podbench-first err
+result $? "a message names the model, not a trial's file" "$(cat err)"
+"$PODBENCH" init x --model resnet18.onnx --set machine.clock_hz=1e9 >out 2>err
+[ $? -eq 2 ] && grep -q 'is of a sheet, and a recipe holds none' err
+result $? "a value of a sheet" "$(cat err)"
+for wrong in "init" "init --set data.x=1" "init --model resnet18.onnx x --set nonsense" "init --model x.txt" "init --model nowhere.onnx"; do
     # shellcheck disable=SC2086
     "$PODBENCH" $wrong >out 2>err
     [ $? -eq 2 ] && [ "$(wc -l <err)" -eq 1 ]
