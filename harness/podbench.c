@@ -22,7 +22,9 @@ struct podbench *podbench_open(const char *root)
     struct podbench *p = ARENA_NEW(&own, struct podbench);
     p->arena = own;
     gsl_set_error_handler_off();
+    locale_t callers = plain_locale();
     p->is_open = session_open(&p->session, root, "the root", &p->err);
+    uselocale(callers);
     return p;
 }
 
@@ -65,7 +67,10 @@ int podbench_run(struct podbench *p, const char *recipe, const char *const *sets
         return -1;                      /* the message of podbench_open stays */
     p->err = (struct err){ "" };
     p->session.simulator.options = (struct simulator_options){ .totals_only = true };       /* numbers need no spans */
-    if (!simulator_run(&p->session.simulator, &sim, &r, recipe, sets, n_sets, &p->err))
+    locale_t callers = plain_locale();
+    bool good = simulator_run(&p->session.simulator, &sim, &r, recipe, sets, n_sets, &p->err);
+    uselocale(callers);
+    if (!good)
         return -1;
     copy_numbers(out, &r);
     simulation_free(&sim);
@@ -104,6 +109,7 @@ char *podbench_answer(struct podbench *p, const char *const *words, size_t n_wor
     char *text = NULL;
     size_t n_text, n_notes;
     struct session *s = &p->session, before = *s;
+    locale_t callers = plain_locale();
     *status = EXIT_BAD_INPUT;
     free(p->notes);
     p->notes = NULL;
@@ -122,6 +128,7 @@ char *podbench_answer(struct podbench *p, const char *const *words, size_t n_wor
     simulator.watch = before.simulator.watch;
     *s = before;
     s->simulator = simulator;
+    uselocale(callers);
     return text;
 }
 

@@ -41,7 +41,7 @@ struct first_trial {
     const struct first_recipe_request *q;
     const char *path, *framework, *mode;
     bool training;
-    uint64_t own_ipus;                      /* of the system that the user gave; 0: none was given */
+    uint64_t own_ipus;                      /* in the system that the user gave; 0 where none is given */
     const char *settings[N_SETTINGS];
     struct arena *a;
 };
@@ -190,22 +190,22 @@ static void find_steps(struct result *best, struct first_trial *t)
 
 /* ---- the recipe -------------------------------------------------------------------------------------------------------- */
 
-struct recipe_line { const char *key, *value; };     /* the key with its section */
-struct recipe_lines { struct recipe_line *items; size_t n, cap; struct arena *a; };
+struct first_line { const char *key, *value; };     /* the key with its section */
+struct first_lines { struct first_line *items; size_t n, cap; struct arena *a; };
 
 /* A key has one line, with its last value. */
-static void put_line(struct recipe_lines *l, const char *key, const char *value)
+static void put_line(struct first_lines *l, const char *key, const char *value)
 {
     for (size_t i = 0; i < l->n; i++)
         if (text_is(l->items[i].key, key)) {
             l->items[i].value = value;
             return;
         }
-    ARENA_APPEND(l->a, l->items, l->n, l->cap, (struct recipe_line){ key, value });
+    ARENA_APPEND(l->a, l->items, l->n, l->cap, (struct first_line){ key, value });
 }
 
 /* Sections in the order of their first lines. */
-static const char *lines_text(const struct recipe_lines *l)
+static const char *lines_text(const struct first_lines *l)
 {
     const char *text = "";
     bool *printed = ARENA_ARRAY(l->a, bool, l->n);
@@ -225,14 +225,14 @@ static const char *lines_text(const struct recipe_lines *l)
 /* The recipe of a trial: what is known of the file, the settings that are there, and the user's own. */
 static const char *recipe_text(const struct first_trial *t, const struct onnx_description *d, const char *model)
 {
-    struct recipe_lines l = { .a = t->a };
-    const struct recipe_line known[] = { { "recipe.id", t->q->id }, { "recipe.workload", model }, { "recipe.system", "bow-pod4" },
+    struct first_lines l = { .a = t->a };
+    const struct first_line known[] = { { "recipe.id", t->q->id }, { "recipe.workload", model }, { "recipe.system", "bow-pod4" },
                                          { "recipe.framework", t->framework }, { "recipe.mode", t->mode }, { "recipe.source", "my own" } };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         put_line(&l, known[i].key, known[i].value);
     for (size_t i = 0; i < d->n_dimensions; i++)
         put_line(&l, arena_printf(t->a, "data.%s", d->dimensions[i]), arena_printf(t->a, "%ju", (uintmax_t)usual_size(d->dimensions[i])));
-    const struct recipe_line least[] = { { "parallel.replicas", "4" }, { "parallel.ipus_per_replica", "1" }, { "parallel.micro_batch", "1" } };
+    const struct first_line least[] = { { "parallel.replicas", "4" }, { "parallel.ipus_per_replica", "1" }, { "parallel.micro_batch", "1" } };
     for (size_t i = 0; i < sizeof least / sizeof *least; i++)
         put_line(&l, least[i].key, least[i].value);
     for (int i = 0; i < N_SETTINGS; i++)
@@ -312,7 +312,7 @@ static bool run_trials(struct first_recipe *out, struct first_trial *t, struct e
 }
 
 /* A value on a sheet would change the trials, and no recipe can hold it. */
-static bool check_sets(struct first_trial *t, struct err *err)
+static bool check_own_sets(struct first_trial *t, struct err *err)
 {
     const char *system = given_value(t->q, "recipe.system", NULL);
     struct machine m;
@@ -358,7 +358,7 @@ bool first_recipe_find(struct first_recipe *out, const struct first_recipe_reque
     struct first_trial t = { .q = q, .framework = framework_of(d.producer, &known), .mode = given_value(q, "recipe.mode", d.training ? "train" : "infer"), .a = a };
     t.training = text_is(t.mode, "train");
     out->assumed = assumed_sizes(q, &d, a);
-    if (!check_sets(&t, err) || !try_in_folder(out, &t, &d, absolute, err))
+    if (!check_own_sets(&t, err) || !try_in_folder(out, &t, &d, absolute, err))
         return false;
     out->chosen = chosen_settings(&t);
     out->text = arena_printf(a, "%s%s", comment_of(&t, &d, known, out->assumed), recipe_text(&t, &d, q->model));

@@ -270,6 +270,7 @@ static void *sweep_thread(void *user)
     struct sweep_work *w = user;
     struct sweeper x;
     uint64_t number;
+    plain_locale();
     sweeper_open(&x, w->sweep);
     while (take_chunk(w, &number)) {
         struct chunk c = {0};

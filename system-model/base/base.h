@@ -10,6 +10,7 @@
 #define BASE_H
 #include <assert.h>
 #include <inttypes.h>
+#include <locale.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,6 +83,9 @@ void work_in_pieces(piece_work *work, void *user, size_t n_pieces, uint32_t n_th
 
 bool parse_u64(const char *text, uint64_t *out);        /* the whole text is decimal digits, without overflow */
 const char *why_no_u64(const char *text);               /* "is not a whole number ...", to follow a text that parse_u64() refused */
+/* Makes this thread read and write text as the C locale does, and returns what uselocale() is to be given back. The program never calls setlocale();
+ * a program that uses the library may have, and a new thread begins with that locale. */
+locale_t plain_locale(void);
 bool parse_f64(const char *text, double *out);          /* the whole text is a finite decimal number */
 /* A number, which its unit may follow with an SI prefix (n, u, m, k, M, G, T, P) or, for bytes, Ki, Mi, Gi or Ti: 32GB, 1.5 ms. False for another
  * unit. The unit may be NULL or "": then no unit may follow. */

@@ -56,7 +56,12 @@ bool check_printable(const char *text, struct err *err)
     return true;
 }
 
-/* The program never calls setlocale, so strtod reads the decimal point of the C locale. */
+locale_t plain_locale(void)
+{
+    return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));     /* the C library's own object, never freed */
+}
+
+/* Under plain_locale(), so strtod reads a decimal point. */
 bool parse_f64(const char *text, double *out)
 {
     if (!*text || text[strspn(text, "0123456789.eE+-")])

@@ -13,6 +13,7 @@ struct worker { struct shared_work *shared; uint32_t number; pthread_t thread; }
 static void *take_pieces(void *user)
 {
     const struct worker *w = user;
+    plain_locale();
     for (size_t i; (i = atomic_fetch_add(&w->shared->next, 1)) < w->shared->n_pieces; )
         w->shared->work(w->shared->user, i, w->number);
     return NULL;

@@ -6,6 +6,7 @@
 #include "results/simulate/simulator.h"
 
 #include <jansson.h>
+#include <locale.h>
 #include <pthread.h>
 #include <sys/wait.h>
 
@@ -240,6 +241,54 @@ static void threads_with_handles_of_their_own_agree(void **state)
     free(said[0]);
 }
 
+/* A locale whose numbers have a decimal comma, as German ones have. NULL where none can be made. */
+static const char *comma_locale(void)
+{
+    static const char source[] = "LC_NUMERIC\ndecimal_point \"<U002C>\"\nthousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n";
+    static char folder[] = "/tmp/podbench-locale-XXXXXX";
+    char command[200];
+    if (!mkdtemp(folder))
+        return NULL;
+    snprintf(command, sizeof command, "cd %s && cat >source && localedef -c -i source -f ANSI_X3.4-1968 ./comma >/dev/null 2>&1", folder);
+    FILE *f = popen(command, "w");
+    fputs(source, f);
+    pclose(f);
+    setenv("LOCPATH", folder, 1);
+    const char *name = setlocale(LC_NUMERIC, "comma");
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    return name;
+}
+
+static void answers_do_not_depend_on_the_locale(void **state)
+{
+    static const char *const asked[] = { "run --format=json vendor-c600-resnet50-b1-poprt",
+        "sweep --over=parallel.available_memory=0.25,0.5 --jobs=2 vendor-c600-resnet50-b1-poprt",
+        "search --most=40 --jobs=2 --format=json vendor-c600-resnet50-b1-poprt" }, *const set = "parallel.available_memory=0.25";
+    struct podbench_result numbers[2];
+    char *said[2][4];
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        if (k && !comma_locale())
+            skip();
+        struct podbench *p = podbench_open("tests/root");
+        int status;
+        for (int i = 0; i < 3; i++)
+            said[k][i] = answer_of(p, asked[i], &status);
+        said[k][3] = podbench_run_json(p, recipe, &set, 1);
+        assert_int_equal(podbench_run(p, recipe, &set, 1, &numbers[k]), 0);
+        podbench_close(p);
+    }
+    assert_string_equal(localeconv()->decimal_point, ",");      /* the caller's own stays */
+    setlocale(LC_NUMERIC, "C");
+    assert_true(numbers[0].throughput_samples_per_s == numbers[1].throughput_samples_per_s);
+    for (int i = 0; i < 4; i++) {
+        assert_string_equal(said[1][i], said[0][i]);
+        free(said[0][i]);
+        free(said[1][i]);
+    }
+}
+
 /* The root comes from the argument, the environment, or the program's own place; the working folder is "." */
 static void roots(void **state)
 {
@@ -268,5 +317,6 @@ static void roots(void **state)
 
 static const struct CMUnitTest tests[] = { cmocka_unit_test(a_library_says_what_a_simulator_says), cmocka_unit_test(failures_are_told),
     cmocka_unit_test(an_answer_is_what_the_program_prints), cmocka_unit_test(json_keeps_its_schema),
-    cmocka_unit_test(refused_words_are_told), cmocka_unit_test(threads_with_handles_of_their_own_agree), cmocka_unit_test(roots) };
+    cmocka_unit_test(refused_words_are_told), cmocka_unit_test(threads_with_handles_of_their_own_agree),
+    cmocka_unit_test(answers_do_not_depend_on_the_locale), cmocka_unit_test(roots) };
 TAP_MAIN(tests)
