@@ -343,7 +343,7 @@ bool compile_collective(struct collective_cost *out, struct compiler *c, const s
     }
     struct arena scratch = {0};
     struct collective_request req = {
-        .kind = (enum collective_kind)q->kind, .method = (enum collective_method)q->method, .bytes = q->bytes, .unfolded = q->unfolded,
+        .kind = (enum collective_kind)q->kind, .method = (enum collective_method)q->method, .bytes = q->bytes, .port_bytes = q->port_bytes, .unfolded = q->unfolded,
         .n_in_use = q->n_in_use, .pattern = q->ranks, .n_ranks = q->ranks.n_ranks, .n_groups = q->ranks.n_ipus * q->ranks.n_starts,
         .cache = &c->collective_cache,
     };

@@ -232,7 +232,7 @@ const struct compiled *compile_graph(struct compiler *c, const struct op_plan_op
 
 /* collective_run(), remembered. kind and method are enum collective_kind and collective_method. Without padding:
  * compared as bytes. */
-struct collective_question { uint32_t kind, method, unfolded, n_in_use; struct rank_pattern ranks; double bytes; };
+struct collective_question { uint32_t kind, method, unfolded, n_in_use; struct rank_pattern ranks; double bytes, port_bytes; };
 bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_question *q, struct err *err);
 
 /* Flows that n_replicas make at the same time, remembered. `flows` are those of replica 0; each next replica is

@@ -11,7 +11,8 @@
  *     broadcast       no ring: every rank sends V/n to every other in one step; an all-reduce sends V, which does both phases at once
  * Across domains there is a reduce-scatter in each domain, an all-reduce of the V/n shards between domains on a ring over the gateways, and an
  * all-gather in each domain. An all-reduce by broadcast is one in each domain, then V goes round the domains. A collective of kind broadcast is
- * a scatter by the root and an all-gather. Domains with different numbers of ranks use their own sizes, and the largest decides the pieces
+ * a scatter by the root and an all-gather. IPUs behind one port to other domains may have vectors of unlike size: their mean counts between domains,
+ * as together they fill the port, and the largest within, as each has links of its own. Domains with different numbers of ranks use their own sizes, and the largest decides the pieces
  * between them. If that is slower than one ring over all ranks (few ranks, most of them in one domain), AUTO takes the ring.
  * collective_steps.c has the time of a step. All groups run at the same time and share the links, so contention and faults have their effect.
  *
@@ -237,20 +238,22 @@ static bool local_phase(struct collective *run, const struct ring_phase *p, enum
     return true;
 }
 
+static double bytes_across_domains(const struct collective_request *r) { return r->port_bytes > 0 ? r->port_bytes : r->bytes; }
+
 static bool run_by_domain(struct collective *run, enum collective_method method, struct err *err)
 {
     struct ring *local, *between;
     const struct collective_layout *at = &run->at;
     size_t n_local_rings = domain_rings(&local, run);
     size_t n_between = between_rings(&between, run, local);
-    double bytes = run->req->bytes, shard = bytes / at->n_local / at->n_domains;
+    double bytes = run->req->bytes, across_bytes = bytes_across_domains(run->req) / at->n_local, shard = across_bytes / at->n_domains;
     uint32_t steps = at->n_domains - 1;
     if (run->fold_domains)
         n_local_rings = at->n_groups;
     run->cost->method = METHOD_HIERARCHICAL;
     for (int adds = 1; adds >= 0; adds--) {
         struct ring_phase inside = { local, n_local_rings, bytes, .adds = adds };
-        struct ring_phase across = { between, n_between, bytes / at->n_local, .adds = adds, .first_rank_only = run->fold_domains };
+        struct ring_phase across = { between, n_between, across_bytes, .adds = adds, .first_rank_only = run->fold_domains };
         if (adds && wants_reduce(run->req) &&
             (!local_phase(run, &inside, method, err) || !ring_phase_steps(run, &across, steps, shard, RING_FORWARD, err)))
             return false;
@@ -272,8 +275,9 @@ static bool reduce_at_once(struct collective *run, struct err *err)
         n_local_rings = at->n_groups;
     run->cost->method = METHOD_BROADCAST;
     struct ring_phase inside = { local, n_local_rings, at->n_local * bytes, .adds = true };
-    struct ring_phase across = { between, n_between, bytes, .adds = true, .first_rank_only = run->fold_domains };
-    return ring_phase_play(run, &inside, METHOD_BROADCAST, err) && ring_phase_steps(run, &across, at->n_domains - 1, bytes, RING_FORWARD, err);
+    struct ring_phase across = { between, n_between, bytes_across_domains(run->req), .adds = true, .first_rank_only = run->fold_domains };
+    return ring_phase_play(run, &inside, METHOD_BROADCAST, err)
+        && ring_phase_steps(run, &across, at->n_domains - 1, across.bytes, RING_FORWARD, err);
 }
 
 /* The slowest chip that takes part delays every step. */

@@ -32,6 +32,7 @@ struct collective_request {
     struct rank_pattern pattern;
     uint32_t n_groups, n_ranks;
     double bytes;
+    double port_bytes;                      /* between domains instead, the mean of the IPUs behind one port, where vectors differ by IPU; 0: bytes */
     uint32_t n_in_use;                      /* the first IPUs of the machine, which the program uses and a sync waits for; 0: only the ranks */
     bool unfolded;                          /* play every group and domain even if they are alike */
     struct collective_cache *cache;           /* this topology's; may be NULL */

@@ -44,10 +44,11 @@ enum { WORD_BYTES = 4 };                /* one square or norm */
 /* A struct rank_pattern for replicas as wide as the plan's. */
 struct group { uint32_t n_ranks, stride, n_starts, first_ipu, n_ipus; };
 
-static bool add_collective(struct update_op *op, struct update_builder *b, enum collective_kind kind, struct group g, double bytes)
+/* port_bytes: see struct collective_request. */
+static bool add_uneven_collective(struct update_op *op, struct update_builder *b, enum collective_kind kind, struct group g, double bytes, double port_bytes)
 {
     const struct plan_request *o = &b->p->request;
-    struct collective_question q = { .kind = kind, .method = o->all_reduce_method, .unfolded = o->unfolded, .bytes = bytes,
+    struct collective_question q = { .kind = kind, .method = o->all_reduce_method, .unfolded = o->unfolded, .bytes = bytes, .port_bytes = port_bytes,
                                      .n_in_use = o->n_replicas * o->ipus_per_replica,
                                      .ranks = { g.n_ranks, g.stride, g.n_starts, o->ipus_per_replica, g.first_ipu, g.n_ipus } };
     struct collective_cost cost;
@@ -58,6 +59,11 @@ static bool add_collective(struct update_op *op, struct update_builder *b, enum 
     for (int k = 0; k < N_LINK_KINDS; k++)
         op->busiest_bytes[k] += cost.busiest_bytes[k];
     return true;
+}
+
+static bool add_collective(struct update_op *op, struct update_builder *b, enum collective_kind kind, struct group g, double bytes)
+{
+    return add_uneven_collective(op, b, kind, g, bytes, bytes);
 }
 
 /* In series, one IPU's collective has the links to itself. Without a fault it takes equally long on every IPU, so IPU 0 represents all. */
@@ -299,6 +305,20 @@ static void list_tensors(struct update_builder *b)
  * and the widest type of all tensors with norms. */
 struct merged { double bytes, sharded_bytes; uint32_t n_sharded, n_sharded_norms, n_norms; uint64_t norm_elements; enum data_type norm_type; };
 
+/* The merged bytes of the IPUs of a replica behind one port to other domains, the mean of an IPU; of the port with most. */
+static double merged_behind_port(const struct update_builder *b, bool sharded)
+{
+    uint32_t width = b->p->request.ipus_per_replica, n = min_u32(width, b->p->topology->ipus_per_hub);
+    double *sums = ARENA_ARRAY(b->c->arena, double, ceil_div(width, n)), most = 0;
+    for (uint32_t i = 0; i < b->u->n_chains; i++) {
+        const struct update_chain *c = &b->u->chains[i];
+        double bytes = (double)(c->n_elements * data_type_bytes(c->type)) / (c->steps->sharded ? b->shard : 1);
+        if (c->ipu != ALL_IPUS && c->steps->sharded == sharded && is_merged(b, bytes))
+            most = fmax(most, sums[c->ipu / n] += c->n_tensors * bytes / n);
+    }
+    return most;
+}
+
 static struct merged largest_merged(const struct update_builder *b)
 {
     struct merged most = { .norm_type = TYPE_FP16 }, of_ipu = {0};
@@ -327,7 +347,7 @@ static struct merged largest_merged(const struct update_builder *b)
     return most;
 }
 
-static bool add_merged(struct update_builder *b, enum update_kind kind, const char *what, struct group g, double bytes, double buffer_bytes)
+static bool add_merged(struct update_builder *b, enum update_kind kind, const char *what, struct group g, double bytes, double port_bytes, double buffer_bytes)
 {
     if (bytes == 0 || g.n_ranks < 2)
         return true;
@@ -335,7 +355,7 @@ static bool add_merged(struct update_builder *b, enum update_kind kind, const ch
     struct update_steps *steps = ARENA_NEW(b->c->arena, struct update_steps);
     new_chain(b, (struct update_chain){ .ipu = ALL_IPUS, .tensor = what, .type = TYPE_FP16, .n_tensors = n,
                                         .n_elements = (uint64_t)(bytes / n / 2), .steps = steps });
-    if (!add_collective(add_op(b, kind, false), b, COLLECTIVE_ALL_REDUCE, g, bytes / n))
+    if (!add_uneven_collective(add_op(b, kind, false), b, COLLECTIVE_ALL_REDUCE, g, bytes / n, port_bytes / n))
         return false;
     close_steps(steps, b, ALL_IPUS);
     return true;
@@ -364,12 +384,12 @@ static bool merge_collectives(struct update_builder *b)
     const struct program *f = &o->program;
     struct merged most = largest_merged(b);
     merge_norms(b, &most);
-    double words = is_merged(b, WORD_BYTES) ? WORD_BYTES : 0;
-    return add_merged(b, UPDATE_REDUCE, "gradients", over(b, ALL_IPUS, o->n_replicas, 1, 1), most.bytes, f->merge_buffer_bytes)
+    double words = is_merged(b, WORD_BYTES) ? WORD_BYTES : 0, squares = words * most.n_sharded, norms = 2 * words * most.n_sharded_norms;
+    return add_merged(b, UPDATE_REDUCE, "gradients", over(b, ALL_IPUS, o->n_replicas, 1, 1), most.bytes, merged_behind_port(b, false), f->merge_buffer_bytes)
         && add_merged(b, UPDATE_REDUCE_PODS, "shards", over(b, ALL_IPUS, b->n_pods, b->shard, b->shard), most.sharded_bytes / b->shard,
-                      f->merge_buffer_bytes)
-        && (!f->clip_norm || add_merged(b, UPDATE_CLIP, "squares", over_shard(b, ALL_IPUS), words * most.n_sharded, f->merge_buffer_bytes))
-        && add_merged(b, UPDATE_NORMS, "norms", over_shard(b, ALL_IPUS), 2 * words * most.n_sharded_norms, f->merge_buffer_bytes);
+                      merged_behind_port(b, true), f->merge_buffer_bytes)
+        && (!f->clip_norm || add_merged(b, UPDATE_CLIP, "squares", over_shard(b, ALL_IPUS), squares, squares, f->merge_buffer_bytes))
+        && add_merged(b, UPDATE_NORMS, "norms", over_shard(b, ALL_IPUS), norms, norms, f->merge_buffer_bytes);
 }
 
 /* ---- streaming memory --------------------------------------------------------------------------- */

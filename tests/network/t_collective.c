@@ -566,8 +566,28 @@ static void servers_share_their_adapters(void **state)
     arena_free(&a);
 }
 
+/* Replicas of four IPUs, one behind each port, four a server: 36 MB on the IPU with most, 12 MB in the mean. In a server two of the four share each
+ * rail, and the ring's way back is six rails long. Between servers a port has the mean four times, in two steps a server less one. */
+static void stages_of_unlike_size_by_hand(void **state)
+{
+    const double rail_bytes_per_s = 2 * 16e9 * 0.86, port_bytes_per_s = 2 * 12.5e9 / 4 * 0.95;
+    (void)state;
+    for (uint32_t servers = 2; servers <= 8; servers *= 4) {
+        struct machine *m = load("dss8440-cluster");
+        m->n_ipus = 16 * servers;
+        struct topology t = build(m, NULL);
+        struct collective_cost c = run(&t, (struct collective_request){ .pattern = { 4 * servers, 1, 1, 4, 0, 4 }, .n_groups = 4, .n_ranks = 4 * servers,
+                                                                        .n_in_use = 16 * servers, .bytes = 36e6, .port_bytes = 12e6 });
+        double local_s = 2 * 3 * (6 * 0.131e-6 + 2 * 9e6 / rail_bytes_per_s), n = servers, between_s = 2 * (n - 1) * (19.3e-6 + 12e6 / n / port_bytes_per_s);
+        assert_near(c.link_s, local_s + between_s, 1e-9);
+        assert_near(c.busiest_bytes[LINK_GATEWAY], 2 * (n - 1) / n * 12e6, 1e-3);
+        assert_near(c.sync_s, 2 * (3 + n - 1) * (0.375e-6 + 2 * (19.3e-6 + 7 * 15e-9)), 1e-12);
+        arena_free(&a);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(servers_share_their_adapters),
+    cmocka_unit_test(servers_share_their_adapters), cmocka_unit_test(stages_of_unlike_size_by_hand),
     cmocka_unit_test(ring_of_three), cmocka_unit_test(the_smallest_pieces_are_added), cmocka_unit_test(broadcast_of_three), cmocka_unit_test(everyone_to_everyone), cmocka_unit_test(large_vectors_reach_everyone_link_by_link),
     cmocka_unit_test(everyone_then_round_the_domains), cmocka_unit_test(peripheral_ring), cmocka_unit_test(groups_share_links),
     cmocka_unit_test(quad_uses_every_rail_once), cmocka_unit_test(hierarchical_by_hand), cmocka_unit_test(collectives_as_text),

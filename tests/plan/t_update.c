@@ -351,6 +351,23 @@ static void merged_gradients_fill_buffers(void **state)
     stop(&y);
 }
 
+/* Four IPUs of a replica behind one port of a server, and four replicas a server: all 25.6 M halves pass it, a quarter of them from each replica, in
+ * two steps of a half. Links of a server have the IPU with most, twice a rail. */
+static void stages_share_a_port(void **state)
+{
+    (void)state;
+    struct planned y;
+    start(&y, "prediction-dss8440x2-resnet50-tf1");
+    const struct update_op *reduce = &y.sim.plan.update.chains[0].steps->ops[0];
+    double bytes = 0;
+    for (uint32_t i = 1; i < y.sim.plan.update.n_chains; i++)
+        bytes += (double)(y.sim.plan.update.chains[i].n_elements * 2) * y.sim.plan.update.chains[i].n_tensors;
+    assert_near(reduce->busiest_bytes[LINK_GATEWAY], bytes / 4, 1);
+    assert_near(reduce->busiest_bytes[LINK_RAIL], 2 * 2 * 3 * reduce->bytes / 4, 1);
+    assert_true(bytes > 2 * 25.5e6 && bytes < 2 * 25.6e6 && reduce->bytes > 0.6 * bytes);
+    stop(&y);
+}
+
 /* ResNet-50's kernels and biases of 262,144 halves and more are larger than a buffer of 524,287 B and go alone, each
  * for its own IPU; the others together fill buffers. With one byte more the buffer has room for the smallest of the
  * former too. A buffer of 7 B has room for nothing. */
@@ -596,7 +613,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_arithmetic_is_as_wide_as_a_moment), cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(copies_have_moments), cmocka_unit_test(every_copy_is_updated), cmocka_unit_test(tensors_in_order),
     cmocka_unit_test(pods_reduce_and_gather_apart), cmocka_unit_test(links_carry_the_collectives_bytes),
     cmocka_unit_test(a_framework_orders_the_update),
-    cmocka_unit_test(a_clip_by_hand), cmocka_unit_test(words_of_a_clip_go_round), cmocka_unit_test(merged_gradients_fill_buffers),
+    cmocka_unit_test(a_clip_by_hand), cmocka_unit_test(words_of_a_clip_go_round), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(stages_share_a_port),
     cmocka_unit_test(what_a_buffer_has_no_room_for_goes_alone),
     cmocka_unit_test(words_and_shards_are_merged_where_they_fit), cmocka_unit_test(squares_of_shards_alone_go_round), cmocka_unit_test(larger_buffers_are_no_slower), cmocka_unit_test(streamed_state_by_hand),
     cmocka_unit_test(norms_are_taken_of_kernels_one_by_one_or_merged), cmocka_unit_test(what_an_update_is_spent_on),
