@@ -20,6 +20,7 @@ import json
 import os
 import threading
 import warnings
+from functools import partial
 from typing import Any, Callable, Concatenate, Dict, Iterable, Iterator, List, Mapping, Optional, ParamSpec, Type, TypeVar, Union
 
 from . import _display
@@ -41,6 +42,10 @@ class PodbenchWarning(UserWarning):
     """The program answers, and says that something has no effect, was assumed, or does not fit."""
 
 
+def _wrapped(value: Any) -> Any:
+    return Answer(value) if isinstance(value, dict) else [_wrapped(item) for item in value] if isinstance(value, list) else value
+
+
 class Answer(Mapping[str, Any]):
     """An object of the program's JSON. Its keys are attributes too, and so are those of the objects in it."""
 
@@ -53,8 +58,7 @@ class Answer(Mapping[str, Any]):
         return self._print_text() if self._print_text else json.dumps(self._fields, indent=2)
 
     def __getitem__(self, key: str) -> Any:
-        value = self._fields[key]
-        return Answer(value) if isinstance(value, dict) else value
+        return _wrapped(self._fields[key])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._fields)
@@ -63,7 +67,9 @@ class Answer(Mapping[str, Any]):
         return len(self._fields)
 
     def __getattr__(self, key: str) -> Any:
-        if key.startswith("_") or key not in self._fields:
+        if key.startswith("_"):
+            raise AttributeError(key)           # also while a copy has no fields yet
+        if key not in self._fields:
             raise AttributeError(f"the answer has no {key!r}; it has {', '.join(self._fields)}")
         return self[key]
 
@@ -72,6 +78,10 @@ class Answer(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return self.text
+
+    def __reduce__(self) -> Any:
+        """For copy and pickle, as between processes: the text goes along."""
+        return type(self), (self._fields, partial(str, self.text))
 
     def to_dict(self) -> Dict[str, Any]:
         """The JSON object as plain dicts and lists."""
@@ -201,14 +211,21 @@ class Podbench:
 
     def sweep(self, recipe: Union[str, os.PathLike], over: Mapping[str, Union[str, Iterable[Value]]], sets: Sets = None, jobs: Optional[int] = None):
         """A pandas frame with a row for each combination of values: sweep(recipe, {"parallel.micro_batch": [1, 2, 4]}). What JSON has
-        inside another object has a name with a point: "validity.interval_low".
+        inside another object has a name with a point: "validity.interval_low", "settings.parallel.micro_batch". Settings are numbers
+        where all values of a key are.
 
         Values are a list, or text as --over takes it: "1..64*2"."""
         try:
             import pandas
         except ImportError as reason:
             raise PodbenchError("sweep() gives a pandas frame: install pandas, or use sweep_rows()") from reason
-        return pandas.json_normalize(self.sweep_rows(recipe, over, sets, jobs))
+        frame = pandas.json_normalize(self.sweep_rows(recipe, over, sets, jobs))
+        for key in over:
+            try:
+                frame[f"settings.{key}"] = pandas.to_numeric(frame[f"settings.{key}"])
+            except ValueError:
+                pass                            # words, or numbers with a unit
+        return frame
 
     def sweep_rows(self, recipe: Union[str, os.PathLike], over: Mapping[str, Union[str, Iterable[Value]]], sets: Sets = None,
                    jobs: Optional[int] = None) -> List[Dict[str, Any]]:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Python package says what the program says, refuses as it does, leaks nothing, and its notebook runs."""
 
+import copy
 import json
 import os
 import pathlib
+import pickle
 import resource
 import subprocess
 import threading
@@ -30,6 +32,12 @@ class SameAsTheProgram(unittest.TestCase):
             self.assertEqual(run.to_dict(), want[0] if isinstance(want, list) else want)
             self.assertEqual(run.text, program("run", recipe, *options))
             self.assertEqual(repr(run), run.text)
+            self.assertEqual(run.validity.nearest[0].distance, run["validity"]["nearest"][0]["distance"])
+
+    def test_copies_keep_fields_and_text(self):
+        run = podbench.run(RESNET)
+        for copied in (copy.deepcopy(run), pickle.loads(pickle.dumps(run))):
+            self.assertEqual((type(copied), copied.to_dict(), copied.text), (podbench.Run, run.to_dict(), run.text))
 
     def test_numbers_are_those_of_a_run(self):
         numbers, run = podbench.numbers(BERT), podbench.run(BERT)
@@ -59,9 +67,11 @@ class SameAsTheProgram(unittest.TestCase):
             with self.assertRaisesRegex(podbench.PodbenchError, "install pandas"):
                 podbench.sweep(RESNET, {"parallel.micro_batch": [1, 2]})
             return
-        frame = podbench.sweep(RESNET, {"parallel.micro_batch": [1, 2]})
+        frame = podbench.sweep(RESNET, {"parallel.micro_batch": [1, 2], "precision.compute": ["fp16", "fp32"], "parallel.available_memory": "0.25"})
         self.assertIsInstance(frame, pandas.DataFrame)
-        self.assertEqual(list(frame["settings.parallel.micro_batch"]), ["1", "2"])
+        self.assertEqual(list(frame["settings.parallel.micro_batch"]), [1, 1, 2, 2])
+        self.assertEqual(list(frame["settings.precision.compute"]), 2 * ["fp16", "fp32"])
+        self.assertEqual(list(frame["settings.parallel.available_memory"]), 4 * [0.25])
         self.assertTrue((frame["validity.interval_low"] < frame["throughput_samples_per_s"]).all())
 
 
