@@ -61,32 +61,19 @@ static const char *add_note(const char *notes, const char *note, struct arena *a
     return arena_printf(a, "%s%s%s", notes, *notes ? "; " : "", note);
 }
 
-/* True if the sweep or --set gives the key, whose name may be followed by which part of it is meant. */
-static bool is_given(const char *const *given, size_t n, const char *key)
-{
-    size_t length = strcspn(key, " ");
-    for (size_t i = 0; i < n; i++)
-        if (strncmp(given[i], key, length) == 0 && given[i][length] == '=')
-            return true;
-    return false;
-}
-
 /* Anything about the answer that its numbers do not say. */
-static const char *notes_of(const struct simulation *sim, const struct result *r, const struct validity *v, const char *const *given, size_t n_given,
-                            struct arena *a)
+static const char *notes_of(const struct simulation *sim, const struct result *r, const struct validity *v, struct arena *a)
 {
-    const char *notes = "", **idle;
-    size_t n_idle;
+    const char *notes = "", *unused;
     if (!r->fits)
         notes = add_note(notes, "does not fit", a);
     else if (!result_fits_surely(r))
         notes = add_note(notes, arena_printf(a, "fits barely (%.0f %% likely)", 100 * r->fits_probability), a);
     if (r->smaller_available_memory)
         notes = add_note(notes, arena_printf(a, "fits with parallel.available_memory=%s", r->smaller_available_memory), a);
-    recipe_unused_keys(&idle, &n_idle, &sim->recipe, &sim->plan, a);
-    for (size_t i = 0; i < n_idle; i++)
-        if (is_given(given, n_given, idle[i]))
-            notes = add_note(notes, arena_printf(a, "no effect: %s", idle[i]), a);
+    for (const struct ini_entry *e = sim->recipe.entries; e < sim->recipe.entries + sim->recipe.n_entries; e++)
+        if (!e->line && (unused = recipe_unused_key(e, &sim->recipe, &sim->plan, a)))       /* the sweep or --set gives it */
+            notes = add_note(notes, arena_printf(a, "no effect: %s", unused), a);
     if (v->foreign)
         return add_note(notes, arena_printf(a, "no interval: no published run has %s", v->foreign), a);
     return validity_has_interval(v) && !v->near ? add_note(notes, "no published run is near", a) : notes;
@@ -187,7 +174,7 @@ static void fill_sweep_row(struct sweep_row *row, struct validity *v, struct swe
     validity_of(v, w->record, sim, r, NULL, a);
     validity_add_readings(v, w->record, r, &q, a);
     set_validity(row, v, a);
-    row->notes = notes_of(sim, r, v, given, n, a);
+    row->notes = notes_of(sim, r, v, a);
     if (w->idle && text_is(row->recipe, w->space->recipes[0]))
         row->notes = add_note(row->notes, w->idle, a);
     row->status = r->fits ? "fits" : "does not fit";

@@ -94,6 +94,13 @@ bool field_set(void *record, const struct field *f, const char *text, const char
     return false;
 }
 
+size_t field_bytes(const struct field *f)
+{
+    static const size_t n_bytes[] = { [FIELD_U64] = sizeof(uint64_t), [FIELD_U32] = sizeof(uint32_t), [FIELD_F64] = sizeof(double),
+                                      [FIELD_TEXT] = sizeof(char *), [FIELD_BOOL] = sizeof(bool), [FIELD_CHOICE] = sizeof(int) };
+    return n_bytes[f->type];
+}
+
 bool fields_load(struct csv_table *out, const char *path, const struct field *fields, size_t n_fields, struct arena *a, struct err *err)
 {
     size_t at;

@@ -52,7 +52,7 @@ static bool ini_add(struct ini_reader *r, const char *key, const char *value, st
             return fail(err, "%s:%u: %s.%s is already in line %u", f->path, r->line, r->section, key, e->line);
     }
     f->entries = arena_grow(r->a, f->entries, f->n_entries, &r->cap, sizeof *f->entries);
-    f->entries[f->n_entries++] = (struct ini_entry){ r->section, key, value, r->line };
+    f->entries[f->n_entries++] = (struct ini_entry){ r->section, key, value, r->line, 0 };
     return true;
 }
 

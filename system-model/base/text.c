@@ -103,7 +103,7 @@ bool parse_quantity(const char *text, const char *unit, double *out)
 const char *plain_number(const char *text, const char *unit, struct arena *a)
 {
     double x, plain;
-    return parse_f64(text, &plain) || !parse_quantity(text, unit, &x) ? text : arena_printf(a, "%.15g", x);
+    return !unit || !*unit || parse_f64(text, &plain) || !parse_quantity(text, unit, &x) ? text : arena_printf(a, "%.15g", x);
 }
 
 static size_t utf8_length(const unsigned char *s, size_t n)

@@ -58,21 +58,25 @@ bool recipes_check_unique(const char *const *ids, size_t n, const char *recipes_
     return good;
 }
 
-/* A recipe's entries while they are overridden. */
-struct overridden { struct ini_file f; size_t cap; };
+static const struct recipe defaults = { .steps_per_call = -INFINITY, .gradient_accumulation = 1, .model.sequences_per_pack = 1, .host_count = 1,
+                                        .model.batch_norm_span = 1 };
 
-static void drop_entry(struct overridden *o, const char *section, const char *key)
+static void drop_entry(struct recipe *r, const char *section, const char *key)
 {
-    struct ini_file *f = &o->f;
     size_t kept = 0;
-    for (size_t i = 0; i < f->n_entries; i++)
-        if (!text_is(f->entries[i].section, section) || !text_is(f->entries[i].key, key))
-            f->entries[kept++] = f->entries[i];
-    f->n_entries = kept;
+    for (size_t i = 0; i < r->n_entries; i++) {
+        const struct ini_entry e = r->entries[i];
+        const struct recipe_key *k = recipe_key_of(&e);
+        if (!text_is(e.section, section) || !text_is(e.key, key))
+            r->entries[kept++] = e;
+        else if (k)
+            memcpy((char *)r + k->field.offset, (const char *)&defaults + k->field.offset, field_bytes(&k->field));
+    }
+    r->n_entries = kept;
 }
 
 /* The length of training is given in one of three ways; a new one replaces the old. */
-static void drop_rivals(struct overridden *o, const struct ini_entry *e)
+static void drop_rivals(struct recipe *r, const struct ini_entry *e)
 {
     static const char *const rivals[] = { "epochs", "samples_to_converge", "converge" };
     enum { N = sizeof rivals / sizeof *rivals };
@@ -80,7 +84,7 @@ static void drop_rivals(struct overridden *o, const struct ini_entry *e)
     for (size_t i = 0; i < N; i++)
         one_of_them |= text_is(e->section, "training") && text_is(e->key, rivals[i]);
     for (size_t i = 0; i < N && one_of_them; i++)
-        drop_entry(o, "training", rivals[i]);
+        drop_entry(r, "training", rivals[i]);
 }
 
 static const char *slice(const char *text, size_t n, struct arena *a) { return memcpy(arena_alloc(a, n + 1), text, n); }
@@ -114,37 +118,37 @@ static bool split_setting(struct ini_entry *out, const char *text, struct arena 
     if (!dot || !equals || dot > equals || dot == text || equals == dot + 1)
         return fail(err, "--set %.100s: want section.key=value, as in %s", text, setting_example(text, a));
     *out = (struct ini_entry){ slice(text, (size_t)(dot - text), a), slice(dot + 1, (size_t)(equals - dot - 1), a),
-                               arena_strdup(a, equals + 1), 0 };
+                               arena_strdup(a, equals + 1), 0, 0 };
     return true;
 }
 
-static bool remove_setting(struct overridden *o, const struct ini_entry *e, const char *text, struct arena *a, struct err *err)
+static bool remove_setting(struct recipe *r, const struct ini_entry *e, const char *text, struct arena *a, struct err *err)
 {
-    size_t n = o->f.n_entries;
-    drop_entry(o, e->section, e->key);
-    if (o->f.n_entries == n && !check_key(e, text, false, a, err))
+    size_t n = r->n_entries;
+    drop_entry(r, e->section, e->key);
+    if (r->n_entries == n && !check_key(e, text, false, a, err))
         return false;
-    drop_entry(o, "open", slice(text, strcspn(text, "="), a));
+    drop_entry(r, "open", slice(text, strcspn(text, "="), a));
     return true;
 }
 
-/* "section.key=value" replaces or adds an entry; "section.key=" removes it. Either also removes the key's open readings. */
-static bool override(struct overridden *o, const char *text, struct arena *a, struct err *err)
+/* "section.key=value" replaces or adds an entry, for which there is room; "section.key=" removes it. Either also removes the key's open readings. */
+static bool override(struct recipe *r, const char *text, struct arena *a, struct err *err)
 {
-    struct ini_file *f = &o->f;
     struct ini_entry e;
     if (!split_setting(&e, text, a, err))
         return false;
     if (!*e.value)
-        return remove_setting(o, &e, text, a, err);
-    drop_rivals(o, &e);
-    for (size_t i = 0; i < f->n_entries; i++)
-        if (text_is(f->entries[i].section, e.section) && text_is(f->entries[i].key, e.key)) {
-            f->entries[i] = e;
+        return remove_setting(r, &e, text, a, err);
+    drop_rivals(r, &e);
+    for (size_t i = 0; i < r->n_entries; i++)
+        if (text_is(r->entries[i].section, e.section) && text_is(r->entries[i].key, e.key)) {
+            e.place = r->entries[i].place;
+            r->entries[i] = e;
             return true;
         }
-    f->entries = arena_grow(a, f->entries, f->n_entries, &o->cap, sizeof e);
-    f->entries[f->n_entries++] = e;
+    recipe_place_entry(&e);
+    r->entries[r->n_entries++] = e;
     return true;
 }
 
@@ -180,24 +184,31 @@ static bool read_other(struct recipe *r, const struct ini_entry *e, struct arena
     return true;
 }
 
-static bool read_entry(struct recipe *r, struct ini_entry *e, struct arena *a, struct err *err)
+bool recipe_set_field(void *record, const struct field *f, const struct recipe *r, const struct ini_entry *e, struct arena *a, struct err *err)
 {
-    const struct recipe_key *key = recipe_key_find(e->section, e->key);
     struct err wrong;
-    if (!key)
-        return read_other(r, e, a, err);
-    e->value = plain_number(e->value, key->field.unit, a);
-    return field_set(r, &key->field, e->value, "", &wrong) || fail(err, "%s%s", recipe_entry_place(r, e, a), wrong.msg);
+    return field_set(record, f, e->value, "", &wrong) || fail(err, "%s%s", recipe_entry_place(r, e, a), wrong.msg);
 }
 
-static bool read_entries(struct recipe *r, struct arena *a, struct err *err)
+static bool read_value(struct recipe *r, const struct recipe_key *key, struct ini_entry *e, struct arena *a, struct err *err)
+{
+    e->value = plain_number(e->value, key->field.unit, a);
+    return recipe_set_field(r, &key->field, r, e, a, err);
+}
+
+/* Reads the overrides, and what the file's table of values does not hold. */
+static bool read_entries(struct recipe *r, bool has_values, struct arena *a, struct err *err)
 {
     struct ini_entry **others[] = { &r->hyperparameters, &r->framework_settings, &r->faults, &r->open };     /* the table does not hold their keys */
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         *others[i] = ARENA_ARRAY(a, struct ini_entry, r->n_entries + 1);
-    for (size_t i = 0; i < r->n_entries; i++)
-        if (!read_entry(r, &r->entries[i], a, err))
+    for (size_t i = 0; i < r->n_entries; i++) {
+        struct ini_entry *e = &r->entries[i];
+        const struct recipe_key *key = recipe_key_of(e);
+        bool is_read = key && has_values && e->line;
+        if (!is_read && !(key ? read_value(r, key, e, a, err) : read_other(r, e, a, err)))
             return false;
+    }
     return true;
 }
 
@@ -226,11 +237,14 @@ static bool check_required(const struct recipe *r, struct err *err)
     struct arena scratch = {0};
     const struct recipe_key *first = NULL;
     const char *list = "";
+    bool *is_given = ARENA_ARRAY(&scratch, bool, n_recipe_keys + 1);
     size_t n = 0;
+    for (size_t i = 0; i < r->n_entries; i++)
+        is_given[r->entries[i].place - 1] = true;
     for (size_t i = 0; i < n_recipe_keys; i++) {
         const struct recipe_key *k = &recipe_keys[i];
         bool is_needed = k->field.required || (r->mode == MODE_TRAIN && text_is(k->section, "optimizer") && text_is(k->field.name, "name"));
-        if (!is_needed || recipe_entry_of(r, k->section, k->field.name))
+        if (!is_needed || is_given[i])
             continue;
         first = n++ ? first : k;
         list = arena_printf(&scratch, "%s%s%s.%s", list, n > 1 ? ", " : "", k->section, k->field.name);
@@ -255,12 +269,19 @@ static bool check_fp32_operations(const struct recipe *r, struct err *err)
     return true;
 }
 
+static bool find_family(struct recipe *r, struct arena *a, struct err *err)
+{
+    struct err unknown = { "" };
+    if (!r->model_family || !text_is(r->model_family->name, r->workload))
+        r->model_family = workload_find(r->workload, &unknown);
+    if (r->model_family && r->model_family->traits & IS_FILE)
+        r->model.file = path_beside(r->path, r->workload, a);
+    return r->model_family || fail(err, "%s: workload: %s", r->path, unknown.msg);
+}
+
 /* Checks that concern several keys. */
 static bool check_sense(const struct recipe *r, struct err *err)
 {
-    struct err unknown = { "" };
-    if (!r->model_family && !workload_find(r->workload, &unknown))
-        return fail(err, "%s: workload: %s", r->path, unknown.msg);
     if (r->sdk && !is_release(r->sdk))
         return fail(err, "%s: sdk: '%.40s' is not a release; want numbers with points between, such as 2.5.1", r->path, r->sdk);
     if (r->reference_round && !round_has_reference(r->reference_round))
@@ -280,51 +301,40 @@ static bool check_sense(const struct recipe *r, struct err *err)
 
 /* ---- a file read once, overridden many times ------------------------------------------------- */
 
-static void start_recipe(struct recipe *r, const struct ini_file *f)
-{
-    *r = (struct recipe){ .steps_per_call = -INFINITY, .gradient_accumulation = 1, .model.sequences_per_pack = 1, .host_count = 1, .model.batch_norm_span = 1 };
-    r->path = f->path;
-    r->entries = f->entries;
-    r->n_entries = f->n_entries;
-}
-
-static bool read_recipe(struct recipe *out, const struct ini_file *f, struct arena *a, struct err *err)
-{
-    start_recipe(out, f);
-    if (!read_entries(out, a, err) || !check_required(out, err) || !check_sense(out, err) || !recipe_read_open(out, a, err))
-        return false;
-    out->model_family = workload_find(out->workload, NULL);
-    if (out->model_family && out->model_family->traits & IS_FILE)
-        out->model.file = path_beside(out->path, out->workload, a);
-    return true;
-}
-
+/* If one value is bad, none is taken: overrides may replace it. */
 bool recipe_file_load(struct recipe_file *out, const char *id, const char *recipes_dir, struct arena *a, struct err *err)
 {
     const char *path;
-    return find_recipe(&path, id, recipes_dir, a, err) && ini_load(&out->file, path, a, err);
-}
-
-/* A copy of the file's entries with the overrides in place. */
-static bool override_all(struct overridden *out, const struct recipe_file *file, const char *const *overrides, size_t n_overrides,
-                         struct arena *a, struct err *err)
-{
-    size_t n = file->file.n_entries;
-    *out = (struct overridden){ .f = file->file, .cap = n + n_overrides };
-    out->f.entries = ARENA_ARRAY(a, struct ini_entry, out->cap);
-    if (n)
-        memcpy(out->f.entries, file->file.entries, n * sizeof *out->f.entries);
-    for (size_t i = 0; i < n_overrides; i++)
-        if (!override(out, overrides[i], a, err))
-            return false;
+    if (!find_recipe(&path, id, recipes_dir, a, err) || !ini_load(&out->file, path, a, err))
+        return false;
+    struct recipe *r = &out->values;
+    *r = defaults;
+    r->path = out->file.path;
+    r->n_entries = out->file.n_entries;
+    r->entries = memcpy(ARENA_ARRAY(a, struct ini_entry, r->n_entries), out->file.entries, r->n_entries * sizeof *r->entries);
+    struct recipe with_values = *r;
+    out->has_values = true;
+    for (size_t i = 0; i < r->n_entries; i++) {
+        recipe_place_entry(&r->entries[i]);
+        const struct recipe_key *key = recipe_key_of(&r->entries[i]);
+        out->has_values = out->has_values && (!key || read_value(&with_values, key, &r->entries[i], a, NULL));
+    }
+    if (out->has_values)
+        *r = with_values;
+    r->model_family = r->workload ? workload_find(r->workload, NULL) : NULL;
     return true;
 }
 
 bool recipe_override(struct recipe *out, const struct recipe_file *file, const char *const *overrides, size_t n_overrides,
                      struct arena *a, struct err *err)
 {
-    struct overridden o;
-    return override_all(&o, file, overrides, n_overrides, a, err) && read_recipe(out, &o.f, a, err);
+    *out = file->values;
+    out->entries = memcpy(ARENA_ARRAY(a, struct ini_entry, out->n_entries + n_overrides), out->entries, out->n_entries * sizeof *out->entries);
+    for (size_t i = 0; i < n_overrides; i++)
+        if (!override(out, overrides[i], a, err))
+            return false;
+    return read_entries(out, file->has_values, a, err) && check_required(out, err) && find_family(out, a, err) && check_sense(out, err)
+        && recipe_read_open(out, a, err);
 }
 
 bool recipe_load(struct recipe *out, const char *id, const char *recipes_dir, const char *const *overrides, size_t n_overrides,

@@ -81,7 +81,7 @@ struct recipe {
 bool recipe_load(struct recipe *out, const char *id, const char *recipes_dir, const char *const *overrides, size_t n_overrides,
                  struct arena *a, struct err *err);
 /* The same in two steps: a file is read once and overridden many times. */
-struct recipe_file { struct ini_file file; };
+struct recipe_file { struct ini_file file; struct recipe values; bool has_values; };       /* has_values: those of keys are read, all being valid */
 /* name: an id in recipes_dir, or a path. */
 bool recipe_file_load(struct recipe_file *out, const char *id, const char *recipes_dir, struct arena *a, struct err *err);
 /* Refuses a list that names a recipe twice, also by two names. */
@@ -94,6 +94,7 @@ const struct ini_entry *recipe_entry(const struct recipe *r, const char *name);
 /* "section.key" of every given key that changes nothing in this recipe's result, except keys that only document. p: its
  * plan; with NULL, keys that only the plan's sheets can judge are not listed. */
 struct plan;
+const char *recipe_unused_key(const struct ini_entry *e, const struct recipe *r, const struct plan *p, struct arena *a);     /* of one entry; NULL: it is used */
 bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, const struct plan *p, struct arena *a);
 const struct workload *recipe_workload(const struct recipe *r);     /* NULL if no such workload */
 uint64_t recipe_global_batch(const struct recipe *r);   /* in micro-batch units: images, packs, utterances */

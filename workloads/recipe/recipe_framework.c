@@ -12,7 +12,7 @@ static bool apply_settings(struct framework *out, const struct recipe *r, struct
     for (size_t i = 0; i < r->n_framework_settings; i++) {
         const struct ini_entry *e = &r->framework_settings[i];
         const struct field *f = field_find(framework_fields, n_framework_fields, e->key);
-        if (!field_set(out, f, e->value, recipe_entry_place(r, e, a), err))
+        if (!recipe_set_field(out, f, r, e, a, err))
             return false;
     }
     if (r->steps_per_call >= 0)

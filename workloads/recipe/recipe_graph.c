@@ -21,11 +21,6 @@ static bool shapes_graph(const struct field *f)
     return f->offset >= first && f->offset < first + sizeof(struct model_options);
 }
 
-static size_t field_bytes(const struct field *f)
-{
-    return f->type == FIELD_BOOL ? sizeof(bool) : f->type == FIELD_CHOICE ? sizeof(int) : 8;
-}
-
 static void add_graph_key(struct hash_key *k, const struct recipe *r)
 {
     const char kind[] = { r->mode == MODE_INFER, r->optimizer_name != NULL };

@@ -83,10 +83,21 @@ static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const 
 
 static bool is_key_idle(const struct recipe *r, const struct plan *p, const struct ini_entry *e)
 {
-    const struct recipe_key *k = recipe_key_find(e->section, e->key);
+    const struct recipe_key *k = recipe_key_of(e);
     bool is_told = k && (e->line == 0 || !recipe_key_describes(k));        /* a key that documents the source is never idle */
     return (is_told && k->matters && !k->matters(r)) || (text_is(e->section, "framework") && is_idle_setting(r, e->key, e->value))
         || (p && is_idle_in_plan(r, p, e->section, e->key));
+}
+
+const char *recipe_unused_key(const struct ini_entry *e, const struct recipe *r, const struct plan *p, struct arena *a)
+{
+    if (is_key_idle(r, p, e))
+        return arena_printf(a, "%s.%s", e->section, e->key);
+    if (p && text_is(e->key, "fp32_operations") && *idle_fp32_kinds(r, p->graph, a))
+        return arena_printf(a, "%s.%s (%s)", e->section, e->key, idle_fp32_kinds(r, p->graph, a));
+    if (text_is(e->key, "available_memory") && has_idle_shares(r))
+        return arena_printf(a, "%s.%s (past IPU %u)", e->section, e->key, (unsigned)r->ipus_per_replica - 1);
+    return NULL;
 }
 
 bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, const struct plan *p, struct arena *a)
@@ -94,14 +105,9 @@ bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, 
     *names = ARENA_ARRAY(a, const char *, r->n_entries);
     *n = 0;
     for (size_t i = 0; i < r->n_entries; i++) {
-        const struct ini_entry *e = &r->entries[i];
-        if (is_key_idle(r, p, e))
-            (*names)[(*n)++] = arena_printf(a, "%s.%s", e->section, e->key);
-        else if (p && text_is(e->key, "fp32_operations") && *idle_fp32_kinds(r, p->graph, a))
-            (*names)[(*n)++] = arena_printf(a, "%s.%s (%s)", e->section, e->key, idle_fp32_kinds(r, p->graph, a));
-        else if (text_is(e->key, "available_memory") && has_idle_shares(r))
-            (*names)[(*n)++] = arena_printf(a, "%s.%s (past IPU %u)", e->section, e->key,
-                                            (unsigned)r->ipus_per_replica - 1);
+        const char *unused = recipe_unused_key(&r->entries[i], r, p, a);
+        if (unused)
+            (*names)[(*n)++] = unused;
     }
     return *n > 0;
 }

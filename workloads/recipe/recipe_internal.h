@@ -15,6 +15,8 @@ extern const struct recipe_key recipe_keys[];
 extern const size_t n_recipe_keys;
 
 const struct recipe_key *recipe_key_find(const char *section, const char *key);     /* NULL if none of the table */
+void recipe_place_entry(struct ini_entry *e);               /* looks the entry's key up, for all later recipe_key_of() */
+const struct recipe_key *recipe_key_of(const struct ini_entry *e);      /* recipe_key_find() */
 const struct ini_entry *recipe_entry_of(const struct recipe *r, const char *section, const char *key);    /* recipe_entry() by two names */
 bool recipe_key_describes(const struct recipe_key *k);      /* it documents a run, and may have no effect */
 bool recipe_takes_hyperparameter(const char *key);
@@ -26,6 +28,8 @@ bool recipe_read_open(struct recipe *r, struct arena *a, struct err *err);      
 bool recipe_check_open(const struct ini_entry *e, const char *place, struct arena *a, struct err *err);     /* refuses a key that cannot be open */
 /* "--set section.key=value", or file and line. */
 const char *recipe_entry_place(const struct recipe *r, const struct ini_entry *e, struct arena *a);
+/* field_set() of the entry's value, whose message begins with its place. */
+bool recipe_set_field(void *record, const struct field *f, const struct recipe *r, const struct ini_entry *e, struct arena *a, struct err *err);
 /* Fails with a message that lists the known keys or sections. */
 bool recipe_unknown_key(const char *place, const struct ini_entry *e, struct arena *a, struct err *err);
 

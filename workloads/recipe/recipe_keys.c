@@ -247,6 +247,18 @@ const struct recipe_key *recipe_key_find(const char *section, const char *key)
     return NULL;
 }
 
+/* The entry's place is one more than its key's in the table; keys that the table does not hold have the place after the last. */
+void recipe_place_entry(struct ini_entry *e)
+{
+    const struct recipe_key *k = recipe_key_find(e->section, e->key);
+    e->place = 1 + (k ? (uint32_t)(k - recipe_keys) : N_RECIPE_KEYS);
+}
+
+const struct recipe_key *recipe_key_of(const struct ini_entry *e)
+{
+    return !e->place ? recipe_key_find(e->section, e->key) : e->place <= N_RECIPE_KEYS ? &recipe_keys[e->place - 1] : NULL;
+}
+
 bool recipe_key_is_text(const char *name)
 {
     const char *point = strchr(name, '.');

@@ -18,7 +18,7 @@ static bool find_subject(struct ini_entry *out, const struct ini_entry *e, const
     const char *dot = strchr(e->key, '.');
     if (!dot || dot == e->key || !dot[1])
         return fail(err, "%s: want section.key = another reading, as in precision.partials = fp32", place);
-    *out = (struct ini_entry){ arena_printf(a, "%.*s", (int)(dot - e->key), e->key), dot + 1, e->value, e->line };
+    *out = (struct ini_entry){ arena_printf(a, "%.*s", (int)(dot - e->key), e->key), dot + 1, e->value, e->line, 0 };
     return true;
 }
 
