@@ -16,6 +16,7 @@ struct simulation {
     struct recipe recipe;
     struct sheet_overrides changes;            /* values given in place of the sheets' */
     struct machine *machine;
+    uint64_t sheets_id;                 /* from 1 up: simulations of one simulator that read the same values of sheets have the same */
     struct sdk sdk;
     struct framework framework;         /* with the recipe's settings in place of its sheets' values */
     struct fitted_system fitted;

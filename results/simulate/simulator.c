@@ -13,7 +13,7 @@
 /* Plans have half of the limit again, in a cache of their own. Memory is looked at after so many simulations. */
 enum { LIMIT_BYTES = 96 << 20, PLANS_SHARE = 2, SIMULATIONS_PER_LOOK = 256 };
 
-struct cached_sheets { struct machine machine; struct sdk sdk; struct framework framework; struct fitted_system fitted; struct sheet_overrides changes; };
+struct cached_sheets { uint64_t id; struct machine machine; struct sdk sdk; struct framework framework; struct fitted_system fitted; struct sheet_overrides changes; };
 struct cached_graph { struct graph graph; const uint32_t *alike; const struct layer_cost *layers; };
 struct cached_topology { struct topology topology; struct hash_entry *sheets; };
 struct cached_compiler { struct compiler compiler; struct hash_entry *graph, *topology, *splits_of; };
@@ -102,6 +102,7 @@ static bool load_cached_sheets(struct cached_sheets *k, struct simulator *s, con
 {
     const char **rest, *specs_dir = s->paths->specs_dir;
     size_t n_rest;
+    k->id = ++s->n_sheets_read;
     s->cache.arena = &s->arena;
     if (!sheet_overrides_split(&k->changes, &rest, &n_rest, overrides, n_overrides, a, err))
         return false;
@@ -121,6 +122,7 @@ static bool load_cached_sheets(struct cached_sheets *k, struct simulator *s, con
 
 static void use_sheets(struct simulation *sim, struct cached_sheets *k)
 {
+    sim->sheets_id = k->id;
     sim->machine = &k->machine;
     sim->fitted = k->fitted;
     sim->sdk = k->sdk;

@@ -30,7 +30,7 @@ struct simulator {
     size_t limit_bytes;
     struct watch watch;                 /* called as plans and remedies are made */
     struct simulator_options options;
-    uint64_t n_simulated;
+    uint64_t n_simulated, n_sheets_read;
     struct arena arena, spare;          /* values read once; the last simulation's arena, for the next one */
     struct sheet_cache cache;
     struct convergence_tables *tables;

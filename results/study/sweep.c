@@ -90,9 +90,10 @@ static void set_validity(struct sweep_row *row, const struct validity *v, struct
     row->extrapolates = names_joined(v->extrapolates, v->n_extrapolates, ";", a);
 }
 
-/* One thread's simulator and tables of columns. settings: those of --set, then room for the swept keys'. */
+/* One thread's simulator, judge and tables of columns. settings: those of --set, then room for the swept keys'. */
 struct sweeper {
     const struct sweep *sweep;
+    struct track_record record; struct judged_run last;
     struct simulator simulator;
     struct table row, result;
     const char **settings; size_t n_settings;
@@ -101,7 +102,8 @@ struct sweeper {
 
 static void sweeper_open(struct sweeper *x, const struct sweep *w)
 {
-    *x = (struct sweeper){ .sweep = w, .n_settings = w->n_sets + w->space->n_keys };
+    *x = (struct sweeper){ .sweep = w, .record = *w->record, .n_settings = w->n_sets + w->space->n_keys };
+    x->record.last = &x->last;
     simulator_open(&x->simulator, w->paths);
     x->simulator.options.totals_only = true;
     x->simulator.limit_bytes = min_u64(x->simulator.limit_bytes, SWEEP_BYTES / w->n_jobs);
@@ -115,6 +117,7 @@ static void sweeper_open(struct sweeper *x, const struct sweep *w)
 static void sweeper_close(struct sweeper *x)
 {
     simulator_close(&x->simulator);
+    judged_run_free(&x->last);
     arena_free(&x->a);
 }
 
@@ -171,8 +174,8 @@ static void fill_sweep_row(struct sweep_row *row, struct validity *v, struct swe
     const struct sweep *w = x->sweep;
     struct simulation_request q = { .recipe = row->recipe, .overrides = given, .n_overrides = n, .simulator = &x->simulator };
     r->version = PODBENCH_VERSION;
-    validity_of(v, w->record, sim, r, NULL, a);
-    validity_add_readings(v, w->record, r, &q, a);
+    validity_of(v, &x->record, sim, r, NULL, a);
+    validity_add_readings(v, &x->record, r, &q, a);
     set_validity(row, v, a);
     row->notes = notes_of(sim, r, v, a);
     if (w->idle && text_is(row->recipe, w->space->recipes[0]))

@@ -13,20 +13,32 @@
 
 static const double SHARE_BEYOND = 0.05;        /* above all published shares; below is not tested, as another share is then above */
 
-static void find_nearest(struct validity *v, const struct references *all, const struct properties *at)
+const struct distances *track_record_distances(const struct track_record *by, const struct properties *at, struct arena *a)
+{
+    struct distances *d = by->last ? &by->last->distances : ARENA_NEW(a, struct distances);
+    distances_find(d, &by->references, at, by->last ? &by->last->arena : a);
+    return d;
+}
+
+void judged_run_free(struct judged_run *last)
+{
+    arena_free(&last->arena);
+    arena_free(&last->texts);
+}
+
+static void find_nearest(struct validity *v, const struct references *all, const struct distances *d)
 {
     for (size_t i = 0; i < all->n; i++) {
-        const struct apart apart = properties_apart(at, &all->items[i].at);
-        size_t k = v->n_nearest < MAX_NEAREST ? v->n_nearest++ : MAX_NEAREST;
+        const struct apart apart = d->items[i].apart;
+        v->same_kind |= distance_is_of_kind(&d->items[i]);
+        if (v->n_nearest == MAX_NEAREST && v->nearest[MAX_NEAREST - 1].distance <= apart.distance)
+            continue;
+        size_t k = v->n_nearest < MAX_NEAREST ? v->n_nearest++ : MAX_NEAREST - 1;
         for (; k > 0 && v->nearest[k - 1].distance > apart.distance; k--)
-            if (k < MAX_NEAREST)
-                v->nearest[k] = v->nearest[k - 1];
-        if (k < MAX_NEAREST) {
-            v->nearest[k].reference = &all->items[i];
-            v->nearest[k].distance = apart.distance;
-        }
+            v->nearest[k] = v->nearest[k - 1];
+        v->nearest[k].reference = &all->items[i];
+        v->nearest[k].distance = apart.distance;
         v->unlike = k == 0 ? apart.unlike : v->unlike;
-        v->same_kind |= properties_same_kind(at, &all->items[i].at);
     }
     v->distance = v->n_nearest ? v->nearest[0].distance : -1;
 }
@@ -44,15 +56,30 @@ static const char *foreign_text(const struct simulation *sim, const struct known
     return foreign.n > MOST_NAMED ? arena_printf(a, "%s and %zu more", text, foreign.n - MOST_NAMED) : text;
 }
 
-static void find_extrapolated(struct validity *v, const struct references *all, const struct properties *at)
+/* The text is that of the run before if it had the same sheets. */
+static const char *find_foreign(const struct track_record *by, const struct simulation *sim, struct arena *a)
+{
+    struct judged_run *last = by->last;
+    if (last && last->sheets_id == sim->sheets_id)
+        return last->foreign ? arena_strdup(a, last->foreign) : NULL;
+    const char *foreign = foreign_text(sim, &by->references.known, a);
+    if (last) {
+        arena_reset(&last->texts);
+        last->foreign = foreign ? arena_strdup(&last->texts, foreign) : NULL;
+        last->sheets_id = sim->sheets_id;
+    }
+    return foreign;
+}
+
+static void find_extrapolated(struct validity *v, const struct references *all, const struct distances *d, const struct properties *at)
 {
     bool has_name[BY_IPUS] = {0}, has_lower[N_PROPERTIES] = {0}, has_higher[N_PROPERTIES] = {0};
     for (size_t k = 0; k < all->n; k++) {
         const struct properties *other = &all->items[k].at;
-        if (!properties_same_kind(at, other))
+        if (!distance_is_of_kind(&d->items[k]))
             continue;
         for (size_t i = 0; i < BY_IPUS; i++)
-            has_name[i] |= property_names_equal(at, other, i);
+            has_name[i] |= distance_has_name(&d->items[k], (enum property_id)i);
         for (size_t i = BY_IPUS; i < N_PROPERTIES; i++) {
             has_lower[i] |= i >= BY_SHARES || other->number[i] <= at->number[i];
             has_higher[i] |= other->number[i] + (i >= BY_SHARES ? SHARE_BEYOND : 0) >= at->number[i];
@@ -100,11 +127,12 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
     const struct references *references = &by->references;
     struct properties at = properties_of(sim, a);
     *out = (struct validity){ .throughput = r->throughput_samples_per_s, .from_fitted_share = NAN, .from_assumed_share = NAN };
-    find_nearest(out, references, &at);
-    find_extrapolated(out, references, &at);
-    out->foreign = foreign_text(sim, &references->known, a);
+    const struct distances *d = track_record_distances(by, &at, a);
+    find_nearest(out, references, d);
+    find_extrapolated(out, references, d, &at);
+    out->foreign = find_foreign(by, sim, a);
     if (by->spread.n_errors >= 2) {
-        out->half_width = spread_half_width(&by->spread, references, &at);
+        out->half_width = spread_half_width_at(&by->spread, references, d);
         out->largest_error = by->spread.largest_error;
         if (!out->foreign)
             set_interval(out);

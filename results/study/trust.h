@@ -4,7 +4,7 @@
  * not seen them.
  *
  * Read in order: what makes two runs alike (properties), the values of a machine that published runs had (known
- * values), published runs with their errors (references), how wide an interval those errors ask for (spread), what a
+ * values), published runs with their errors (references), how far a run is from them (distances), how wide an interval those errors ask for (spread), what a
  * recipe leaves open (readings), and all of it for one answer (validity).
  */
 #ifndef TRUST_H
@@ -24,12 +24,6 @@ enum property_id {
 struct properties { const char *name[BY_IPUS]; double number[N_PROPERTIES]; };
 struct properties properties_of(const struct simulation *sim, struct arena *a);     /* the names live in the arena */
 bool property_names_equal(const struct properties *x, const struct properties *y, size_t property);
-/* distance: the sum of the differences, each times its weight: 1 for another name, the number of doublings between two
- * counts, and the difference of two shares. unlike: the part of either step that the other spends on something else,
- * half the sum of all differences of shares. */
-struct apart { double distance, unlike; };
-struct apart properties_apart(const struct properties *x, const struct properties *y);
-bool properties_same_kind(const struct properties *x, const struct properties *y);      /* one family of models, both trained or both run */
 /* A group such as "resnet50 train PopART bow": its runs are left out of the fit together. */
 const char *properties_group(const struct properties *x, struct arena *a);
 
@@ -67,6 +61,22 @@ bool references_load(struct references *out, const char *path, struct arena *a, 
 const char *property_name(size_t property);       /* its column there */
 struct references references_without_group(const struct references *r, const char *group, struct arena *a);
 
+/* ---- trust_distance.c: how far apart two runs are ------------------------------------------------ */
+
+/* distance: the sum of the differences, each times its weight: 1 for another name, the number of doublings between two
+ * counts, and the difference of two shares. unlike: the part of either step that the other spends on something else,
+ * half the sum of all differences of shares. */
+struct apart { double distance, unlike; };
+struct apart properties_apart(const struct properties *x, const struct properties *y);
+
+/* From one run to each reference. terms: what each name and count adds; names and counts: the run's. */
+struct distance { double terms[BY_SHARES]; struct apart apart; };
+struct distances { struct distance *items; char names[BY_IPUS][48]; double counts[BY_SHARES]; };
+/* Zeroed distances find room in the arena. Those of another run and the same references are made anew where the runs differ. */
+void distances_find(struct distances *d, const struct references *r, const struct properties *at, struct arena *a);
+bool distance_has_name(const struct distance *d, enum property_id property);    /* the reference has the run's name */
+bool distance_is_of_kind(const struct distance *d);     /* one family of models, both trained or both run */
+
 /* ---- trust_interval.c: how wide an interval is, and how often it holds -------------------------- */
 
 /* Nine in ten errors |ln(simulated / published)| stay within quantile x the error to expect (trust_interval.c). */
@@ -75,12 +85,18 @@ struct spread spread_of(const struct references *r, struct arena *scratch);
 /* Half the interval's width at these properties, as a logarithm: the interval is throughput x exp(+-this). 0 if there
  * are no references. */
 double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at);
+double spread_half_width_at(const struct spread *s, const struct references *r, const struct distances *d);     /* the same, the distances being known */
 /* The standard deviation of the logarithm of a step's time, by all references or by those of other groups; where there are none, the
  * throughput_error of the fit. */
 double step_deviation(const struct simulation *sim, const struct references *r, bool without_group);
 
-/* The published runs by which answers are judged: made once, read by many. A folder without left-out.csv gives none. */
-struct track_record { struct references references; struct spread spread; };
+/* Results for the run judged before, which the next one shares in part: for a thread that judges the runs of one simulator. */
+struct judged_run { struct distances distances; uint64_t sheets_id; const char *foreign; struct arena arena, texts; };
+void judged_run_free(struct judged_run *last);
+/* The published runs by which answers are judged: made once, read by many. A folder without left-out.csv gives none.
+ * last: NULL where nothing is kept from one run to the next. */
+struct track_record { struct references references; struct spread spread; struct judged_run *last; };
+const struct distances *track_record_distances(const struct track_record *by, const struct properties *at, struct arena *a);
 bool track_record_open(struct track_record *out, const char *validity_dir, struct arena *a, struct err *err);
 
 /* How often the interval holds the published value: a row for each group that is left out, and eleven that sum up: all

@@ -22,15 +22,15 @@
 
 static const double LEVEL = 0.9, MOST_UNLIKE = 0.99;
 
-/* The error to expect at these properties, or 0 if all references are of the group `without`, which may be NULL. */
-static double expected_error(const struct references *r, const struct properties *at, double mean_error, const char *without)
+/* The error to expect at these distances, or 0 if all references are of the group `without`, which may be NULL. */
+static double expected_error(const struct references *r, const struct distances *d, double mean_error, const char *without)
 {
     double weights = 1, sum = mean_error, unlike = 0, nearest = INFINITY;
     for (size_t i = 0; i < r->n; i++) {
         const struct reference *x = &r->items[i];
+        const struct apart apart = d->items[i].apart;
         if (x->role == FIGURE_CONTEXT || text_is(x->group, without))
             continue;
-        struct apart apart = properties_apart(at, &x->at);
         double weight = exp(-apart.distance);
         weights += weight;
         sum += weight * fabs(x->left_out);
@@ -45,6 +45,7 @@ static double expected_error(const struct references *r, const struct properties
 struct spread spread_of(const struct references *r, struct arena *scratch)
 {
     double *ratios = ARENA_ROOM(scratch, double, r->n);
+    struct distances d = {0};
     struct spread s = {0};
     size_t n = 0;
     for (size_t i = 0; i < r->n; i++)
@@ -52,7 +53,10 @@ struct spread spread_of(const struct references *r, struct arena *scratch)
             s.mean_error += (fabs(r->items[i].left_out) - s.mean_error) / (double)++n, s.largest_error = fmax(s.largest_error, fabs(r->items[i].left_out));
     for (size_t i = 0; i < r->n; i++) {
         const struct reference *x = &r->items[i];
-        double expected = x->role == FIGURE_CONTEXT ? 0 : expected_error(r, &x->at, s.mean_error, x->group);
+        if (x->role == FIGURE_CONTEXT)
+            continue;
+        distances_find(&d, r, &x->at, scratch);
+        double expected = expected_error(r, &d, s.mean_error, x->group);
         if (expected > 0)
             ratios[s.n_errors++] = fabs(x->left_out) / expected;
     }
@@ -62,9 +66,19 @@ struct spread spread_of(const struct references *r, struct arena *scratch)
     return s;
 }
 
+double spread_half_width_at(const struct spread *s, const struct references *r, const struct distances *d)
+{
+    return s->quantile * expected_error(r, d, s->mean_error, NULL);
+}
+
 double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at)
 {
-    return s->quantile * expected_error(r, at, s->mean_error, NULL);
+    struct arena scratch = {0};
+    struct distances d = {0};
+    distances_find(&d, r, at, &scratch);
+    double half = spread_half_width_at(s, r, &d);
+    arena_free(&scratch);
+    return half;
 }
 
 double step_deviation(const struct simulation *sim, const struct references *r, bool without_group)

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trust_properties.c - what makes two runs alike.
- *
- * The weights are a judgement, not a fit. Another model of the family, another framework, another chip or type, or
- * input that overlaps where the other's does not, counts 1; twice the replica's width or the sequence a half; twice the
- * IPUs, the micro-batch or the global batch a quarter each; another family, or inference for training, 4, which nothing
- * else makes up for. Two steps without a common class of work are as far apart as two families.
+ * trust_properties.c - what makes two runs alike: names, counts, and the classes of work that a step is spent on.
  */
 #include "results/study/trust.h"
 
 #include <ctype.h>
 #include <strings.h>
-
-static const double weights[BY_SHARES] = { 4, 4, 1, 1, 1, 1, 1, 0.25, 0.5, 0.25, 0.25, 0.5 }, ALL_UNLIKE = 4;
 
 /* "TensorFlow 1.15" is TensorFlow, and so is tensorflow-1-2.1.0. */
 static const char *first_word(const char *text, struct arena *a)
@@ -55,30 +48,6 @@ struct properties properties_of(const struct simulation *sim, struct arena *a)
 bool property_names_equal(const struct properties *x, const struct properties *y, size_t property)
 {
     return strcasecmp(x->name[property], y->name[property]) == 0;
-}
-
-/* A count against none (0) is one doubling. */
-static double doublings(double x, double y)
-{
-    return x == y ? 0 : x > 0 && y > 0 ? fabs(log2(x / y)) : 1;
-}
-
-struct apart properties_apart(const struct properties *x, const struct properties *y)
-{
-    struct apart apart = {0};
-    for (size_t i = 0; i < BY_IPUS; i++)
-        apart.distance += property_names_equal(x, y, i) ? 0 : weights[i];
-    for (size_t i = BY_IPUS; i < BY_SHARES; i++)
-        apart.distance += weights[i] * doublings(x->number[i], y->number[i]);
-    for (size_t i = BY_SHARES; i < N_PROPERTIES; i++)
-        apart.unlike += fabs(x->number[i] - y->number[i]) / 2;
-    apart.distance += ALL_UNLIKE * apart.unlike;
-    return apart;
-}
-
-bool properties_same_kind(const struct properties *x, const struct properties *y)
-{
-    return property_names_equal(x, y, BY_FAMILY) && property_names_equal(x, y, BY_MODE);
 }
 
 const char *properties_group(const struct properties *x, struct arena *a)

@@ -116,7 +116,7 @@ static void try_reading(struct open_reading *x, const struct track_record *by, c
     }
     const struct properties at = properties_of(&sim, a);
     x->throughput_ratio = r.throughput_samples_per_s / base->throughput_samples_per_s;
-    x->half_width = spread_half_width(&by->spread, &by->references, &at);
+    x->half_width = spread_half_width_at(&by->spread, &by->references, track_record_distances(by, &at, a));
     x->fits = r.fits;
     simulation_free(&sim);
 }

@@ -249,7 +249,7 @@ struct field {
 #define N_FIELDS(fields) (sizeof(fields) / sizeof *(fields))
 /* Parses text into the member and checks its range. `where` heads the message, as in "path:line: key". */
 bool field_set(void *record, const struct field *f, const char *text, const char *where, struct err *err);
-size_t field_bytes(const struct field *f);              /* of the member */
+size_t field_bytes(const struct field *f);              /* the size of the member */
 /* csv_load(), which refuses a table that lacks the column of one of these fields. */
 bool fields_load(struct csv_table *out, const char *path, const struct field *fields, size_t n_fields, struct arena *a, struct err *err);
 /* Reads a record from the cells of the columns that are named as its fields. An empty cell, or a missing column, of a field that is not required

@@ -190,7 +190,7 @@ bool recipe_set_field(void *record, const struct field *f, const struct recipe *
     return field_set(record, f, e->value, "", &wrong) || fail(err, "%s%s", recipe_entry_place(r, e, a), wrong.msg);
 }
 
-static bool read_value(struct recipe *r, const struct recipe_key *key, struct ini_entry *e, struct arena *a, struct err *err)
+static bool read_key_value(struct recipe *r, const struct recipe_key *key, struct ini_entry *e, struct arena *a, struct err *err)
 {
     e->value = plain_number(e->value, key->field.unit, a);
     return recipe_set_field(r, &key->field, r, e, a, err);
@@ -206,7 +206,7 @@ static bool read_entries(struct recipe *r, bool has_values, struct arena *a, str
         struct ini_entry *e = &r->entries[i];
         const struct recipe_key *key = recipe_key_of(e);
         bool is_read = key && has_values && e->line;
-        if (!is_read && !(key ? read_value(r, key, e, a, err) : read_other(r, e, a, err)))
+        if (!is_read && !(key ? read_key_value(r, key, e, a, err) : read_other(r, e, a, err)))
             return false;
     }
     return true;
@@ -317,7 +317,7 @@ bool recipe_file_load(struct recipe_file *out, const char *id, const char *recip
     for (size_t i = 0; i < r->n_entries; i++) {
         recipe_place_entry(&r->entries[i]);
         const struct recipe_key *key = recipe_key_of(&r->entries[i]);
-        out->has_values = out->has_values && (!key || read_value(&with_values, key, &r->entries[i], a, NULL));
+        out->has_values = out->has_values && (!key || read_key_value(&with_values, key, &r->entries[i], a, NULL));
     }
     if (out->has_values)
         *r = with_values;

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * trust_distance.c - how far apart two runs are.
+ *
+ * The weights are a judgement, not a fit. Another model of the family, another framework, another chip or type, or
+ * input that overlaps where the other's does not, counts 1; twice the replica's width or the sequence a half; twice the
+ * IPUs, the micro-batch or the global batch a quarter each; another family, or inference for training, 4, which nothing
+ * else makes up for. Two steps without a common class of work are as far apart as two families.
+ *
+ * Neighbours in a sweep have most properties in common, so a property's term is computed when its value changes.
+ */
+#include "results/study/trust.h"
+
+static const double weights[BY_SHARES] = { 4, 4, 1, 1, 1, 1, 1, 0.25, 0.5, 0.25, 0.25, 0.5 }, ALL_UNLIKE = 4;
+
+/* A count against none (0) is one doubling. */
+static double doublings(double x, double y)
+{
+    return x == y ? 0 : x > 0 && y > 0 ? fabs(log2(x / y)) : 1;
+}
+
+/* The part of the distance that a name or count adds. */
+static double term_of(const struct properties *x, const struct properties *y, size_t property)
+{
+    if (property < BY_IPUS)
+        return property_names_equal(x, y, property) ? 0 : weights[property];
+    return weights[property] * doublings(x->number[property], y->number[property]);
+}
+
+static struct apart sum_of(const double *terms, const struct properties *x, const struct properties *y)
+{
+    struct apart apart = {0};
+    for (size_t i = 0; i < BY_SHARES; i++)
+        apart.distance += terms[i];
+    for (size_t i = BY_SHARES; i < N_PROPERTIES; i++)
+        apart.unlike += fabs(x->number[i] - y->number[i]) / 2;
+    apart.distance += ALL_UNLIKE * apart.unlike;
+    return apart;
+}
+
+struct apart properties_apart(const struct properties *x, const struct properties *y)
+{
+    double terms[BY_SHARES];
+    for (size_t i = 0; i < BY_SHARES; i++)
+        terms[i] = term_of(x, y, i);
+    return sum_of(terms, x, y);
+}
+
+static bool is_as_before(const struct distances *d, const struct properties *at, size_t property)
+{
+    return property < BY_IPUS ? text_is(d->names[property], at->name[property]) : d->counts[property] == at->number[property];
+}
+
+/* A name too long to be kept differs from the one before. */
+static void keep_property(struct distances *d, const struct properties *at, size_t property)
+{
+    if (property < BY_IPUS)
+        snprintf(d->names[property], sizeof d->names[property], "%s", at->name[property]);
+    else
+        d->counts[property] = at->number[property];
+}
+
+void distances_find(struct distances *d, const struct references *r, const struct properties *at, struct arena *a)
+{
+    bool is_first = !d->items;
+    if (is_first)
+        d->items = ARENA_ARRAY(a, struct distance, r->n + 1);
+    for (size_t i = 0; i < BY_SHARES; i++) {
+        if (!is_first && is_as_before(d, at, i))
+            continue;
+        for (size_t k = 0; k < r->n; k++)
+            d->items[k].terms[i] = term_of(at, &r->items[k].at, i);
+        keep_property(d, at, i);
+    }
+    for (size_t k = 0; k < r->n; k++)
+        d->items[k].apart = sum_of(d->items[k].terms, at, &r->items[k].at);
+}
+
+bool distance_has_name(const struct distance *d, enum property_id property)
+{
+    return d->terms[property] == 0;
+}
+
+bool distance_is_of_kind(const struct distance *d)
+{
+    return distance_has_name(d, BY_FAMILY) && distance_has_name(d, BY_MODE);
+}
