@@ -6,7 +6,7 @@
 #include <math.h>
 
 static const struct bert_config small_bert = { .n_layers = 4, .hidden = 6, .heads = 3, .inner = 10, .vocabulary = 13, .positions = 9 };
-static const struct gpt2_config small_gpt2 = { .n_layers = 4, .hidden = 6, .heads = 2, .vocabulary = 11, .positions = 9 };
+static const struct gpt2_config small_gpt2 = { .n_layers = 4, .hidden = 6, .heads = 2, .vocabulary = 11, .positions = 9, .dropout = 0.1 };
 static const struct vit_config small_vit = { .n_layers = 4, .hidden = 6, .heads = 3, .inner = 10, .patch = 4, .image = 8 };
 static const struct resnet_config small_resnet = { .units = { 2, 2, 0, 0 } },
     small_resnext = { .units = { 2, 1, 1, 0 }, .bottleneck = true, .groups = 8, .group_width = 4 };

@@ -209,7 +209,7 @@ static void vit(void **state)
 
 static void gpt2(void **state)
 {
-    static const struct gpt2_config small = { .n_layers = 2, .hidden = 6, .heads = 2, .vocabulary = 11, .positions = 9 };
+    static const struct gpt2_config small = { .n_layers = 2, .hidden = 6, .heads = 2, .vocabulary = 11, .positions = 9, .dropout = 0.1 };
     struct workload w = { .name = "small", .build = gpt2_build, .config = &small, .default_sequence_length = 7 };
     struct model_options r = { .micro_batch = 2 };
     (void)state;

@@ -240,7 +240,7 @@ static void unknown_workloads_list_the_known(void **state)
     (void)state;
     assert_null(workload_find("resnet51", &err));
     assert_string_equal(err.msg, "unknown workload 'resnet51'; did you mean 'resnet50'? known: bert-tiny, bert-base, bert-large, conformer-medium, conformer-transducer-s, "
-                        "conformer-transducer-m, conformer-transducer-l, gpt2-small, gpt2-medium, gpt2-large, gpt2-xl, inception-v3, efficientnet-b0, "
+                        "conformer-transducer-m, conformer-transducer-l, gpt2-small, gpt2-medium, gpt2-large, gpt2-xl, gpt2-tiny, inception-v3, efficientnet-b0, "
                         "efficientnet-b1, efficientnet-b2, efficientnet-b3, efficientnet-b4, efficientnet-b5, ...");
 }
 

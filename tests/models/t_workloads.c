@@ -62,6 +62,7 @@ static void families_have_published_sizes(void **state)
         { "vit-l32", 306535400, 15378 },            /* torchvision: 306,535,400; 15.38 G */
         { "vit-h14", 632045800, 167295 },           /* the paper: 632 M */
         { "vit-s16", 22050664, 4599 },              /* DeiT-S: 22 M, 4.6 G */
+        { "gpt2-tiny", 10672512 + 1024 * 384, 3026 },      /* 10.67 million, as its source counts without positions */
         { "gpt2-small", 124439808, 145824 },        /* the released checkpoints: 124,439,808 and so on */
         { "gpt2-medium", 354823168, 413476 },
         { "gpt2-large", 774030080, 887285 },

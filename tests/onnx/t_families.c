@@ -148,7 +148,7 @@ static void images(void **state)
 static void sequences(void **state)
 {
     static const struct bert_config bert = { .n_layers = 2, .hidden = 6, .heads = 3, .inner = 10, .vocabulary = 13, .positions = 9 };
-    static const struct gpt2_config gpt2 = { .n_layers = 2, .hidden = 6, .heads = 2, .vocabulary = 11, .positions = 9 };
+    static const struct gpt2_config gpt2 = { .n_layers = 2, .hidden = 6, .heads = 2, .vocabulary = 11, .positions = 9, .dropout = 0.1 };
     static const struct vit_config vit = { .n_layers = 2, .hidden = 6, .heads = 3, .inner = 10, .patch = 4, .image = 8 };
     struct workload words = { .name = "bert", .build = bert_build, .config = &bert, .default_sequence_length = 7 };
     struct workload text = { .name = "gpt2", .build = gpt2_build, .config = &gpt2, .default_sequence_length = 7 };

@@ -273,7 +273,7 @@ static const struct { const char *file, *message; } refusals[] = {
     { "not-a-number", ":15: state_bytes_per_param: 'nan' is not a number" },
     { "empty-value", ":4: system: is empty" },
     { "unknown-workload", ": workload: unknown workload 'resnet51'; did you mean 'resnet50'? known: bert-tiny, bert-base, bert-large, conformer-medium, conformer-transducer-s, "
-      "conformer-transducer-m, conformer-transducer-l, gpt2-small, gpt2-medium, gpt2-large, gpt2-xl, inception-v3, efficientnet-b0, "
+      "conformer-transducer-m, conformer-transducer-l, gpt2-small, gpt2-medium, gpt2-large, gpt2-xl, gpt2-tiny, inception-v3, efficientnet-b0, "
       "efficientnet-b1, efficientnet-b2, efficientnet-b3, efficientnet-b4, efficientnet-b5, ..." },
     { "no-optimizer", ": name is missing in [optimizer]: sgd, lars, adam or lamb: required in training; in inference it keeps the heads of pre-training" },
     { "unknown-optimizer", ":14: name: 'sdg' is not known; want one of: sgd, lars, adam, lamb" },

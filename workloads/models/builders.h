@@ -88,7 +88,7 @@ struct resnet_config { uint64_t units[4]; bool bottleneck; uint32_t groups, grou
 struct inverted_config { uint64_t width_tenths, depth_tenths, image; double dropout; uint32_t group, expansion; };
 struct vit_config { uint64_t n_layers, hidden, heads, inner, patch, image; };
 struct bert_config { uint64_t n_layers, hidden, heads, inner, vocabulary, positions; };
-struct gpt2_config { uint64_t n_layers, hidden, heads, vocabulary, positions; };
+struct gpt2_config { uint64_t n_layers, hidden, heads, vocabulary, positions; double dropout; };
 struct rnnt_config {
     uint64_t features, encoder_hidden, encoder_first, encoder_second, time_stack;
     uint64_t predictor_hidden, predictor_layers, joint_hidden, labels;

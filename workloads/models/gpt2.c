@@ -7,7 +7,7 @@
  */
 #include "workloads/models/builders.h"
 
-static const double dropout = 0.1;
+static const double attention_dropout = 0.1;
 enum { FEED_FORWARD = 4 };
 
 bool gpt2_build(struct builder *b, const struct workload *w, struct err *err)
@@ -27,10 +27,10 @@ bool gpt2_build(struct builder *b, const struct workload *w, struct err *err)
     uint32_t x = graph_op(b->g, OP_GATHER, (uint32_t[]){ table, tokens }, 2, serial);
     x = build_op2(b, OP_ADD, x, build_gather(b, build_weight(b, "position-embeddings", DIMS(c->positions, c->hidden)), places));
     uint32_t mask = graph_tensor(b->g, "causal-mask", ROLE_STATE, TYPE_UINT8, DIMS(1, 1, length, length));
-    struct attention at = { .heads = c->heads, .mask = mask, .select = true, .dropout = o->attention_dropout ? dropout : 0, .split_qkv = o->split_qkv };
-    x = build_dropout(b, x, dropout);
+    struct attention at = { .heads = c->heads, .mask = mask, .select = true, .dropout = o->attention_dropout ? attention_dropout : 0, .split_qkv = o->split_qkv };
+    x = build_dropout(b, x, c->dropout);
     for (uint32_t i = 0; i < c->n_layers; i++)
-        x = build_block(b, x, "decoder", i, &at, FEED_FORWARD * c->hidden, dropout);
+        x = build_block(b, x, "decoder", i, &at, FEED_FORWARD * c->hidden, c->dropout);
     build_layer(b, LAYER_LAST, 0, 0, 1, "lm-head");
     serial.transpose_b = true;
     x = build_layer_norm(b, x);
@@ -40,11 +40,13 @@ bool gpt2_build(struct builder *b, const struct workload *w, struct err *err)
 
 /* ---- sizes ------------------------------------------------------------------------------------------ */
 
+/* The smallest is nanoGPT's of characters, without dropout (graphcore-research/flash-attention-ipu demo/train.py). */
 static const struct gpt2_config
-    gpt2_small  = { .n_layers = 12, .hidden = 768, .heads = 12, .vocabulary = 50257, .positions = 1024 },
-    gpt2_medium = { .n_layers = 24, .hidden = 1024, .heads = 16, .vocabulary = 50257, .positions = 1024 },
-    gpt2_large  = { .n_layers = 36, .hidden = 1280, .heads = 20, .vocabulary = 50257, .positions = 1024 },
-    gpt2_xl     = { .n_layers = 48, .hidden = 1600, .heads = 25, .vocabulary = 50257, .positions = 1024 };
+    gpt2_tiny   = { .n_layers = 6, .hidden = 384, .heads = 6, .vocabulary = 65, .positions = 1024 },
+    gpt2_small  = { .n_layers = 12, .hidden = 768, .heads = 12, .vocabulary = 50257, .positions = 1024, .dropout = 0.1 },
+    gpt2_medium = { .n_layers = 24, .hidden = 1024, .heads = 16, .vocabulary = 50257, .positions = 1024, .dropout = 0.1 },
+    gpt2_large  = { .n_layers = 36, .hidden = 1280, .heads = 20, .vocabulary = 50257, .positions = 1024, .dropout = 0.1 },
+    gpt2_xl     = { .n_layers = 48, .hidden = 1600, .heads = 25, .vocabulary = 50257, .positions = 1024, .dropout = 0.1 };
 
 WORKLOADS(gpt2)
 {
@@ -52,5 +54,6 @@ WORKLOADS(gpt2)
     { "gpt2-medium", "gpt2", "GPT-2, 355 million parameters", "sequence", gpt2_build, &gpt2_medium, 1024, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
     { "gpt2-large", "gpt2", "GPT-2, 774 million parameters", "sequence", gpt2_build, &gpt2_large, 1024, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
     { "gpt2-xl", "gpt2", "GPT-2, 1558 million parameters", "sequence", gpt2_build, &gpt2_xl, 1024, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
+    { "gpt2-tiny", "gpt2", "GPT-2 of characters, 11 million parameters", "sequence", gpt2_build, &gpt2_tiny, 256, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
     { 0 }
 };
