@@ -29,6 +29,16 @@ static void list_sheet(struct inputs *out, const struct sheet *s, struct arena *
     }
 }
 
+static bool is_memory_share(const struct field *f) { return f && f->type == FIELD_TEXT && text_is(f->name, "available_memory"); }
+
+/* A share that the recipe does not state is shown as the plan takes it. */
+static const char *value_in(const struct recipe_setting *key, const struct simulation *sim, struct arena *a)
+{
+    if (!key->value && is_memory_share(key->field))
+        return arena_printf(a, "%.10g", plan_available_memory(&sim->plan.request, 0));
+    return key->value ? key->value : field_text(key->field, &sim->recipe, a);
+}
+
 static void list_recipe(struct inputs *out, const struct simulation *sim, struct arena *a)
 {
     struct recipe_setting *keys;
@@ -36,7 +46,7 @@ static void list_recipe(struct inputs *out, const struct simulation *sim, struct
     for (size_t i = 0; i < n; i++)
         if (keys[i].matters && !text_is(keys[i].section, "recipe"))
             LIST_ADD(out, a, (struct input){ .name = arena_printf(a, "%s.%s", keys[i].section, keys[i].field->name),
-                .value = keys[i].value ? keys[i].value : field_text(keys[i].field, &sim->recipe, a),
+                .value = value_in(&keys[i], sim, a),
                 .unit = keys[i].field->unit ? keys[i].field->unit : "",
                 .source = keys[i].value ? sim->recipe.source : "default", .path = sim->recipe.path, .line = keys[i].line,
                 .of_recipe = true, .field = keys[i].field });
@@ -151,6 +161,22 @@ static void move_sheet_value(struct moves *out, const struct input *in, const st
     LIST_ADD(out, a, m);
 }
 
+/* Each share of a list times a factor, at most 1; NULL if that is the same list, or if one is not a number. */
+static const char *scaled_shares(const char *list, double factor, struct arena *a)
+{
+    const char *out = "";
+    double x;
+    bool moved = false;
+    char *copy = arena_strdup(a, list), *rest;
+    for (char *word = strtok_r(copy, ", ", &rest); word; word = strtok_r(NULL, ", ", &rest)) {
+        if (!parse_f64(word, &x))
+            return NULL;
+        moved |= fmin(1, x * factor) != x;
+        out = arena_printf(a, "%s%s%.10g", out, *out ? "," : "", fmin(1, x * factor));
+    }
+    return moved ? out : NULL;
+}
+
 size_t input_next_values(const char **to, size_t room, const struct input *in, struct arena *a)
 {
     const struct field *f = in->field;
@@ -171,6 +197,9 @@ size_t input_next_values(const char **to, size_t room, const struct input *in, s
         to[n++] = arena_printf(a, "%.10g", 2 * x);
         to[n++] = arena_printf(a, "%.10g", x / 2);
     }
+    for (int i = 0; is_memory_share(f) && i < 2; i++)
+        if ((to[n] = scaled_shares(in->value, i ? 0.5 : 2, a)))
+            n++;
     return n;
 }
 

@@ -3,7 +3,7 @@
  * inputs.h - every value that a simulation reads from a sheet or a recipe, and what happens when one of them moves.
  *
  * A sheet's number moves by a tenth towards a faster machine, or the other way if that is slower or not allowed. A
- * recipe's number is halved and doubled, and a choice takes each of its other values. Every move is a whole simulation,
+ * recipe's number, or each of a list of memory shares, is halved and doubled, and a choice takes each of its other values. Every move is a whole simulation,
  * plan included.
  */
 #ifndef INPUTS_H
