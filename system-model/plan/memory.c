@@ -205,12 +205,13 @@ static void add_stage(struct tile_memory *m, struct moment *worst, const struct 
     keep_worst(worst, (struct moment){ .activations = here.activations, .temporaries = here.temporaries });
 }
 
-/* I/O tiles hold their part of the micro-batch that is arriving, and nothing of the model; they and the others the code that passes it on. */
-static void add_io_tiles(struct tile_memory *m, const struct plan *p, uint64_t arriving_bytes)
+/* I/O tiles hold their part of the micro-batch that is arriving and of the results that leave, and nothing of the model; they and the others the code
+ * that passes them on. */
+static void add_io_tiles(struct tile_memory *m, const struct plan *p, uint64_t passed_bytes)
 {
-    uint64_t held_bytes = ceil_div(arriving_bytes, p->request.io_tiles);
-    uint64_t received_bytes = ceil_div(arriving_bytes, p->topology->machine->chip.n_tiles - p->request.io_tiles);
-    m->io_tile_bytes = spread_over_tiles(arriving_bytes, p->request.io_tiles, ACTIVATION_GRAIN_BYTES);
+    uint64_t held_bytes = ceil_div(passed_bytes, p->request.io_tiles);
+    uint64_t received_bytes = ceil_div(passed_bytes, p->topology->machine->chip.n_tiles - p->request.io_tiles);
+    m->io_tile_bytes = spread_over_tiles(passed_bytes, p->request.io_tiles, ACTIVATION_GRAIN_BYTES);
     m->io_tile_bytes += exchange_code_bytes(1, ceil_div(held_bytes, MOVED_PIECE_BYTES)) + HOST_EXCHANGE_BYTES + STACK_BYTES;
     m->bytes[MEMORY_EXCHANGE_CODE] += exchange_code_bytes(1, ceil_div(received_bytes, MOVED_PIECE_BYTES));
 }
@@ -332,11 +333,12 @@ static void count_memory(struct tile_memory *memory, const struct plan *p, struc
     for (uint32_t i = 0; i < p->request.ipus_per_replica; i++) {
         struct tile_memory *m = &memory[i];
         struct moment worst_here = {0};
-        uint64_t arriving_bytes = 0, interleaved_bytes = 0, tiles = 1;
+        uint64_t arriving_bytes = 0, leaving_bytes = 0, interleaved_bytes = 0, tiles = 1;
         for (uint32_t s = 0; s < p->n_stages; s++)
             if (p->stages[s].ipu == i) {
                 add_stage(m, &worst_here, p, &p->stages[s]);
                 arriving_bytes += p->stages[s].host_bytes;
+                leaving_bytes += p->request.training ? 0 : p->stages[s].result_bytes;
                 tiles = p->stages[s].compiled->options.n_tiles;
                 interleaved_bytes = max_u64(interleaved_bytes, most_interleaved_bytes(&p->stages[s]));
             }
@@ -347,7 +349,7 @@ static void count_memory(struct tile_memory *memory, const struct plan *p, struc
         m->bytes[MEMORY_GAPS] = (uint64_t)(gaps_share * (double)(worst_here.activations + worst_here.temporaries));
         add_program(m, p, c, i, arriving_bytes > 0, tiles);
         if (p->request.io_tiles)
-            add_io_tiles(m, p, arriving_bytes);
+            add_io_tiles(m, p, arriving_bytes + leaving_bytes);
         for (int r = 0; r < N_MEMORY_CATEGORIES; r++)
             m->total_bytes += m->bytes[r];
         if (m->total_bytes < m->io_tile_bytes)

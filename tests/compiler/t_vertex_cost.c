@@ -221,6 +221,20 @@ static void test_maps_by_hand(void **state)
         assert_int_equal(map_cycles(&chip, want[i].op, 100, 2), want[i].cycles);
 }
 
+/* One vertex on each of Bow's 1,472 tiles at 1.85 GHz, N positions of 16 channels by 16 (graphcore-research/tessellate-ipu, notebooks/IPU Peak Flops.ipynb,
+ * cell 16; role calibrate, fitted to by nothing). */
+static void test_amp_1x1_as_measured(void **state)
+{
+    static const struct { uint64_t positions; double tflop_per_s; } rows[] = { { 16, 55.4937 }, { 128, 211.1188 }, { 512, 299.7758 }, { 2048, 334.9405 } };
+    (void)state;
+    struct chip chip = small_chip(7);
+    struct amp a = amp_for(&chip, TYPE_FP16, PARTIALS_FP16);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double measured = 1472 * 2.0 * 256 * (double)rows[i].positions * 1.85e9 / (rows[i].tflop_per_s * 1e12);
+        assert_near((double)amp_1x1_cycles(&chip, &a, 1, 1, 1, rows[i].positions) / measured, 1, 0.02);
+    }
+}
+
 static void test_gather_pool(void **state)
 {
     (void)state;
@@ -239,7 +253,7 @@ int main(void)
         cmocka_unit_test(test_amp_units), cmocka_unit_test(test_amp_fp8), cmocka_unit_test(test_amp_is_no_vector_unit), cmocka_unit_test(test_square_roots_and_exchange_code), cmocka_unit_test(test_turns), cmocka_unit_test(test_amp_1x1),
         cmocka_unit_test(test_amp_nx1), cmocka_unit_test(test_amp_nx1_of_several), cmocka_unit_test(test_thin_vertices),
         cmocka_unit_test(test_thin_vertices_of_several), cmocka_unit_test(test_around_a_convolution),
-        cmocka_unit_test(test_maps), cmocka_unit_test(test_maps_by_hand), cmocka_unit_test(test_gather_pool),
+        cmocka_unit_test(test_maps), cmocka_unit_test(test_maps_by_hand), cmocka_unit_test(test_gather_pool), cmocka_unit_test(test_amp_1x1_as_measured),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -300,8 +300,8 @@ static void remembered_for_equal_options(void **state)
 
 /* Two I/O tiles hold the 1000 bytes of input: 8 grains: 4 -> 512, the code to pass them on (an exchange: 12, its piece: 0), that of the host's
  * streams, and a stack; the other five have the code to receive them. With a batch of a megabyte they are the fuller kind of tile, with 977
- * pieces of 512 bytes. */
-static void io_tiles_hold_the_input(void **state)
+ * pieces of 512 bytes, and as well with a megabyte of results, unless these stay as in training. */
+static void io_tiles_hold_input_and_results(void **state)
 {
     (void)state;
     struct toy y;
@@ -315,6 +315,13 @@ static void io_tiles_hold_the_input(void **state)
     assert_int_equal(y.plan.memory[0].io_tile_bytes, 500096 + 12 + 977 / 2 + STREAM_BYTES + 3168);
     assert_int_equal(y.plan.memory[0].total_bytes, y.plan.memory[0].io_tile_bytes);
     assert_false(y.plan.fits);
+    y.stages[0].host_bytes = 3;
+    y.stages[0].result_bytes = 1000000;
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_int_equal(y.plan.memory[0].io_tile_bytes, 128 + 12 + STREAM_BYTES + 3168);
+    y.plan.request.training = false;
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_int_equal(y.plan.memory[0].io_tile_bytes, 500096 + 12 + 977 / 2 + STREAM_BYTES + 3168);
     arena_free(&y.arena);
 }
 
@@ -454,7 +461,7 @@ static void every_recipe_sums(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_toy_by_hand), cmocka_unit_test(sums_are_interleaved), cmocka_unit_test(stages_of_one_ipu_share_it), cmocka_unit_test(options_that_save),
     cmocka_unit_test(the_least_that_can_be_held), cmocka_unit_test(layers_of_an_ipu),
-    cmocka_unit_test(moments_of_small_tensors_stay), cmocka_unit_test(remembered_for_equal_options), cmocka_unit_test(the_update_is_a_moment), cmocka_unit_test(io_tiles_hold_the_input), cmocka_unit_test(layers_that_are_not_outlined),
+    cmocka_unit_test(moments_of_small_tensors_stay), cmocka_unit_test(remembered_for_equal_options), cmocka_unit_test(the_update_is_a_moment), cmocka_unit_test(io_tiles_hold_input_and_results), cmocka_unit_test(layers_that_are_not_outlined),
     cmocka_unit_test(recomputing_never_needs_more),
     cmocka_unit_test(more_replicas_with_rts_never_need_more), cmocka_unit_test(streaming_and_deeper_schedules),
     cmocka_unit_test(every_recipe_sums),
