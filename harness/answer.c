@@ -28,21 +28,19 @@ static enum part_class largest_work(const struct timeline *t, uint32_t row)
 
 /* ---- the lines ------------------------------------------------------------------------------- */
 
-static void print_fit(FILE *f, const struct simulation *sim, const struct result *r, bool colour)
+static void answer_add_fit(struct document *d, const struct simulation *sim, const struct result *r, bool colour)
 {
-    char some[QUANTITY_ROOM], all[QUANTITY_ROOM];
     const struct verdict { const char *word, *colour; } verdicts[] = { { "NO", "\033[1;31m" }, { "barely", "\033[33m" }, { "yes", "\033[32m" } },
                          *v = &verdicts[r->fits + result_fits_surely(r)];
     uint64_t tile = sim->machine->chip.tile_memory_bytes;
-    double likely = 100 * r->fits_probability;
     uint64_t bytes = r->fits ? tile - r->memory_peak_bytes_per_tile : r->memory_shortfall_bytes_per_tile;
-    fprintf(f, "fits: %s%s%s (%.0f %% likely), %s %s %s %s (IPU %u)%s\n", colour ? v->colour : "", v->word, colour ? "\033[0m" : "", likely,
-            quantity_text(some, (double)bytes, "B", 3), r->fits ? "of" : "too many for the", quantity_text(all, (double)tile, "B", 3),
-            r->fits ? "free on the fullest tile" : "of the fullest tile", sim->plan.worst_ipu, r->fits ? "" : "; the rest is as if it fitted");
+    document_line(d, "fits: %s%s%s (%.0f %% likely), %s %s %s %s (IPU %u)%s", colour ? v->colour : "", v->word, colour ? "\033[0m" : "",
+                  100 * r->fits_probability, quantity_kept((double)bytes, "B", 3, d->arena), r->fits ? "of" : "too many for the",
+                  quantity_kept((double)tile, "B", 3, d->arena), r->fits ? "free on the fullest tile" : "of the fullest tile", sim->plan.worst_ipu,
+                  r->fits ? "" : "; the rest is as if it fitted");
     if (r->smaller_available_memory)
-        fprintf(f, "with less memory for temporaries it fits: parallel.available_memory=%s, %s per step (%+.1f %%)\n",
-                r->smaller_available_memory, quantity_text(some, r->smaller_memory_step_time_s, "s", 4),
-                100 * (r->smaller_memory_step_time_s / r->step_time_s - 1));
+        document_line(d, "with less memory for temporaries it fits: parallel.available_memory=%s, %s per step (%+.1f %%)", r->smaller_available_memory,
+                      quantity_kept(r->smaller_memory_step_time_s, "s", 4, d->arena), 100 * (r->smaller_memory_step_time_s / r->step_time_s - 1));
 }
 
 static double waiting(const struct timeline *t, uint32_t ipu)
@@ -51,26 +49,24 @@ static double waiting(const struct timeline *t, uint32_t ipu)
 }
 
 /* " on IPUs 0, 2-3": the IPUs of the first replica that wait at most this share of the step. */
-static void print_busy(FILE *f, const struct timeline *t, uint32_t n_ipus, double most)
+static const char *busy_text(const struct timeline *t, uint32_t n_ipus, double most, struct arena *a)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < n_ipus; i++)
         n += waiting(t, i) <= most;
-    fprintf(f, n > 1 ? " on IPUs" : " on IPU");
-    bool shown = false;
+    const char *text = n > 1 ? " on IPUs" : " on IPU", *comma = "";
     for (uint32_t from = 0, to; from < n_ipus; from = to + 1) {
         for (to = from; to < n_ipus && waiting(t, to) <= most; to++)
             ;
         if (to == from)
             continue;
-        fprintf(f, "%s %u", shown ? "," : "", from);
-        shown = true;
-        if (to - from > 1)
-            fprintf(f, "-%u", to - 1);
+        text = to - from > 1 ? arena_printf(a, "%s%s %u-%u", text, comma, from, to - 1) : arena_printf(a, "%s%s %u", text, comma, from);
+        comma = ",";
     }
+    return text;
 }
 
-static void answer_print_bound(FILE *f, const struct timeline *t)
+static void answer_add_bound(struct document *d, const struct timeline *t)
 {
     enum { NOTEWORTHY_PERCENT = 10 };
     uint32_t n_ipus = t->plan->request.ipus_per_replica, busiest = 0, idlest = 0;
@@ -79,30 +75,28 @@ static void answer_print_bound(FILE *f, const struct timeline *t)
         idlest = waiting(t, i) > waiting(t, idlest) ? i : idlest;
     }
     enum part_class bound = largest_work(t, busiest);
-    fprintf(f, "bound by: %s, %.0f %% of the step", part_class_names[bound], 100 * work_share(t, busiest, bound));
-    if (n_ipus > 1)
-        print_busy(f, t, n_ipus, waiting(t, busiest) + 0.05);
-    if (100 * waiting(t, idlest) > NOTEWORTHY_PERCENT)
-        fprintf(f, "; IPU %u waits %.0f %%", idlest, 100 * waiting(t, idlest));
-    fprintf(f, "\n");
+    const char *where = n_ipus > 1 ? busy_text(t, n_ipus, waiting(t, busiest) + 0.05, d->arena) : "";
+    double idle = 100 * waiting(t, idlest);
+    document_line(d, "bound by: %s, %.0f %% of the step%s%s", part_class_names[bound], 100 * work_share(t, busiest, bound), where,
+                  idle > NOTEWORTHY_PERCENT ? arena_printf(d->arena, "; IPU %u waits %.0f %%", idlest, idle) : "");
 }
 
 /* The largest parts, and the sum of the others. */
-static void print_step(FILE *f, const struct result *r)
+static void answer_add_step(struct document *d, const struct result *r)
 {
     enum { PARTS_SHOWN = 6 };
     enum part parts[N_PARTS];
     double rest = 0;
+    const char *text = "";
     parts_by_size(parts, r->breakdown_s);
-    fprintf(f, "step, mean of the IPUs:");
     for (int i = 0; i < N_PARTS; i++) {
         double share = r->breakdown_s[parts[i]] / r->step_time_s;
         if (i < PARTS_SHOWN && share > 0)
-            fprintf(f, "%s %s %.0f %%", i ? "," : "", part_names[parts[i]], 100 * share);
+            text = arena_printf(d->arena, "%s%s %s %.0f %%", text, i ? "," : "", part_names[parts[i]], 100 * share);
         else
             rest += share;
     }
-    fprintf(f, rest > 0 ? ", others %.0f %%\n" : "\n", 100 * rest);
+    document_line(d, "step, mean of the IPUs:%s%s", text, rest > 0 ? arena_printf(d->arena, ", others %.0f %%", 100 * rest) : "");
 }
 
 double result_of_figure(const struct figure *g, const struct result *r)
@@ -127,35 +121,39 @@ static const char *row_name(const struct figure *g)
     return strncmp(g->id, g->recipe, n) == 0 && g->id[n] == '.' ? g->id + n + 1 : g->id;
 }
 
-static void print_published(FILE *f, const struct result *r, const struct figures *figures)
+static void answer_add_published(struct document *d, const struct result *r, const struct figures *figures)
 {
-    bool any = false;
-    for (size_t i = 0; i < figures->n; i++) {
-        const struct figure *g = &figures->items[i];
+    const char *text = "";
+    for (const struct figure *g = figures->items; g < figures->items + figures->n; g++) {
         double simulated = text_is(g->recipe, r->id) ? result_of_figure(g, r) : 0;
-        if (!(simulated > 0))
-            continue;
-        fprintf(f, "%s %.6g %s (%s: %s, %+.1f %%)", any ? ";" : "published:", g->value, g->unit, row_name(g),
-                role_names[g->role], 100 * (simulated / g->value - 1));
-        any = true;
+        if (simulated > 0)
+            text = arena_printf(d->arena, "%s%s %.6g %s (%s: %s, %+.1f %%)", text, *text ? ";" : "", g->value, g->unit, row_name(g), role_names[g->role],
+                                100 * (simulated / g->value - 1));
     }
-    fprintf(f, any ? "\n" : "published: no figure of this recipe\n");
+    document_line(d, "published:%s", *text ? text : " no figure of this recipe");
 }
 
-void answer_print(FILE *f, const struct simulation *sim, const struct result *r, double uncertainty, const struct figures *figures, bool colour)
+static void answer_add_group(struct document *d, enum metric_group group, const struct result *r, double uncertainty)
+{
+    const char *line = result_line(group, r, uncertainty, d->arena);
+    if (line)
+        document_line(d, "%s", line);
+}
+
+void answer_document(struct document *d, const struct simulation *sim, const struct result *r, double uncertainty, const struct figures *figures, bool colour)
 {
     bool changed = r->overrides && *r->overrides;
-    fprintf(f, "%s: %s on %" PRIu64 " IPU%s of %s, %s\n", r->id, r->workload, r->ipus, plural(r->ipus), r->system,
-            sim->recipe.mode == MODE_INFER ? "inference" : "training");
-    print_fit(f, sim, r, colour);
-    result_print_line(f, METRICS_SPEED, r, uncertainty);
-    answer_print_bound(f, &sim->timeline);
-    print_step(f, r);
+    document_line(d, "%s: %s on %" PRIu64 " IPU%s of %s, %s", r->id, r->workload, r->ipus, plural(r->ipus), r->system,
+                  sim->recipe.mode == MODE_INFER ? "inference" : "training");
+    answer_add_fit(d, sim, r, colour);
+    answer_add_group(d, METRICS_SPEED, r, uncertainty);
+    answer_add_bound(d, &sim->timeline);
+    answer_add_step(d, r);
     for (int g = METRICS_TRAINING; g < N_METRIC_GROUPS; g++)
-        result_print_line(f, (enum metric_group)g, r, uncertainty);
-    fprintf(f, "changed: %s\n", changed ? r->overrides : "nothing");
+        answer_add_group(d, (enum metric_group)g, r, uncertainty);
+    document_line(d, "changed: %s", changed ? r->overrides : "nothing");
     if (changed)
-        fprintf(f, "published: no figure of the changed recipe\n");
-    else if (figures)
-        print_published(f, r, figures);
+        document_line(d, "published: no figure of the changed recipe");
+    else
+        answer_add_published(d, r, figures);
 }

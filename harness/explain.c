@@ -31,7 +31,7 @@ int command_explain(const struct options *o, struct session *s, struct err *err)
     explain_document(&d, &e);
     document_member(&d, "validity", validity_json(&v));
     document_gap(&d);
-    validity_print(document_stream(&d, IN_TEXT), &v, &r);
+    validity_document(&d, &v, &r);
     document_write(s->out, o->format, &d);
     simulation_free(&sim);
     return EXIT_DONE;

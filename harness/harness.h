@@ -194,10 +194,10 @@ bool margin_of(double *margin, const struct options *o, struct err *err);      /
 /* The result's value of a figure's metric; 0 for metrics that the answer does not show. */
 double result_of_figure(const struct figure *g, const struct result *r);
 bool answer_shows(const struct figure *g);      /* its metric is one of these */
-/* Shows digits to the uncertainty, a share of the throughput (0 if unknown), and the published figures of this recipe, unless
- * figures is NULL. r holds its provenance. With colour a verdict of
- * no is red. */
-void answer_print(FILE *f, const struct simulation *sim, const struct result *r, double uncertainty, const struct figures *figures, bool colour);
+/* Shows digits to the uncertainty, a share of the throughput (0 if unknown), and the published figures of this recipe. r holds its provenance.
+ * With colour a verdict of no is red. */
+void answer_document(struct document *d, const struct simulation *sim, const struct result *r, double uncertainty, const struct figures *figures,
+                     bool colour);
 
 /* ---- submission.c: a submission of many runs drawn from one simulated run, scored by the rules of MLPerf and written as its logs */
 
@@ -223,7 +223,7 @@ struct run_summary {
 };
 /* The result's id stays the caller's. figures may be NULL. */
 struct run_summary run_summary(const struct result *r, const struct validity *v, const struct figures *figures, struct arena *a);
-void run_table_print(FILE *f, enum output_format format, struct run_summary *lines, size_t n);
+struct table run_table(const struct run_summary *lines, size_t n);
 
 /* ---- more_chips.c: the best expected time to train on each size of system, which shows where more chips stop paying */
 

@@ -41,30 +41,24 @@ static json_t *machine_json(const struct machine *m, const struct table *rows)
 
 static int print_machine(const struct options *o, const struct machine *m, struct session *s, struct err *err)
 {
-    struct table rows = machine_rows(m, &s->arena);
-    if (o->format == FORMAT_JSON) {
-        print_json(s->out, machine_json(m, &rows));
-        return EXIT_DONE;
-    }
-    if (o->format == FORMAT_CSV) {
-        table_write(s->out, FORMAT_CSV, &rows);
-        return EXIT_DONE;
-    }
+    struct document d = { .arena = &s->arena };
+    struct table *rows = document_table(&d, machine_rows(m, &s->arena));
     struct topology t;
-    if (!topology_build(&t, m, NULL, &s->arena, err))
-        return EXIT_BAD_INPUT;
-    if (o->format == FORMAT_DOT) {
-        topology_print_dot(s->out, &t);
-        return EXIT_DONE;
+    rows->formats = IN_CSV;
+    document_member(&d, NULL, machine_json(m, rows));
+    bool good = topology_build(&t, m, NULL, &s->arena, err);
+    if (good && !o->topology) {
+        machine_print(document_stream(&d, IN_TEXT), m);
+        document_gap(&d);
     }
-    if (o->topology) {
-        topology_print(s->out, &t);
-        return EXIT_DONE;
+    if (good) {
+        topology_document(&d, &t, o->topology);
+        topology_graph(&d, &t);
+        document_write(s->out, o->format, &d);
+    } else {
+        document_drop(&d);
     }
-    machine_print(s->out, m);
-    fprintf(s->out, "\n");
-    topology_print_kinds(s->out, &t);
-    return EXIT_DONE;
+    return good ? EXIT_DONE : EXIT_BAD_INPUT;
 }
 
 int command_machine(const struct options *o, struct session *s, struct err *err)

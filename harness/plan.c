@@ -5,20 +5,18 @@
  */
 #include "harness/harness.h"
 
-static void print(FILE *f, const struct plan *p, const struct options *o)
+static void print_plan(const struct plan *p, const struct options *o, struct session *s)
 {
+    struct document d = { .arena = &s->arena };
     if (o->update) {
-        plan_print_update_tensors(f, p);
-        return;
+        plan_tensors_document(&d, p);
+    } else {
+        plan_document(&d, p, o->all);
+        document_line(&d, o->all ? "split: the number of parts of batch (b), field of positions (f), kernel (k), groups (g), input (i) and output (o) channels;\n"
+                                   "serial: how many of them are computed one after the other; tiles: how many are used"
+                                 : "--all adds the pipeline, the update, the call, and every operation with its split");
     }
-    if (!o->all) {
-        plan_print_summary(f, p);
-        fprintf(f, "--all adds the pipeline, the update, the call, and every operation with its split\n");
-        return;
-    }
-    plan_print(f, p);
-    fprintf(f, "split: the number of parts of batch (b), field of positions (f), kernel (k), groups (g), input (i) and output (o) channels;\n"
-           "serial: how many of them are computed one after the other; tiles: how many are used\n");
+    document_write(s->out, o->format, &d);
 }
 
 int command_plan(const struct options *o, struct session *s, struct err *err)
@@ -33,7 +31,7 @@ int command_plan(const struct options *o, struct session *s, struct err *err)
     if (good && o->update)
         warn_unfit(&r, s);
     if (good)
-        print(s->out, &sim.plan, o);
+        print_plan(&sim.plan, o, s);
     simulation_free(&sim);
     return good ? EXIT_DONE : EXIT_BAD_INPUT;
 }

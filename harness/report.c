@@ -254,6 +254,7 @@ static bool judge_runs(struct report *out, const struct results *results, struct
         struct simulation sim;
         struct result again;
         struct validity v;
+        struct document d = { .arena = &s->arena };
         char *text = NULL;
         size_t n;
         if ((r->overrides && *r->overrides) || !simulator_run(&s->simulator, &sim, &again, r->id, NULL, 0, NULL))
@@ -261,7 +262,8 @@ static bool judge_runs(struct report *out, const struct results *results, struct
         FILE *f = text_stream(&text, &n);
         validity_of(&v, &record, &sim, r, NULL, &s->arena);
         validity_add_readings(&v, &record, &again, &(struct simulation_request){ .recipe = r->id, .simulator = &s->simulator }, &s->arena);
-        validity_print(f, &v, r);
+        validity_document(&d, &v, r);
+        document_write(f, FORMAT_TEXT, &d);
         out->trust[i] = text_close(f, &text, &s->arena);
         simulation_free(&sim);
     }

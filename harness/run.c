@@ -29,7 +29,7 @@ struct run_state {
     struct document d;
     struct results results;
     struct run_summary *lines;          /* one for each result, where they are shown as a table */
-    FILE *csv;
+    struct table *csv;
     json_t *json;
     struct track_record record;
     struct progress progress;
@@ -186,26 +186,29 @@ static void add_run_json(struct run_state *state, struct run_found *x, const str
     json_array_append_new(state->json, object);
 }
 
-/* The last cells of a row of CSV; low and high are NAN where there is no interval. */
-struct run_tail { const char *notes; double interval_low, interval_high; };
-static const struct table_column tail_columns[] = { { COLUMN(struct run_tail, notes) }, { COLUMN(struct run_tail, interval_low) },
-                                                    { COLUMN(struct run_tail, interval_high) } };
+/* A row of CSV; low and high are NAN where there is no interval. */
+struct answer_row { struct result r; const char *notes; double interval_low, interval_high; };
+static const struct table_column tail_columns[] = { { COLUMN(struct answer_row, notes) }, { COLUMN(struct answer_row, interval_low) },
+                                                    { COLUMN(struct answer_row, interval_high) } };
 
-/* A line of CSV, x's or with NULL the header; `row` ends in a newline, which the tail replaces. */
-static void add_csv_line(FILE *f, const char *row, const struct run_tail *x)
+/* The result's columns, and the tail's. */
+static struct table run_rows(struct arena *a)
 {
-    const struct table tail = TABLE(tail_columns, struct run_tail);
-    fprintf(f, "%.*s,", (int)strlen(row) - 1, row);
-    table_write_csv_row(f, &tail, x);
+    struct table result = result_table(a), t = TABLE(tail_columns, struct answer_row, .formats = IN_CSV);
+    struct table_column *columns = ARENA_ARRAY(a, struct table_column, result.n_columns + t.n_columns);
+    memcpy(columns, result.columns, result.n_columns * sizeof *columns);
+    memcpy(columns + result.n_columns, tail_columns, sizeof tail_columns);
+    t.columns = columns;
+    t.n_columns += result.n_columns;
+    return t;
 }
 
 static void add_run_csv(struct run_state *state, const struct run_found *x, struct arena *a)
 {
     const struct validity *v = &x->validity;
-    char *row = NULL;
-    size_t n;
     json_t *said = notes_json(x->notes), *note;
     const char *notes = "";
+    size_t n;
     json_array_foreach(said, n, note)
         notes = arena_printf(a, "%s%s%s", notes, *notes ? "; " : "", json_string_value(note));
     json_decref(said);
@@ -213,10 +216,8 @@ static void add_run_csv(struct run_state *state, const struct run_found *x, stru
         notes = arena_printf(a, "%s%sno interval: no published run has %s", notes, *notes ? "; " : "", v->foreign);
     bool known = validity_has_interval(v);
     if (!state->csv)
-        add_csv_line(state->csv = document_stream(&state->d, IN_CSV), result_columns(a), NULL);
-    FILE *text = text_stream(&row, &n);
-    result_write_csv(text, &x->r);
-    add_csv_line(state->csv, text_close(text, &row, a), &(struct run_tail){ notes, known ? v->low : (double)NAN, known ? v->high : (double)NAN });
+        state->csv = document_table(&state->d, run_rows(a));
+    table_keep(state->csv, &(struct answer_row){ x->r, notes, known ? v->low : (double)NAN, known ? v->high : (double)NAN }, a);
 }
 
 /* Reads only those tables of published figures that name the recipe. */
@@ -232,17 +233,17 @@ static bool add_run_text(struct run_state *state, struct run_found *x, const str
     }
     if (state->results.n)
         document_gap(&state->d);
-    FILE *f = document_stream(&state->d, IN_TEXT);
-    answer_print(f, &x->sim, r, validity_uncertainty(&x->validity), &figures, s->in_colour);
-    validity_print(f, &x->validity, r);
+    struct document *d = &state->d;
+    answer_document(d, &x->sim, r, validity_uncertainty(&x->validity), &figures, s->in_colour);
+    validity_document(d, &x->validity, r);
     if (o->framework_options)
-        framework_options_print(f, x->sim.recipe.framework, &x->framework_options);
+        framework_options_document(d, x->sim.recipe.framework, &x->framework_options);
     if (!r->fits)
-        remedies_print(f, x->remedies, x->n_remedies);
+        remedies_document(d, x->remedies, x->n_remedies);
     if (state->draws)
-        drawn_runs_print(f, &x->drawn);
+        drawn_runs_document(d, &x->drawn);
     if (o->all)
-        result_print_text(f, r);
+        result_document(d, r);
     return true;
 }
 
@@ -318,13 +319,17 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
 
 static void print_runs(const struct options *o, struct run_state *state, struct session *s)
 {
+    struct document table = { .arena = &s->arena };
     enum output_format format = o->format;
     if (state->draws && format != FORMAT_TEXT && format != FORMAT_JSON)
         fprintf(s->log, "podbench: drawn runs are printed only as text and json; %s has the recipe's row\n", format_names[format]);
     if (o->framework_options && format != FORMAT_TEXT && format != FORMAT_JSON)
         fprintf(s->log, "podbench: --framework-options is printed only as text and json\n");
-    if (state->is_table && (format == FORMAT_TEXT || format == FORMAT_MARKDOWN))
-        run_table_print(s->out, format, state->lines, state->results.n);
+    if (state->is_table && FORMAT_BIT(format) & (IN_TEXT | IN_MARKDOWN)) {
+        document_table(&table, run_table(state->lines, state->results.n));
+        document_line(&table, "%s", format == FORMAT_MARKDOWN ? "" : "--all prints the whole answer of each");
+        document_write(s->out, format, &table);         /* in Markdown the judgements follow */
+    }
     if (FORMAT_BIT(format) & JUDGING_FORMATS && !judgements_pass(&state->d.judged))
         state->status = EXIT_OUT_OF_TOLERANCE;
     document_write(s->out, format, &state->d);

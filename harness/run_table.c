@@ -43,9 +43,7 @@ struct run_summary run_summary(const struct result *r, const struct validity *v,
     return line;
 }
 
-void run_table_print(FILE *f, enum output_format format, struct run_summary *lines, size_t n)
+struct table run_table(const struct run_summary *lines, size_t n)
 {
-    struct table t = TABLE_OF(run_columns, lines, n);
-    table_write(f, format, &t);
-    fprintf(f, format == FORMAT_MARKDOWN ? "\n" : "--all prints the whole answer of each\n");
+    return TABLE_OF(run_columns, lines, n, .formats = IN_TEXT | IN_MARKDOWN);
 }

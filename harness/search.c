@@ -350,10 +350,10 @@ static void add_best_found(struct document *d, const struct search_result *found
     add_found(d, "best", &found->best, &found->own);
     add_why(d, &found->best, &found->own);
     add_gain(d, gain, &found->best);
-    validity_print(document_stream(d, IN_TEXT), &gain->best.validity, &gain->best.r);
+    validity_document(d, &gain->best.validity, &gain->best.r);
     document_member(d, "validity", validity_json(&gain->best.validity));
     if (o->framework_options)
-        framework_options_print(document_stream(d, IN_TEXT), gain->best.framework, &gain->best.options);
+        framework_options_document(d, gain->best.framework, &gain->best.options);
     document_member(d, "framework_options", table_json(&gain->best.options));
 }
 

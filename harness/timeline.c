@@ -64,8 +64,11 @@ int command_timeline(const struct options *o, struct session *s, struct err *err
         warn_unfit(&r, s);
     if (good && o->format == FORMAT_CSV)
         timeline_write_csv(s->out, &sim.timeline);
-    else if (good)
-        timeline_print(s->out, &sim.timeline, o->all);
+    if (good && o->format == FORMAT_TEXT) {
+        struct document d = { .arena = &s->arena };
+        timeline_document(&d, &sim.timeline, o->all);
+        document_write(s->out, o->format, &d);
+    }
     simulation_free(&sim);
     return good ? EXIT_DONE : EXIT_BAD_INPUT;
 }

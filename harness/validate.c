@@ -54,15 +54,7 @@ static void add_constants(struct table *t, const struct csv_table *from, struct 
     }
 }
 
-static struct table constants_table(const struct csv_table *from, size_t n, struct arena *a)
-{
-    struct table t = TABLE(constant_columns, struct constant_line);
-    for (size_t i = 0; i < n; i++)
-        add_constants(&t, &from[i], a);
-    t.title = "fitted constants";
-    return t;
-}
-
+enum { N_CONSTANT_TABLES = 3 };
 struct validation {
     struct check check;
     struct memory_edge *edges; size_t n_edges;
@@ -71,30 +63,46 @@ struct validation {
     struct interval_coverage intervals;
     struct references references;
     struct submitters_left_out left;
-    struct csv_table tables[3];         /* the fitted constants */
+    struct csv_table tables[N_CONSTANT_TABLES];         /* the fitted constants */
 };
 
-static json_t *by_role_json(const struct check *c, const struct check_group *g, struct arena *a)
+static json_t *by_role_json(const struct check *c, struct check_group g, struct arena *a)
 {
-    struct accuracy calibrate = check_accuracy(c, COUNTS_AS_CALIBRATE, g, a), validate = check_accuracy(c, COUNTS_AS_VALIDATE, g, a);
+    struct accuracy calibrate = check_accuracy(c, COUNTS_AS_CALIBRATE, &g, a), validate = check_accuracy(c, COUNTS_AS_VALIDATE, &g, a);
     return json_pack("{s:o, s:o}", "calibrate", accuracy_json(&calibrate), "validate", accuracy_json(&validate));
 }
 
-/* The members "calibrate" and "validate" are those of runs. */
-static json_t *validation_json(const struct validation *v, struct arena *a)
+/* In JSON the members "calibrate" and "validate" are those of runs. */
+static void add_accuracy(struct document *d, const struct check *c)
 {
-    const struct check *c = &v->check;
-    const struct check_group given = { .samples = SAMPLES_PUBLISHED }, whole = { .samples = SAMPLES_PREDICTED };
-    struct table constants = constants_table(v->tables, 3, a), coverage = coverage_table(&v->coverage, a), left = submitters_left_out_table(&v->left);
-    json_t *object = by_role_json(c, &(struct check_group){ .kind = FIGURE_OF_RUN }, a);
+    struct check_group given = { .samples = SAMPLES_PUBLISHED }, predicted = { .samples = SAMPLES_PREDICTED };
+    document_member(d, NULL, by_role_json(c, (struct check_group){ .kind = FIGURE_OF_RUN }, d->arena));
     for (int kind = FIGURE_OF_RUN + 1; kind < N_FIGURE_KINDS; kind++)
         if (kind != FIGURE_OF_MEMORY)
-            json_object_set_new(object, figure_kind_names[kind], by_role_json(c, &(struct check_group){ .kind = (enum figure_kind)kind }, a));
-    json_object_update_new(object, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "constants", table_json(&constants),
-        "time_to_train_published_samples", by_role_json(c, &given, a), "time_to_train_predicted_samples", by_role_json(c, &whole, a), "memory",
-        memory_judgement_json(c, v->edges, v->n_edges, a), "coverage", table_json(&coverage), "throughput_intervals",
-        interval_coverage_json(&v->intervals), "one_submitter_left_out", table_json(&left)));
-    return object;
+            document_member(d, figure_kind_names[kind], by_role_json(c, (struct check_group){ .kind = (enum figure_kind)kind }, d->arena));
+    document_member(d, "time_to_train_published_samples", by_role_json(c, given, d->arena));
+    document_member(d, "time_to_train_predicted_samples", by_role_json(c, predicted, d->arena));
+    check_add_summary(d, c);
+}
+
+static void validation_document(struct document *d, const struct validation *v)
+{
+    add_accuracy(d, &v->check);
+    document_member(d, "memory", memory_judgement_json(&v->check, v->edges, v->n_edges, d->arena));
+    memory_document(d, &v->check, v->edges, v->n_edges);
+    document_line(d, "\nthroughputs inside the 90 %% interval that follows from the errors of the other groups, each group left out in turn");
+    document_table(d, interval_coverage_table(&v->intervals))->formats = IN_TEXT;
+    document_member(d, "throughput_intervals", interval_coverage_json(&v->intervals));
+    document_gap(d);
+    coverage_document(d, &v->coverage);
+    document_gap(d);
+    convergence_errors_document(d, &v->errors);
+    document_gap(d);
+    document_table(d, submitters_left_out_table(&v->left))->name = "one_submitter_left_out";
+    document_gap(d);
+    struct table *constants = document_table(d, TABLE(constant_columns, struct constant_line, .name = "constants", .title = "fitted constants"));
+    for (size_t i = 0; i < N_CONSTANT_TABLES; i++)
+        add_constants(constants, &v->tables[i], d->arena);
 }
 
 static bool write_table(const char *folder, const char *name, void (*write)(FILE *f, const struct references *r), const struct references *r, struct session *s,
@@ -133,11 +141,11 @@ static double error_by_other_groups(void *user, const struct simulation *sim)
 
 static bool validation_gather(struct validation *v, const struct options *o, struct session *s, struct err *err)
 {
-    const char *const paths[] = { arena_printf(&s->arena, "%s/fitted-chip.csv", s->paths.specs_dir),
+    const char *const paths[N_CONSTANT_TABLES] = { arena_printf(&s->arena, "%s/fitted-chip.csv", s->paths.specs_dir),
                                   arena_printf(&s->arena, "%s/fitted-system.csv", s->paths.specs_dir),
                                   arena_printf(&s->arena, "%s/fits.csv", s->paths.data_dir) };
     const char *runs = arena_printf(&s->arena, "%s/runs/mlperf_runs.csv", s->published_dir);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < N_CONSTANT_TABLES; i++)
         if (!load_constants(&v->tables[i], paths[i], s, err))
             return false;
     return build_check(&v->check, o, s, err) && memory_edges(&v->edges, &v->n_edges, &v->check, &s->simulator, &s->arena, err)
@@ -147,32 +155,13 @@ static bool validation_gather(struct validation *v, const struct options *o, str
         && submitters_left_out(&v->left, runs, s->paths.data_dir, &s->arena, err);
 }
 
-static void print_text(FILE *f, const struct validation *v, struct arena *a)
-{
-    struct document d = { .arena = a };
-    check_add_summary(&d, &v->check);
-    memory_document(&d, &v->check, v->edges, v->n_edges);
-    document_line(&d, "\nthroughputs inside the 90 %% interval that follows from the errors of the other groups, each group left out in turn");
-    document_table(&d, interval_coverage_table(&v->intervals));
-    document_gap(&d);
-    coverage_document(&d, &v->coverage);
-    document_gap(&d);
-    convergence_errors_document(&d, &v->errors);
-    document_gap(&d);
-    document_table(&d, submitters_left_out_table(&v->left));
-    document_gap(&d);
-    document_table(&d, constants_table(v->tables, 3, a));
-    document_write(f, FORMAT_TEXT, &d);
-}
-
 int command_validate(const struct options *o, struct session *s, struct err *err)
 {
     struct validation v = {0};
+    struct document d = { .arena = &s->arena };
     if (!validation_gather(&v, o, s, err))
         return EXIT_BAD_INPUT;
-    if (o->format == FORMAT_JSON)
-        print_json(s->out, validation_json(&v, &s->arena));
-    else
-        print_text(s->out, &v, &s->arena);
+    validation_document(&d, &v);
+    document_write(s->out, o->format, &d);
     return EXIT_DONE;
 }

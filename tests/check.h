@@ -47,6 +47,17 @@ static inline const char *temp_file(const char *text, size_t n_bytes, const char
         fclose(f); \
     } while (0)
 
+/* Prints the document d, to which `call` adds, to f as text. The test includes output.h. */
+#define PRINT_DOCUMENT(f, call) \
+    do { \
+        struct arena room_ = {0}; \
+        struct document document_ = { .arena = &room_ }, *d = &document_; \
+        call; \
+        document_write(f, FORMAT_TEXT, d); \
+        arena_free(&room_); \
+    } while (0)
+#define DOCUMENTED(text, call) PRINTED(text, PRINT_DOCUMENT(f, call))
+
 /* Ends a test that needs files which are not here. cmocka 1.1.5 prints its own skip() as "not ok", which prove takes for a failure. */
 #define SKIP_WITHOUT(path) \
     do { \

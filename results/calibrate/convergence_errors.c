@@ -72,7 +72,7 @@ static struct convergence_sum sum_errors(const struct convergence_errors *e, con
 void convergence_errors_document(struct document *d, const struct convergence_errors *e)
 {
     static const char *const benchmarks[] = { "resnet", "bert", "rnnt" };
-    struct table errors = TABLE(error_columns, struct convergence_error), sums = TABLE(sum_columns, struct convergence_sum);
+    struct table errors = TABLE(error_columns, struct convergence_error, .formats = IN_TEXT), sums = TABLE(sum_columns, struct convergence_sum, .formats = IN_TEXT);
     for (size_t i = 0; i < e->n; i++)
         if (e->items[i].role != FIGURE_CONTEXT)
             table_add(&errors, &e->items[i], d->arena);

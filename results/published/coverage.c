@@ -144,6 +144,7 @@ struct table coverage_table(const struct coverage *c, struct arena *a)
 void coverage_document(struct document *d, const struct coverage *c)
 {
     struct table t = coverage_table(c, d->arena);
+    t.name = "coverage";
     t.title = "single runs of simulated systems inside the 90 % interval predicted for them; the last two columns count each submission once";
     document_table(d, t);
     document_line(d, "left out: %llu runs of rounds without reference points, %llu of systems that are not simulated",

@@ -170,20 +170,15 @@ static const struct table_column remedy_columns[] = {
 #undef C
 };
 
-void remedies_print(FILE *f, const struct remedy *r, size_t n)
+void remedies_document(struct document *d, const struct remedy *r, size_t n)
 {
-    struct arena a = {0};
-    struct table t = TABLE(remedy_columns, struct remedy_row);
-    t.title = "does not fit; what was tried:";
-    t.indent = "  ";
+    struct table *t = document_table(d, TABLE(remedy_columns, struct remedy_row, .formats = IN_TEXT, .title = "does not fit; what was tried:", .indent = "  "));
     for (size_t i = 0; i < n; i++) {
-        struct remedy_row row = { r[i].what, r[i].fits ? arena_printf(&a, "fits, %.6g samples/s:", r[i].throughput_samples_per_s)
-                : arena_printf(&a, "%" PRIu64 " bytes too many on the fullest tile:", r[i].shortfall_bytes_per_tile),
-            arena_printf(&a, "--set %s", names_joined(r[i].sets, r[i].n_sets, " --set ", &a)) };
-        table_add(&t, &row, &a);
+        const char *outcome = r[i].fits ? arena_printf(d->arena, "fits, %.6g samples/s:", r[i].throughput_samples_per_s)
+                                        : arena_printf(d->arena, "%" PRIu64 " bytes too many on the fullest tile:", r[i].shortfall_bytes_per_tile);
+        const char *settings = arena_printf(d->arena, "--set %s", names_joined(r[i].sets, r[i].n_sets, " --set ", d->arena));
+        table_keep(t, &(struct remedy_row){ r[i].what, outcome, settings }, d->arena);
     }
-    table_write(f, FORMAT_TEXT, &t);
-    arena_free(&a);
 }
 
 json_t *remedies_json(const struct remedy *r, size_t n)

@@ -88,17 +88,22 @@ struct table result_table(struct arena *a)
     return (struct table){ .columns = columns, .n_columns = (size_t)(at - columns), .row_bytes = sizeof(struct result) };
 }
 
-void result_print_text(FILE *f, const struct result *r)
+struct part_line { const char *name; double seconds, share; };
+static const struct table_column part_columns[] = {
+#define C(member, ...) { COLUMN(struct part_line, member), .heading = "", __VA_ARGS__ }
+    C(name), C(seconds, .format = "%.6g s"), C(share, .format = "%.1f %%", .scale = 100),
+#undef C
+};
+
+void result_document(struct document *d, const struct result *r)
 {
-    struct arena scratch = {0};
-    struct table t = result_table(&scratch);
-    t.rows = (void *)r;
-    table_write_lines(f, &t);
-    arena_free(&scratch);
-    fprintf(f, "%-32s\n", "breakdown");
+    struct table *all = document_table(d, result_table(d->arena));
+    all->formats = IN_TEXT, all->as_lines = true;
+    table_keep(all, r, d->arena);
+    struct table *parts = document_table(d, TABLE(part_columns, struct part_line, .formats = IN_TEXT, .title = "breakdown", .indent = "  "));
     for (size_t i = 0; i < N_PARTS; i++)
         if (r->breakdown_s[i] != 0)
-            fprintf(f, "  %-30s %.6g s  %5.1f %%\n", part_names[i], r->breakdown_s[i], 100 * r->breakdown_s[i] / r->step_time_s);
+            table_add(parts, &(struct part_line){ part_names[i], r->breakdown_s[i], r->breakdown_s[i] / r->step_time_s }, d->arena);
 }
 
 void result_write_csv(FILE *f, const struct result *r)
@@ -173,25 +178,30 @@ void result_json_add_groups(json_t *object, const struct result *r)
 
 /* ---- the answer's lines ------------------------------------------------------------------- */
 
-struct phrase { FILE *f; const struct result *r; double uncertainty; bool all_given; };
+/* A phrase being written: `all_given` is false when one of its metrics is not given. */
+struct phrase { struct arena *a; const struct result *r; double uncertainty; const char *text; bool all_given; };
+
+static void phrase_add(struct phrase *p, const char *text, size_t n)
+{
+    p->text = arena_printf(p->a, "%s%.*s", p->text, (int)n, text);
+}
 
 /* The value as a quantity, for "~unit]" or for "~]", which has the metric's own unit. Returns what follows. */
-static const char *print_phrase_quantity(FILE *f, const char *at, const struct metric *m, double value, double uncertainty)
+static const char *phrase_add_quantity(struct phrase *p, const char *at, const struct metric *m, double value)
 {
-    char room[QUANTITY_ROOM], unit[16];
     size_t n = strcspn(at, "]");
-    snprintf(unit, sizeof unit, "%.*s", (int)n, at);
-    fputs(quantity_text(room, value, n ? unit : m->unit, digits_within(value, uncertainty * fabs(value))), f);
+    const char *unit = n ? arena_printf(p->a, "%.*s", (int)n, at) : m->unit;
+    const char *text = quantity_kept(value, unit, digits_within(value, p->uncertainty * fabs(value)), p->a);
+    phrase_add(p, text, strlen(text));
     return at + n;
 }
 
-/* Prints the value of a "name/divisor digits]" and returns what follows; clears all_given if the metric is not given. */
-static const char *print_phrase_value(struct phrase *p, const char *at)
+/* Adds the value of a "name/divisor digits]" and returns what follows. */
+static const char *phrase_add_value(struct phrase *p, const char *at)
 {
     size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyz_");
     const struct metric *m = metric_named(at, n);
     assert(m && "a phrase names metrics");
-    FILE *f = p->f;
     char *end = (char *)at + n, operation = *end;
     double value = metric_number(m, p->r);
     if (operation == '/' || operation == '*') {
@@ -199,42 +209,39 @@ static const char *print_phrase_value(struct phrase *p, const char *at)
         value = operation == '/' ? value / by : value * by;
     }
     if (m->type == FIELD_TEXT)
-        fputs(metric_text(m, p->r), f);
+        p->text = arena_printf(p->a, "%s%s", p->text, metric_text(m, p->r));
     else if (*end == '~')
-        end = (char *)print_phrase_quantity(f, end + 1, m, value, p->uncertainty);
+        end = (char *)phrase_add_quantity(p, end + 1, m, value);
     else if (*end == ' ')
-        fprintf(f, "%.*g", (int)strtol(end, &end, 10), value);
+        p->text = arena_printf(p->a, "%s%.*g", p->text, (int)strtol(end, &end, 10), value);
     else
-        fprintf(f, "%.0f", value);
+        p->text = arena_printf(p->a, "%s%.0f", p->text, value);
     assert(*end == ']' && "[name/divisor digits]");
     p->all_given = p->all_given && metric_is_given(m, p->r);
     return end + 1;
 }
 
-/* Prints a phrase up to its end or a closing brace, and returns what follows. */
-static const char *print_phrase(struct phrase *p, const char *at)
+/* Adds a phrase up to its end or a closing brace, and returns what follows. A part in braces is left out if one of its metrics is not given. */
+static const char *phrase_write(struct phrase *p, const char *at)
 {
     while (*at && *at != '}') {
+        size_t n = strcspn(at, "[{}");
+        phrase_add(p, at, n);
+        at += n;
         if (*at == '[') {
-            at = print_phrase_value(p, at + 1);
+            at = phrase_add_value(p, at + 1);
         } else if (*at == '{') {
-            char *part = NULL;
-            size_t n = 0;
-            struct phrase in = { text_stream(&part, &n), p->r, p->uncertainty, true };
-            at = print_phrase(&in, at + 1);
-            fclose(in.f);
-            fputs(in.all_given ? part : "", p->f);
-            free(part);
-        } else {
-            fputc(*at++, p->f);
+            struct phrase in = { p->a, p->r, p->uncertainty, "", true };
+            at = phrase_write(&in, at + 1);
+            phrase_add(p, in.text, in.all_given ? strlen(in.text) : 0);
         }
     }
     return *at ? at + 1 : at;
 }
 
-void result_print_line(FILE *f, enum metric_group group, const struct result *r, double uncertainty)
+const char *result_line(enum metric_group group, const struct result *r, double uncertainty, struct arena *a)
 {
-    struct phrase p = { f, r, uncertainty, true };
+    struct phrase p = { a, r, uncertainty, "", true };
     const struct metric *first = NULL;
     for (size_t i = 0; i < N_METRICS; i++) {
         const struct metric *m = &metrics[i];
@@ -243,12 +250,11 @@ void result_print_line(FILE *f, enum metric_group group, const struct result *r,
         bool is_alternative = first && *m->phrase == ';';
         if (is_alternative && metric_number(m, r) == metric_number(first, r))
             continue;
-        fprintf(f, "%s%s", first ? "" : metric_groups[group].label, !first ? ": " : is_alternative ? "" : ", ");
-        print_phrase(&p, m->phrase);
+        p.text = arena_printf(a, "%s%s%s", p.text, first ? "" : metric_groups[group].label, !first ? ": " : is_alternative ? "" : ", ");
+        phrase_write(&p, m->phrase);
         first = first ? first : m;
     }
-    if (first)
-        fputc('\n', f);
+    return first ? p.text : NULL;
 }
 
 /* ---- parts ---------------------------------------------------------------------------------- */

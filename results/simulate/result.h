@@ -29,13 +29,14 @@ static inline bool is_known(double value) { return value > 0; }
 #define FITS_SURELY 0.9
 static inline bool result_fits_surely(const struct result *r) { return r->fits_probability >= FITS_SURELY; }
 
-void result_print_text(FILE *f, const struct result *r);        /* one line per value */
-/* The answer's line of a group, "speed: ..., ...", or nothing where it has no phrase to show. */
-void result_print_line(FILE *f, enum metric_group group, const struct result *r, double uncertainty);
+struct document;
+void result_document(struct document *d, const struct result *r);      /* as text, one line per value */
+/* The answer's line of a group, "speed: ..., ..."; NULL where it has no phrase to show. */
+const char *result_line(enum metric_group group, const struct result *r, double uncertainty, struct arena *a);
 void result_write_csv_header(FILE *f);
 const char *result_columns(struct arena *a);    /* the header's text: equal for two versions that write the same columns */
 void result_write_csv(FILE *f, const struct result *r);
-struct table result_table(struct arena *a);     /* its columns, whose rows are struct result: for those who write many */
+struct table result_table(struct arena *a);     /* its columns, without rows; they may be a struct that begins with a result */
 struct json_t *result_json(const struct result *r);             /* jansson; the caller owns it */
 void result_json_add_groups(struct json_t *object, const struct result *r);     /* "energy" and "money" */
 enum better { LOWER = -1, NEITHER, HIGHER };                     /* which values of a column are better */
@@ -44,7 +45,6 @@ bool result_column_is_provenance(const char *name);             /* it says what 
 /* Sorts the parts by size, largest first, whatever the sign. */
 void parts_by_size(enum part out[N_PARTS], const double values[N_PARTS]);
 
-struct document;
 void metrics_document(struct document *d);      /* the metrics themselves; in Markdown, docs/formats.md */
 
 /* The version of CSV and JSON: it grows when a column or member is renamed, goes, or changes its unit or meaning. */

@@ -108,7 +108,7 @@ struct remedy_request {
 /* Tries every change that is not in force already, and all pairs if no single one fits; the fastest pairs that fit are kept. Those that fit
  * come first, fastest first, then the others by shortfall. */
 bool remedies_find(struct remedy *out, size_t *n, const struct remedy_request *q, struct arena *a, struct err *err);
-void remedies_print(FILE *f, const struct remedy *r, size_t n);
+void remedies_document(struct document *d, const struct remedy *r, size_t n);
 struct json_t *remedies_json(const struct remedy *r, size_t n);     /* an array; the caller owns it */
 
 #endif

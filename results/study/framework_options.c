@@ -257,18 +257,18 @@ struct table framework_options(const struct simulation *sim, struct arena *a)
     return t;
 }
 
-void framework_options_print(FILE *f, const char *framework, const struct table *options)
+void framework_options_document(struct document *d, const char *framework, const struct table *options)
 {
     const struct framework_option *rows = options->rows;
     bool is_checked = true;
     if (options->n)
-        fprintf(f, "options of %s for this configuration (JSON has the sources)\n", framework);
+        document_line(d, "options of %s for this configuration (JSON has the sources)", framework);
     else
-        fprintf(f, "options: no names are known for %s\n", framework ? framework : "a recipe without recipe.framework");
+        document_line(d, "options: no names are known for %s", framework ? framework : "a recipe without recipe.framework");
     for (size_t i = 0; i < options->n; i++) {
         if (is_checked && !rows[i].checked)
-            fprintf(f, "  # written from memory, found in no source: look these names up before you use them\n");
+            document_line(d, "  # written from memory, found in no source: look these names up before you use them");
         is_checked = rows[i].checked;
-        fprintf(f, "  %s%s\n", is_checked ? "" : "# ", rows[i].option);
+        document_line(d, "  %s%s", is_checked ? "" : "# ", rows[i].option);
     }
 }

@@ -157,46 +157,40 @@ static double relative_error(const struct reference *r)
     return exp(r->left_out) - 1;
 }
 
-static void print_nearest(FILE *f, const struct validity *v)
+static const char *nearest_text(const struct validity *v, struct arena *a)
 {
-    if (!v->n_nearest)
-        return;
     const struct reference *r = v->nearest[0].reference;
-    if (!v->near)
-        fprintf(f, "NO PUBLISHED RUN IS NEAR%s%s; ", v->same_kind ? "" : ", AND NONE IS OF THIS KIND", v->foreign ? "" : ": the interval is a guess");
-    fprintf(f, "nearest published: %s, distance %.2g, %.0f %% of the step spent on other things, predicted %+.1f %% off when left out of the fit\n", r->configuration,
-            v->distance, 100 * v->unlike, 100 * relative_error(r));
+    const char *warning = v->near ? "" : arena_printf(a, "NO PUBLISHED RUN IS NEAR%s%s; ", v->same_kind ? "" : ", AND NONE IS OF THIS KIND",
+                                                      v->foreign ? "" : ": the interval is a guess");
+    return arena_printf(a, "%snearest published: %s, distance %.2g, %.0f %% of the step spent on other things, predicted %+.1f %% off when left out of "
+                        "the fit", warning, r->configuration, v->distance, 100 * v->unlike, 100 * relative_error(r));
 }
 
-static void print_interval(FILE *f, const struct validity *v, const struct result *r)
+static const char *trust_text(const struct validity *v, const struct result *r, struct arena *a)
 {
-    char low[QUANTITY_ROOM], high[QUANTITY_ROOM];
     double half = (v->high - v->low) / 2;
-    fprintf(f, "trust: 90 %% interval %s to %s samples/s (%+.0f, %+.0f %%)", quantity_text(low, v->low, "", digits_within(v->low, half)),
-            quantity_text(high, v->high, "", digits_within(v->high, half)), 100 * (v->low / r->throughput_samples_per_s - 1),
-            100 * (v->high / r->throughput_samples_per_s - 1));
+    if (v->foreign)
+        return arena_printf(a, "no interval, as no published run has %s; where runs are published, errors reach %.0f %%", v->foreign,
+                            100 * (exp(v->largest_error) - 1));
+    return arena_printf(a, "90 %% interval %s to %s samples/s (%+.0f, %+.0f %%)", quantity_within(v->low, "", half, a), quantity_within(v->high, "", half, a),
+                        100 * (v->low / r->throughput_samples_per_s - 1), 100 * (v->high / r->throughput_samples_per_s - 1));
 }
 
-void validity_print(FILE *f, const struct validity *v, const struct result *r)
+void validity_document(struct document *d, const struct validity *v, const struct result *r)
 {
+    struct arena *a = d->arena;
     if (!validity_has_interval(v) && !v->foreign) {
-        fprintf(f, "trust: unknown, as there are no errors of published runs to go by ('make baseline' writes results/validity/left-out.csv)\n");
+        document_line(d, "trust: unknown, as there are no errors of published runs to go by ('make baseline' writes results/validity/left-out.csv)");
         return;
     }
-    if (v->foreign)
-        fprintf(f, "trust: no interval, as no published run has %s; where runs are published, errors reach %.0f %%", v->foreign,
-                100 * (exp(v->largest_error) - 1));
-    else
-        print_interval(f, v, r);
-    if (!isnan(v->from_fitted_share))
-        fprintf(f, "; %.0f %% of the time rests on fitted values, %.0f %% on assumed ones", 100 * v->from_fitted_share,
-                100 * v->from_assumed_share);
-    fprintf(f, "\n  ");
-    print_nearest(f, v);
-    for (size_t i = 0; i < v->n_extrapolates; i++)
-        fprintf(f, "%s%s", i ? ", " : "  beyond everything published: ", v->extrapolates[i]);
-    fputs(v->n_extrapolates ? "\n" : "", f);
-    open_readings_print(f, &v->open);
+    const char *rests = isnan(v->from_fitted_share) ? "" : arena_printf(a, "; %.0f %% of the time rests on fitted values, %.0f %% on assumed ones",
+                                                                        100 * v->from_fitted_share, 100 * v->from_assumed_share);
+    document_line(d, "trust: %s%s", trust_text(v, r, a), rests);
+    if (v->n_nearest)
+        document_line(d, "  %s", nearest_text(v, a));
+    if (v->n_extrapolates)
+        document_line(d, "  beyond everything published: %s", names_joined(v->extrapolates, v->n_extrapolates, ", ", a));
+    open_readings_document(d, &v->open);
 }
 
 json_t *validity_json(const struct validity *v)

@@ -133,7 +133,7 @@ void open_readings_try(struct open_readings *o, const struct track_record *by, c
  * to the answer. */
 struct log_interval { double low, high; };
 struct log_interval open_readings_interval(const struct open_readings *o, double half);
-void open_readings_print(FILE *f, const struct open_readings *o);
+void open_readings_document(struct document *d, const struct open_readings *o);
 struct json_t *open_readings_json(const struct open_readings *o);
 struct json_t *open_readings_unset_json(const struct open_readings *o);     /* an array of keys that the program has to state, and a sheet stated */
 
@@ -163,7 +163,7 @@ void validity_add_readings(struct validity *v, const struct track_record *by, co
                            struct arena *a);
 bool validity_has_interval(const struct validity *v);
 double validity_uncertainty(const struct validity *v);       /* half the interval as a share of the throughput; 0 if unknown */
-void validity_print(FILE *f, const struct validity *v, const struct result *r);     /* two or three lines */
+void validity_document(struct document *d, const struct validity *v, const struct result *r);     /* two or three lines */
 struct json_t *validity_json(const struct validity *v);
 
 #endif

@@ -142,47 +142,38 @@ struct log_interval open_readings_interval(const struct open_readings *o, double
 
 /* ---- printing --------------------------------------------------------------------------------- */
 
-/* "14 % slower", to a tenth where it is less than ten. */
-static void print_ratio(FILE *f, const struct open_reading *x)
+/* " 14 % slower", to a tenth where it is less than ten. */
+static const char *ratio_text(const struct open_reading *x, struct arena *a)
 {
     double percent = 100 * (x->throughput_ratio - 1);
+    const char *fits = x->fits ? "" : " (does not fit)";
     if (x->refused)
-        fprintf(f, " is refused: %s", x->refused);
-    else if (isnan(percent))
-        fputs(", not simulated", f);
-    else if (fabs(percent) < 0.05)
-        fputs(" as fast", f);
-    else
-        fprintf(f, " %.*f %% %s", fabs(percent) < 9.95, fabs(percent), percent < 0 ? "slower" : "faster");
-    fputs(x->fits ? "" : " (does not fit)", f);
+        return arena_printf(a, " is refused: %s%s", x->refused, fits);
+    if (isnan(percent) || fabs(percent) < 0.05)
+        return arena_printf(a, "%s%s", isnan(percent) ? ", not simulated" : " as fast", fits);
+    return arena_printf(a, " %.*f %% %s%s", fabs(percent) < 9.95, fabs(percent), percent < 0 ? "slower" : "faster", fits);
 }
 
-static void print_unset(FILE *f, const struct open_readings *o, const struct open_reading *x)
+/* One line for each key, with all its readings. */
+void open_readings_document(struct document *d, const struct open_readings *o)
 {
-    const struct unset_key *k = unset_key_of(x);
-    fprintf(f, "  open: %s is not set: the %s of %s is taken, and calls are %.0f %% of the step%s; %s:", x->key, x->taken, o->unset_taken_from,
-            100 * x->unset_share, k->known, k->instead);
-    print_ratio(f, x);
-    fprintf(f, "; %s\n", k->remedy);
-}
-
-void open_readings_print(FILE *f, const struct open_readings *o)
-{
+    const char *line = "";
     for (size_t i = 0; i < o->n; i++) {
         const struct open_reading *x = &o->items[i];
+        const char *ratio = ratio_text(x, d->arena);
         if (x->unset_share > 0) {
-            print_unset(f, o, x);
+            const struct unset_key *k = unset_key_of(x);
+            document_line(d, "  open: %s is not set: the %s of %s is taken, and calls are %.0f %% of the step%s; %s:%s; %s", x->key, x->taken,
+                          o->unset_taken_from, 100 * x->unset_share, k->known, k->instead, ratio, k->remedy);
             continue;
         }
         if (!i || !text_is(x->key, x[-1].key)) {
-            fprintf(f, "  open: %s is not stated, %s%s", x->key, *x->taken ? "taken as " : "none is taken", x->taken);
-            if (x->zero_means)
-                fprintf(f, " (%s)", x->zero_means);
+            const char *means = x->zero_means ? arena_printf(d->arena, " (%s)", x->zero_means) : "";
+            line = arena_printf(d->arena, "  open: %s is not stated, %s%s%s", x->key, *x->taken ? "taken as " : "none is taken", x->taken, means);
         }
-        fprintf(f, "; with %s", x->alternative);
-        print_ratio(f, x);
+        line = arena_printf(d->arena, "%s; with %s%s", line, x->alternative, ratio);
         if (i + 1 == o->n || !text_is(x->key, x[1].key))
-            fputc('\n', f);
+            document_line(d, "%s", line);
     }
 }
 

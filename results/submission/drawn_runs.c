@@ -327,15 +327,13 @@ json_t *drawn_runs_json(const struct drawn_runs *d)
     return o;
 }
 
-void drawn_runs_print(FILE *f, const struct drawn_runs *d)
+void drawn_runs_document(struct document *d, const struct drawn_runs *drawn)
 {
-    struct arena a = {0};
-    struct table runs = drawn_runs_table(d, &a), scores = TABLE_OF(score_columns, d, 1);
-    table_write(f, FORMAT_TEXT, &runs);
-    if (!isfinite(d->score_minutes))
-        fprintf(f, "no score: %s\n", drawn_runs_why_no_score(d, &a));
-    if (d->until_valid)
-        fprintf(f, "%llu %s drawn until one was valid\n", (unsigned long long)d->n_draws, d->n_draws == 1 ? "submission was" : "submissions were");
-    table_write_lines(f, &scores);
-    arena_free(&a);
+    document_table(d, drawn_runs_table(drawn, d->arena))->formats = IN_TEXT;
+    if (!isfinite(drawn->score_minutes))
+        document_line(d, "no score: %s", drawn_runs_why_no_score(drawn, d->arena));
+    if (drawn->until_valid)
+        document_line(d, "%llu %s drawn until one was valid", (unsigned long long)drawn->n_draws, drawn->n_draws == 1 ? "submission was" : "submissions were");
+    struct table *scores = document_table(d, TABLE(score_columns, struct drawn_runs, .formats = IN_TEXT, .as_lines = true));
+    table_add(scores, drawn, d->arena);
 }

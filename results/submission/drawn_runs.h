@@ -75,5 +75,5 @@ bool runs_draw(struct drawn_runs *out, const struct draw_request *q, struct aren
 struct json_t *drawn_runs_json(const struct drawn_runs *d);     /* the caller owns it */
 bool drawn_runs_are_few(const struct drawn_runs *d);        /* so few that none is left when the round's fastest and slowest are dropped */
 const char *drawn_runs_why_no_score(const struct drawn_runs *d, struct arena *a);
-void drawn_runs_print(FILE *f, const struct drawn_runs *d);
+void drawn_runs_document(struct document *d, const struct drawn_runs *drawn);
 #endif

@@ -61,9 +61,10 @@ enum domain_topology topology_of_partition(const struct machine *m, uint64_t n_i
 /* The same with domains of another shape than the sheet's. */
 bool topology_build_as(struct topology *out, const struct machine *m, enum domain_topology shape, const struct faults *faults, struct arena *a,
                        struct err *err);
-void topology_print_kinds(FILE *f, const struct topology *t);    /* one line for all links of a kind */
-void topology_print(FILE *f, const struct topology *t);         /* the kinds and, up to 64 IPUs, every link */
-void topology_print_dot(FILE *f, const struct topology *t);
+struct document;
+/* The kinds of links and, if asked for and up to 64 IPUs, every link. */
+void topology_document(struct document *d, const struct topology *t, bool links);
+void topology_graph(struct document *d, const struct topology *t);      /* in format dot */
 
 /* Seconds of a sync that reaches these IPUs: the fixed cost, and there and back to the farthest board, and over the gateways if they are in
  * more than one domain. */

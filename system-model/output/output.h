@@ -67,6 +67,7 @@ struct table {
     size_t n, cap;
     unsigned formats;                   /* FORMAT_BITs of the formats that have it; 0: text, CSV, JSON and Markdown */
     bool is_object;                     /* JSON: its one row, as an object; without a name its members are the document's */
+    bool as_lines;                      /* text: the first row alone, a line for each column: its heading, its value and its unit */
     const char *title, *indent;         /* the line above it, without a newline; what begins each line of text; NULL if none */
 };
 /* TABLE: a table without rows. TABLE_OF: a table of n structs that are there already; their type is the columns'
@@ -86,8 +87,6 @@ void table_write(FILE *f, enum output_format format, const struct table *t);
 void table_write_csv_row(FILE *f, const struct table *t, const void *row);
 /* The same with a comma at the end instead of a newline: the caller writes further columns. */
 void table_write_cells(FILE *f, const struct table *t, const void *row);
-/* The first row as text, a line for each column: its heading, its value and its unit. */
-void table_write_lines(FILE *f, const struct table *t);
 /* An array of objects; row: one of them. JSON cells are taken out of the rows. The caller owns the result. */
 struct json_t *table_json(const struct table *t);
 struct json_t *table_row_json(const struct table *t, const void *row);

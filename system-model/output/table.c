@@ -166,7 +166,7 @@ static void write_text(FILE *f, const struct table *t)
     arena_free(&scratch);
 }
 
-void table_write_lines(FILE *f, const struct table *t)
+static void write_lines(FILE *f, const struct table *t)
 {
     size_t width = 0;
     char room[CELL_ROOM];
@@ -345,6 +345,7 @@ void table_write(FILE *f, enum output_format format, const struct table *t)
         table_write_csv_row(f, t, NULL);
         for (size_t i = 0; i < t->n; i++)
             table_write_csv_row(f, t, row_at(t, i));
-    } else
-        write_text(f, t);
+    } else {
+        (t->as_lines ? write_lines : write_text)(f, t);
+    }
 }

@@ -179,9 +179,10 @@ const struct layer_memory *plan_layer_memory(const struct plan *p, struct arena 
 
 /* ---- plan_print.c ----------------------------------------------------------------------------- */
 
-void plan_print(FILE *f, const struct plan *p);
-void plan_print_summary(FILE *f, const struct plan *p);     /* placement, cost by stage, memory */
-void plan_print_update(FILE *f, const struct plan *p);      /* one line for each IPU */
-void plan_print_update_tensors(FILE *f, const struct plan *p);      /* one line for each step of each kind of tensor */
+struct document;
+/* Placement, cost by stage, and memory; the whole plan has the pipeline, the weight update, the call and every operation too. */
+void plan_document(struct document *d, const struct plan *p, bool whole);
+void plan_update_document(struct document *d, const struct plan *p);       /* the update by IPU, and the call */
+void plan_tensors_document(struct document *d, const struct plan *p);      /* each step of the update of each kind of tensor, and the call */
 
 #endif

@@ -1,59 +1,90 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * plan_print.c - the plan as text: stages, memory, pipeline, weight update, operations.
+ * plan_print.c - the plan as a document: stages, memory, pipeline, weight update, operations.
  */
 #include "system-model/plan/plan.h"
 #include "system-model/graph/graph.h"
+#include "system-model/output/output.h"
 
 /* ---- stages and memory ------------------------------------------------------------------ */
 
-static void print_stages(FILE *f, const struct plan *p)
+struct stage_line { uint32_t stage, ipu, depth; const char *layers; uint64_t parameters, forward, backward, again, stash; };
+static const struct table_column stage_columns[] = {
+#define C(member, text) { COLUMN(struct stage_line, member), .heading = text }
+    C(stage, "stage"), C(ipu, "ipu"), C(layers, "layers"), C(parameters, "parameters"), C(forward, "forward cyc"), C(backward, "backward cyc"),
+    C(again, "recompute"), C(stash, "stash B"), C(depth, "depth"),
+#undef C
+};
+
+static void add_stage_table(struct document *d, const struct plan *p)
 {
-    fprintf(f, "stages: %u on %u IPU%s, schedule %s, recompute %s\n", p->n_stages, p->request.ipus_per_replica, plural(p->request.ipus_per_replica),
-            schedule_names[p->request.schedule], recompute_names[p->request.recompute]);
-    fprintf(f, "  %-5s %-3s %-52s %12s %12s %12s %12s %12s %5s\n", "stage", "ipu", "layers", "parameters", "forward cyc",
-            "backward cyc", "recompute", "stash B", "depth");
+    struct table *t = document_table(d, TABLE(stage_columns, struct stage_line, .indent = "  "));
+    t->title = arena_printf(d->arena, "stages: %u on %u IPU%s, schedule %s, recompute %s", p->n_stages, p->request.ipus_per_replica,
+                            plural(p->request.ipus_per_replica), schedule_names[p->request.schedule], recompute_names[p->request.recompute]);
     for (uint32_t i = 0; i < p->n_stages; i++) {
         const struct stage_plan *s = &p->stages[i];
-        char layers[80];
-        snprintf(layers, sizeof layers, "%s .. %s", p->graph->layers[s->first_layer].name,
-                 p->graph->layers[stage_end(s) - 1].name);
-        fprintf(f, "  %-5u %-3u %-52s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %5u\n", i, s->ipu, layers,
-                s->n_parameters, s->forward_cycles, s->backward_cycles, s->recompute_cycles, s->stash_bytes,
-                s->stash_depth);
+        const struct layer *layers = p->graph->layers;
+        table_add(t, &(struct stage_line){ i, s->ipu, s->stash_depth,
+                  arena_printf(d->arena, "%s .. %s", layers[s->first_layer].name, layers[stage_end(s) - 1].name), s->n_parameters,
+                  s->forward_cycles, s->backward_cycles, s->recompute_cycles, s->stash_bytes }, d->arena);
     }
 }
 
-static void print_memory(FILE *f, const struct plan *p)
+/* A table of counts: a row for each name, a column for each IPU. */
+struct count_row { const char *name; uint64_t counts[]; };
+
+static struct table *add_count_table(struct document *d, const char *first, uint32_t n_columns, const char *const *headings)
+{
+    struct table_column *columns = ARENA_ARRAY(d->arena, struct table_column, n_columns + 1);
+    columns[0] = (struct table_column){ .heading = first, .type = CELL_TEXT };
+    for (uint32_t i = 0; i < n_columns; i++)
+        columns[i + 1] = (struct table_column){ .heading = headings[i], .type = CELL_U64,
+                                                .offset = offsetof(struct count_row, counts) + i * sizeof(uint64_t) };
+    return document_table(d, (struct table){ .columns = columns, .n_columns = n_columns + 1, .indent = "  ",
+                                             .row_bytes = sizeof(struct count_row) + n_columns * sizeof(uint64_t) });
+}
+
+static void add_memory_regions(struct document *d, const struct plan *p)
 {
     uint64_t capacity = p->topology->machine->chip.tile_memory_bytes;
-    fprintf(f, "memory: bytes on the fullest tile of each IPU, of %" PRIu64 "\n  %-16s", capacity, "region");
-    for (uint32_t i = 0; i < p->request.ipus_per_replica; i++)
-        fprintf(f, " %9s%u", "ipu", i);
-    fputc('\n', f);
+    uint32_t n_ipus = p->request.ipus_per_replica;
+    const char **ipus = ARENA_ARRAY(d->arena, const char *, n_ipus);
+    for (uint32_t i = 0; i < n_ipus; i++)
+        ipus[i] = arena_printf(d->arena, "ipu%u", i);
+    struct table *t = add_count_table(d, "region", n_ipus, ipus);
+    t->title = arena_printf(d->arena, "memory: bytes on the fullest tile of each IPU, of %" PRIu64, capacity);
+    struct count_row *row = arena_alloc(d->arena, t->row_bytes);
     for (int r = 0; r <= N_MEMORY_CATEGORIES; r++) {
-        fprintf(f, "  %-16s", r < N_MEMORY_CATEGORIES ? memory_category_names[r] : "total");
-        for (uint32_t i = 0; i < p->request.ipus_per_replica; i++)
-            fprintf(f, " %10" PRIu64, r < N_MEMORY_CATEGORIES ? p->memory[i].bytes[r] : p->memory[i].total_bytes);
-        fputc('\n', f);
+        row->name = r < N_MEMORY_CATEGORIES ? memory_category_names[r] : "total";
+        for (uint32_t i = 0; i < n_ipus; i++)
+            row->counts[i] = r < N_MEMORY_CATEGORIES ? p->memory[i].bytes[r] : p->memory[i].total_bytes;
+        table_add(t, row, d->arena);
     }
     if (p->fits)
-        fprintf(f, "  fits: %" PRIu64 " bytes free on the fullest tile (IPU %u)\n", capacity - p->memory[p->worst_ipu].total_bytes, p->worst_ipu);
+        document_line(d, "  fits: %" PRIu64 " bytes free on the fullest tile (IPU %u)", capacity - p->memory[p->worst_ipu].total_bytes, p->worst_ipu);
     else
-        fprintf(f, "  does not fit: %" PRIu64 " bytes too many on the fullest tile (IPU %u)\n", p->shortfall_bytes, p->worst_ipu);
+        document_line(d, "  does not fit: %" PRIu64 " bytes too many on the fullest tile (IPU %u)", p->shortfall_bytes, p->worst_ipu);
 }
 
 /* ---- pipeline ---------------------------------------------------------------------------- */
 
-static void print_pipeline(FILE *f, const struct plan *p)
+struct pipeline_line { uint32_t n_cycles; const char *tasks; uint64_t copy; };
+static const struct table_column pipeline_columns[] = {
+#define C(member, text) { COLUMN(struct pipeline_line, member), .heading = text }
+    C(n_cycles, "times"), C(copy, "copy"), C(tasks, "tasks"),
+#undef C
+};
+
+static void add_pipeline_table(struct document *d, const struct plan *p)
 {
-    fprintf(f, "pipeline: tasks at work (F forward, B backward, by stage), cycles alike, copy cycles after each\n");
+    struct table *t = document_table(d, TABLE(pipeline_columns, struct pipeline_line, .indent = "  ",
+                      .title = "pipeline: cycles alike, cycles of the copy after each, and tasks at work (F forward, B backward, by stage)"));
     for (uint32_t r = 0; r < p->n_runs; r++) {
-        fprintf(f, "  %8u x", p->runs[r].n_cycles);
+        const char *tasks = "";
         for (uint32_t i = 0; i < p->n_tasks; i++)
             if (p->runs[r].active >> i & 1)
-                fprintf(f, " %c%u", p->tasks[i].kind == TASK_FORWARD ? 'F' : 'B', p->tasks[i].stage);
-        fprintf(f, "  copy %" PRIu64 "\n", p->runs[r].copy_cycles);
+                tasks = arena_printf(d->arena, "%s%s%c%u", tasks, *tasks ? " " : "", p->tasks[i].kind == TASK_FORWARD ? 'F' : 'B', p->tasks[i].stage);
+        table_add(t, &(struct pipeline_line){ p->runs[r].n_cycles, tasks, p->runs[r].copy_cycles }, d->arena);
     }
 }
 
@@ -64,111 +95,116 @@ static double to_ms(const struct plan *p, uint64_t cycles)
     return 1e3 * (double)cycles / p->topology->machine->chip.clock_hz;
 }
 
-static void print_call(FILE *f, const struct plan *p)
+static void add_call_line(struct document *d, const struct plan *p)
 {
-        fprintf(f, "call: by %s, %g steps per call; ms per step:", p->request.framework_name, p->request.program.steps_per_call);
+    const char *parts = "";
     for (int i = 0; i < N_CALL_PARTS; i++)
-        fprintf(f, " %s %.3f", call_part_names[i], to_ms(p, p->call_cycles[i]));
-    fprintf(f, "; each micro-batch waits %.4f ms for its host exchange\n", to_ms(p, p->fetch_cycles));
+        parts = arena_printf(d->arena, "%s %s %.3f", parts, call_part_names[i], to_ms(p, p->call_cycles[i]));
+    document_line(d, "call: by %s, %g steps per call; ms per step:%s; each micro-batch waits %.4f ms for its host exchange", p->request.framework_name,
+                  p->request.program.steps_per_call, parts, to_ms(p, p->fetch_cycles));
 }
 
-void plan_print_update(FILE *f, const struct plan *p)
+void plan_update_document(struct document *d, const struct plan *p)
 {
     if (p->request.training) {
-        fprintf(f, "update: cycles by IPU, %s; --update lists it tensor by tensor\n",
-                p->update.in_series ? "one IPU after the other" : "side by side");
-        fprintf(f, "  %-4s", "ipu");
-        for (int k = 0; k < N_UPDATE_KINDS; k++)
-            fprintf(f, " %11s", update_kind_names[k]);
-        fputc('\n', f);
+        struct table *t = add_count_table(d, "ipu", N_UPDATE_KINDS, update_kind_names);
+        struct count_row *row = arena_alloc(d->arena, t->row_bytes);
+        t->title = arena_printf(d->arena, "update: cycles by IPU, %s; --update lists it tensor by tensor",
+                                p->update.in_series ? "one IPU after the other" : "side by side");
         for (uint32_t i = 0; i < p->request.ipus_per_replica; i++) {
-            fprintf(f, "  %-4u", i);
+            row->name = arena_printf(d->arena, "%u", i);
             for (int k = 0; k < N_UPDATE_KINDS; k++)
-                fprintf(f, " %11" PRIu64, update_cycles(p, i, (enum update_kind)k));
-            fputc('\n', f);
+                row->counts[k] = update_cycles(p, i, (enum update_kind)k);
+            table_add(t, row, d->arena);
         }
     }
-    print_call(f, p);
+    add_call_line(d, p);
 }
 
-static void print_chain(FILE *f, const struct plan *p, const struct update_chain *c)
+/* One step of the update of tensors that are alike. */
+struct update_line { const char *ipu, *tensor, *step; uint32_t n_tensors; uint64_t n_elements, cycles; double each_ms, all_ms, bytes; bool sharded; };
+static const struct table_column update_columns[] = {
+#define C(member, text, ...) { COLUMN(struct update_line, member), .heading = text, __VA_ARGS__ }
+    C(ipu, "ipu", .aligns_right = true), C(n_tensors, "tensors"), C(n_elements, "elements"), C(tensor, "as"), C(sharded, "sharded"), C(step, "step"),
+    C(cycles, "cycles each"), C(each_ms, "ms each", .format = "%.4f"), C(all_ms, "ms in all", .format = "%.3f"), C(bytes, "bytes", .format = "%.0f"),
+#undef C
+};
+
+static void add_chain(struct table *t, const struct plan *p, const struct update_chain *c, struct arena *a)
 {
-    if (c->ipu == ALL_IPUS)
-        fprintf(f, "all IPUs: %s, %u x %" PRIu64 " elements, merged", c->tensor, c->n_tensors, c->n_elements);
-    else
-        fprintf(f, "ipu %u: %u x %" PRIu64 " elements, as %s%s", c->ipu, c->n_tensors, c->n_elements, c->tensor, c->steps->sharded ? ", sharded" : "");
-    fprintf(f, ": %.4f ms each, %.3f ms in all\n", to_ms(p, c->steps->n_cycles), to_ms(p, c->steps->n_cycles * c->n_tensors));
-    for (uint32_t i = 0; i < c->steps->n_ops; i++) {
-        const struct update_op *op = &c->steps->ops[i];
-        fprintf(f, "  %-12s %12" PRIu64 " cycles %10.4f ms %14.0f B\n", update_kind_names[op->kind], op->n_cycles, to_ms(p, op->n_cycles), op->bytes);
+    const char *ipu = c->ipu == ALL_IPUS ? "all" : arena_printf(a, "%u", c->ipu);
+    for (const struct update_op *op = c->steps->ops; op < c->steps->ops + c->steps->n_ops; op++) {
+        double each_ms = to_ms(p, op->n_cycles);
+        table_add(t, &(struct update_line){ ipu, c->tensor, update_kind_names[op->kind], c->n_tensors, c->n_elements, op->n_cycles, each_ms,
+                                            each_ms * c->n_tensors, op->bytes, c->steps->sharded }, a);
     }
 }
 
-void plan_print_update_tensors(FILE *f, const struct plan *p)
+void plan_tensors_document(struct document *d, const struct plan *p)
 {
     const struct update_program *u = &p->update;
-    fprintf(f, "weight update of %s on %s, by %s: %s\n", p->graph->name, p->topology->machine->name, p->request.framework_name,
-            u->in_series ? "one IPU after the other" : "IPUs side by side");
+    document_line(d, "weight update of %s on %s, by %s: %s; tensors on all IPUs are merged", p->graph->name, p->topology->machine->name,
+                  p->request.framework_name, u->in_series ? "one IPU after the other" : "IPUs side by side");
+    struct table *t = document_table(d, TABLE(update_columns, struct update_line, .indent = "  "));
     for (uint32_t i = 0; i < u->n_chains; i++)
-        print_chain(f, p, &u->chains[i]);
-    print_call(f, p);
+        add_chain(t, p, &u->chains[i], d->arena);
+    add_call_line(d, p);
 }
 
 /* ---- operations -------------------------------------------------------------------------- */
 
-static void print_split(FILE *f, const struct op_plan *o)
+static const char *conv_split_text(const struct conv_split *s, struct arena *a)
 {
-    const struct conv_split *s = &o->split;
     if (!s->batch)
-        return;
-    fprintf(f, "  b%u f%u k%u g%u i%u o%u", s->batch, s->field, s->kernel, s->conv_groups, s->in_chans, s->out_chans);
-    if (s->serial_in > 1 || s->serial_out > 1)
-        fprintf(f, " serial i%u o%u", s->serial_in, s->serial_out);
+        return "";
+    const char *serial = s->serial_in > 1 || s->serial_out > 1 ? arena_printf(a, " serial i%u o%u", s->serial_in, s->serial_out) : "";
+    return arena_printf(a, "b%u f%u k%u g%u i%u o%u%s", s->batch, s->field, s->kernel, s->conv_groups, s->in_chans, s->out_chans, serial);
 }
 
-static void print_ops(FILE *f, const struct plan *p)
+struct op_line { uint32_t op, tiles; const char *layer, *kind, *pass, *vertex, *split; uint64_t compute, exchange, sync, temp, code; double peak; };
+static const struct table_column op_columns[] = {
+#define C(member, text, ...) { COLUMN(struct op_line, member), .heading = text, __VA_ARGS__ }
+    C(op, "op"), C(layer, "layer"), C(kind, "kind"), C(pass, "pass"), C(compute, "compute"), C(exchange, "exchange"), C(sync, "sync"), C(tiles, "tiles"),
+    C(peak, "peak%", .format = "%.1f", .scale = 100), C(temp, "temp B"), C(code, "code B"), C(vertex, "vertex"), C(split, "split"),
+#undef C
+};
+
+static void add_op_table(struct document *d, const struct plan *p)
 {
     const struct chip *chip = &p->topology->machine->chip;
-    fprintf(f, "operations: one micro-batch, on the tiles of one IPU\n");
-    fprintf(f, "  %-5s %-26s %-14s %-15s %10s %10s %8s %6s %6s %8s %8s %-12s split\n", "op", "layer", "kind", "pass", "compute",
-            "exchange", "sync", "tiles", "peak%", "temp B", "code B", "vertex");
+    struct table *t = document_table(d, TABLE(op_columns, struct op_line, .indent = "  ",
+                                              .title = "operations: one micro-batch, on the tiles of one IPU"));
     for (uint32_t i = 0; i < p->graph->n_ops; i++) {
         const struct op *op = &p->graph->ops[i];
         const struct op_plan *o = plan_stage_of(p, op->layer_id)->compiled->op_plans[i];
         uint64_t cycles = op_plan_cycles(o), rate = chip_mac_per_cycle(chip, p->graph->tensors[op->inputs[0]].type, p->request.partials);
-        double peak = cycles ? 100.0 * (double)o->mac / ((double)cycles * (double)(chip->n_tiles * rate)) : 0;
-        fprintf(f, "  %-5u %-26s %-14s %-15s %10" PRIu64 " %10" PRIu64 " %8" PRIu64 " %6" PRIu32 " %6.1f %8" PRIu64 " %8" PRIu64 " %-12s", i,
-                p->graph->layers[op->layer_id].name, op_kind_names[op->kind], op_pass_names[op->pass], o->compute_cycles,
-                o->exchange_cycles, o->sync_cycles, o->n_tiles_used, peak, o->temp_bytes_per_tile, op_code_bytes(&o->code),
-                vertex_kind_names[o->vertex]);
-        print_split(f, o);
-        fputc('\n', f);
+        double peak = cycles ? (double)o->mac / ((double)cycles * (double)(chip->n_tiles * rate)) : 0;
+        table_add(t, &(struct op_line){ i, o->n_tiles_used, p->graph->layers[op->layer_id].name, op_kind_names[op->kind], op_pass_names[op->pass],
+                                        vertex_kind_names[o->vertex], conv_split_text(&o->split, d->arena), o->compute_cycles, o->exchange_cycles,
+                                        o->sync_cycles, o->temp_bytes_per_tile, op_code_bytes(&o->code), peak }, d->arena);
     }
 }
 
 /* ---- the whole plan ---------------------------------------------------------------------- */
 
-static void print_head(FILE *f, const struct plan *p)
+static void add_head(struct document *d, const struct plan *p)
 {
     if (p->graph->n_rough_ops)
-        fprintf(f, "roughly: %u operations of %s stand for what is not modelled ('podbench workload' lists them)\n", p->graph->n_rough_ops,
-                p->graph->name);
-    fprintf(f, "plan of %s on %s: %u replica%s of %u IPU%s, micro-batch %" PRIu64 ", gradient accumulation %u, global batch %" PRIu64 "\n",
-            p->graph->name, p->topology->machine->name, p->request.n_replicas, plural(p->request.n_replicas),
-            p->request.ipus_per_replica, plural(p->request.ipus_per_replica), p->graph->micro_batch, p->request.grad_accum, p->global_batch);
+        document_line(d, "roughly: %u operations of %s stand for what is not modelled ('podbench workload' lists them)", p->graph->n_rough_ops,
+                      p->graph->name);
+    document_line(d, "plan of %s on %s: %u replica%s of %u IPU%s, micro-batch %" PRIu64 ", gradient accumulation %u, global batch %" PRIu64,
+                  p->graph->name, p->topology->machine->name, p->request.n_replicas, plural(p->request.n_replicas), p->request.ipus_per_replica,
+                  plural(p->request.ipus_per_replica), p->graph->micro_batch, p->request.grad_accum, p->global_batch);
 }
 
-void plan_print_summary(FILE *f, const struct plan *p)
+void plan_document(struct document *d, const struct plan *p, bool whole)
 {
-    print_head(f, p);
-    print_stages(f, p);
-    print_memory(f, p);
-}
-
-void plan_print(FILE *f, const struct plan *p)
-{
-    plan_print_summary(f, p);
-    print_pipeline(f, p);
-    plan_print_update(f, p);
-    print_ops(f, p);
+    add_head(d, p);
+    add_stage_table(d, p);
+    add_memory_regions(d, p);
+    if (!whole)
+        return;
+    add_pipeline_table(d, p);
+    plan_update_document(d, p);
+    add_op_table(d, p);
 }

@@ -35,7 +35,8 @@ struct timeline {
 };
 /* Fails on replicas of more than MAX_STAGES IPUs. The timeline points to the plan; its spans are in the arena. */
 bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, struct err *err);
-void timeline_print(FILE *f, const struct timeline *t, bool spans);      /* the picture, and by IPU what the step is spent on; each span too */
+struct document;
+void timeline_document(struct document *d, const struct timeline *t, bool spans);   /* the picture, and by IPU what the step is spent on; each span too */
 /* How one recurrence of a span was spent; a row's spans add up to its `spent`. */
 struct cycles span_parts(const struct timeline *t, const struct span *s);
 const struct update_chain *span_chain(const struct timeline *t, const struct span *s);     /* the chain that it is part of; NULL if it is not of the update */
@@ -47,8 +48,7 @@ void timeline_write_csv(FILE *f, const struct timeline *t);     /* one row per s
 /* Draws the first replica in n_columns, one line for each IPU: A B C.. are forward passes of micro-batches, a b c.. backward passes, - copies,
  * # the update and the call, . waiting; then the share of the step in forward and backward passes. A column shows the kind that takes most of
  * its time. */
-enum { MAX_PICTURE_COLUMNS = 400 };
-void timeline_draw(FILE *f, const struct timeline *t, uint32_t n_columns);
+void timeline_picture(struct document *d, const struct timeline *t, uint32_t n_columns);
 /* Checks that spans of a row neither overlap nor leave gaps, and that each row's parts add up to the step. */
 bool timeline_check(const struct timeline *t, struct err *err);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * timeline_print.c - the timeline as a picture in letters, and as text: how each IPU spends the step, and each span.
+ * timeline_print.c - the timeline as a picture in letters, and as tables: how each IPU spends the step, and each span.
  */
 #include "system-model/timeline/timeline.h"
 #include "system-model/graph/graph.h"
+#include "system-model/output/output.h"
 
 /* ---- a picture ------------------------------------------------------------------------------------ */
 
@@ -49,11 +50,17 @@ static char letter_of(const struct column *c)
          : most == STATE_COPY ? '-' : most == STATE_OTHER ? '#' : c->spent[STATE_WAIT] ? '.' : ' ';
 }
 
-static void draw_row(FILE *f, const struct timeline *t, uint32_t row, uint32_t n_columns)
+struct picture_line { const char *ipu, *letters, *at_work; };
+static const struct table_column picture_columns[] = {
+#define C(member) { COLUMN(struct picture_line, member), .heading = "" }
+    C(ipu), C(letters), C(at_work),
+#undef C
+};
+
+static struct picture_line picture_line(const struct timeline *t, uint32_t row, uint32_t n_columns, struct arena *a)
 {
-    struct arena scratch = {0};
-    struct column *columns = ARENA_ARRAY(&scratch, struct column, n_columns);
-    char letters[MAX_PICTURE_COLUMNS] = "";
+    struct column *columns = ARENA_ARRAY(a, struct column, n_columns);
+    char *letters = ARENA_ARRAY(a, char, n_columns + 1);
     uint64_t busy = 0;
     for (size_t i = 0; i < t->n_spans; i++) {
         const struct span *s = &t->spans[i];
@@ -65,64 +72,108 @@ static void draw_row(FILE *f, const struct timeline *t, uint32_t row, uint32_t n
     }
     for (uint32_t i = 0; i < n_columns; i++)
         letters[i] = letter_of(&columns[i]);
-    fprintf(f, "  ipu %-2u %.*s  %.0f %% at work\n", row, (int)n_columns, letters, 100 * (double)busy / (double)t->step_cycles);
-    arena_free(&scratch);
+    return (struct picture_line){ arena_printf(a, "ipu %u", row), letters,
+                                  arena_printf(a, "%.0f %% at work", 100 * (double)busy / (double)t->step_cycles) };
 }
 
-void timeline_draw(FILE *f, const struct timeline *t, uint32_t n_columns)
+void timeline_picture(struct document *d, const struct timeline *t, uint32_t n_columns)
 {
-    for (uint32_t row = 0; row < t->plan->request.ipus_per_replica && t->step_cycles; row++)
-        draw_row(f, t, row, n_columns < MAX_PICTURE_COLUMNS ? n_columns : MAX_PICTURE_COLUMNS);
+    struct table *picture = document_table(d, TABLE(picture_columns, struct picture_line, .indent = "  "));
+    for (uint32_t row = 0; row < t->plan->request.ipus_per_replica && t->step_cycles; row++) {
+        struct picture_line line = picture_line(t, row, n_columns, d->arena);
+        table_add(picture, &line, d->arena);
+    }
 }
 
-/* ---- text ----------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------------- */
 
-/* Indices of spans, row by row: those of row r from first[r] to first[r + 1]. */
-static const size_t *spans_by_row(size_t **first, const struct timeline *t, struct arena *a)
-{
-    size_t *order = ARENA_ARRAY(a, size_t, t->n_spans + 1);
-    *first = ARENA_ARRAY(a, size_t, (size_t)t->n_rows + 2);
-    for (size_t i = 0; i < t->n_spans; i++)
-        (*first)[t->spans[i].row + 2]++;
-    for (size_t r = 2; r < (size_t)t->n_rows + 2; r++)
-        (*first)[r] += (*first)[r - 1];
-    for (size_t i = 0; i < t->n_spans; i++)
-        order[(*first)[t->spans[i].row + 1]++] = i;
-    return order;
-}
+struct spent_line { uint32_t replica, ipu, alike; const char *part; uint64_t cycles; double share; };
+static const struct table_column part_columns[] = {
+#define C(member, text, ...) { COLUMN(struct spent_line, member), .heading = text, __VA_ARGS__ }
+    C(replica, "replica"), C(ipu, "ipu"), C(alike, "alike"), C(part, "part"), C(cycles, "cycles"), C(share, "of the step", .format = "%.2f %%", .scale = 100),
+#undef C
+};
 
-static void print_span(FILE *f, const struct timeline *t, const struct span *s)
+static void add_part_table(struct document *d, const struct timeline *t)
 {
-    fprintf(f, "  %14" PRIu64 " %12" PRIu64 " %-10s", s->start_cycle, s->n_cycles, span_kind_names[s->kind]);
-    if (s->stage != UINT16_MAX)
-        fprintf(f, " stage %u", s->stage);
-    if (s->repeat > 1)
-        fprintf(f, " x %u every %" PRIu64, s->repeat, s->period_cycles);
-    const struct update_chain *chain = span_chain(t, s);
-    if (chain)
-        fprintf(f, "  %s of %" PRIu64 " elements, as %s", update_kind_names[span_op_of(chain, s)->kind], chain->n_elements, chain->tensor);
-    fputc('\n', f);
-}
-
-void timeline_print(FILE *f, const struct timeline *t, bool spans)
-{
-    struct arena scratch = {0};
-    size_t *first;
-    const size_t *order = spans_by_row(&first, t, &scratch);
-    double hz = t->plan->topology->machine->chip.clock_hz;
-    fprintf(f, "timeline of %s on %s: one step, %" PRIu64 " cycles, %.6g s\n", t->plan->graph->name, t->plan->topology->machine->name,
-            t->step_cycles, (double)t->step_cycles / hz);
-    fprintf(f, "A..Z forward and a..z backward by micro-batch, - copy, # update and host, . waiting\n");
-    timeline_draw(f, t, 110);
-    for (uint32_t r = 0; r < t->n_rows; r++) {
-        const struct timeline_row *row = &t->rows[r];
-        fprintf(f, "ipu %u of replica %u (%u replicas alike)\n", row->ipu, row->replica, row->n_alike);
-        for (size_t i = first[r]; spans && i < first[r + 1]; i++)
-            print_span(f, t, &t->spans[order[i]]);
+    struct table *parts = document_table(d, TABLE(part_columns, struct spent_line, .indent = "  ",
+                                                  .title = "the step by IPU; alike: replicas that do the same, and are simulated once"));
+    for (const struct timeline_row *row = t->rows; row < t->rows + t->n_rows; row++)
         for (int k = 0; k < N_PARTS; k++)
             if (row->spent.part[k])
-                fprintf(f, "  = %-12s %14" PRIu64 " cycles %6.2f %%\n", part_names[k], row->spent.part[k],
-                        100.0 * (double)row->spent.part[k] / (double)t->step_cycles);
+                table_add(parts, &(struct spent_line){ row->replica, row->ipu, row->n_alike, part_names[k], row->spent.part[k],
+                                                      (double)row->spent.part[k] / (double)t->step_cycles }, d->arena);
+}
+
+/* stage and every: NaN where there is none. */
+struct span_line { uint32_t replica, ipu, times; uint64_t start, cycles; const char *kind, *update; double stage, every; };
+static const struct table_column span_columns[] = {
+#define C(member, text, ...) { COLUMN(struct span_line, member), .heading = text, __VA_ARGS__ }
+    C(replica, "replica"), C(ipu, "ipu"), C(start, "start"), C(cycles, "cycles"), C(kind, "kind"), C(stage, "stage", .format = "%.0f"),
+    C(times, "times"), C(every, "every", .format = "%.0f"), C(update, "update"),
+#undef C
+};
+
+static int span_order(const void *x, const void *y)
+{
+    const struct span *const *a = x, *const *b = y;
+    return (*a)->row != (*b)->row ? ((*a)->row > (*b)->row) - ((*a)->row < (*b)->row) : (*a > *b) - (*a < *b);
+}
+
+static void add_span_table(struct document *d, const struct timeline *t)
+{
+    struct table *table = document_table(d, TABLE(span_columns, struct span_line, .indent = "  ", .title = "spans, by IPU; some recur every so many cycles"));
+    const struct span **spans = ARENA_ARRAY(d->arena, const struct span *, t->n_spans);
+    for (size_t i = 0; i < t->n_spans; i++)
+        spans[i] = &t->spans[i];
+    sort_items(spans, t->n_spans, sizeof *spans, span_order);
+    for (size_t i = 0; i < t->n_spans; i++) {
+        const struct span *s = spans[i];
+        const struct timeline_row *row = &t->rows[s->row];
+        const struct update_chain *chain = span_chain(t, s);
+        const char *update = !chain ? "" : arena_printf(d->arena, "%s of %" PRIu64 " elements, as %s", update_kind_names[span_op_of(chain, s)->kind],
+                                                        chain->n_elements, chain->tensor);
+        table_add(table, &(struct span_line){ row->replica, row->ipu, s->repeat, s->start_cycle, s->n_cycles, span_kind_names[s->kind], update,
+                  s->stage != UINT16_MAX ? s->stage : (double)NAN, s->repeat > 1 ? (double)s->period_cycles : (double)NAN }, d->arena);
     }
-    arena_free(&scratch);
+}
+
+void timeline_document(struct document *d, const struct timeline *t, bool spans)
+{
+    enum { PICTURE_COLUMNS = 110 };
+    document_line(d, "timeline of %s on %s: one step, %" PRIu64 " cycles, %.6g s", t->plan->graph->name, t->plan->topology->machine->name,
+                  t->step_cycles, (double)t->step_cycles / t->plan->topology->machine->chip.clock_hz);
+    document_line(d, "A..Z forward and a..z backward by micro-batch, - copy, # update and host, . waiting");
+    timeline_picture(d, t, PICTURE_COLUMNS);
+    add_part_table(d, t);
+    if (spans)
+        add_span_table(d, t);
+}
+
+/* ---- CSV: a row for each recurrence ----------------------------------------------------------------- */
+
+/* stage and micro_batch: NaN where there is none. */
+struct event_row { uint32_t replica, ipu, replicas_alike; const char *kind; double stage, micro_batch; uint64_t start_cycle, cycles; double start_s, end_s; };
+static const struct table_column event_columns[] = {
+#define C(member, ...) { COLUMN(struct event_row, member), __VA_ARGS__ }
+    C(replica), C(ipu), C(replicas_alike), C(kind), C(stage), C(micro_batch), C(start_cycle), C(cycles), C(start_s, .csv_digits = 9),
+    C(end_s, .csv_digits = 9),
+#undef C
+};
+
+void timeline_write_csv(FILE *f, const struct timeline *t)
+{
+    const struct table events = TABLE(event_columns, struct event_row);
+    double hz = t->plan->topology->machine->chip.clock_hz;
+    table_write_csv_row(f, &events, NULL);
+    for (const struct span *s = t->spans; s < t->spans + t->n_spans; s++) {
+        const struct timeline_row *row = &t->rows[s->row];
+        bool is_task = s->stage != UINT16_MAX;
+        for (uint32_t k = 0; k < s->repeat; k++) {
+            uint64_t start = s->start_cycle + k * s->period_cycles;
+            table_write_csv_row(f, &events, &(struct event_row){ row->replica, row->ipu, row->n_alike, span_kind_names[s->kind],
+                                is_task ? s->stage : (double)NAN, is_task ? s->which + k : (double)NAN, start, s->n_cycles, (double)start / hz,
+                                (double)(start + s->n_cycles) / hz });
+        }
+    }
 }

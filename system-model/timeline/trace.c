@@ -200,23 +200,3 @@ bool timeline_write_trace(FILE *f, const struct timeline *t, const char *made_by
     fprintf(f, "{\"ph\":\"i\",\"s\":\"g\",\"name\":\"end of step\",\"pid\":0,\"tid\":0,\"ts\":%.3f}\n]}\n", slice_us(t, t->step_cycles));
     return true;
 }
-
-/* ---- CSV --------------------------------------------------------------------------------------- */
-
-void timeline_write_csv(FILE *f, const struct timeline *t)
-{
-    fputs("replica,ipu,replicas_alike,kind,stage,micro_batch,start_cycle,cycles,start_s,end_s\n", f);
-    for (size_t i = 0; i < t->n_spans; i++) {
-        const struct span *s = &t->spans[i];
-        const struct timeline_row *row = &t->rows[s->row];
-        for (uint32_t k = 0; k < s->repeat; k++) {
-            uint64_t start = s->start_cycle + k * s->period_cycles;
-            fprintf(f, "%u,%u,%u,%s,", row->replica, row->ipu, row->n_alike, span_kind_names[s->kind]);
-            if (s->stage != UINT16_MAX)
-                fprintf(f, "%u,%u", s->stage, s->which + k);
-            else
-                fputc(',', f);
-            fprintf(f, ",%" PRIu64 ",%" PRIu64 ",%.9g,%.9g\n", start, s->n_cycles, to_us(t, start) * 1e-6, to_us(t, start + s->n_cycles) * 1e-6);
-        }
-    }
-}

@@ -5,6 +5,7 @@
  * The first byte picks the recipe; each line after it is one --set. Laws: those of laws.h; folded equals unfolded, a cold start equals a
  * warm one, and neither a faster clock nor faster links make a step longer, but for rounding (rounding.h). What is not small is passed over.
  */
+#include "system-model/output/output.h"
 #include "tests/fuzz/fuzz.h"
 #include "system-model/graph/graph.h"
 #include "tests/fuzz/laws.h"
@@ -33,11 +34,14 @@ static void print_all(const struct simulation *sim)
 {
     struct err err;
     FILE *nowhere = fopen("/dev/null", "w");
-    topology_print(nowhere, sim->topology);
     graph_print(nowhere, sim->graph);
-    plan_print(nowhere, &sim->plan);
-    timeline_print(nowhere, &sim->timeline, true);
-    timeline_draw(nowhere, &sim->timeline, 80);
+    struct arena a = {0};
+    struct document d = { .arena = &a };
+    topology_document(&d, sim->topology, true);
+    plan_document(&d, &sim->plan, true);
+    timeline_document(&d, &sim->timeline, true);
+    document_write(nowhere, FORMAT_TEXT, &d);
+    arena_free(&a);
     timeline_write_trace(nowhere, &sim->timeline, NULL, &err);
     fclose(nowhere);
 }

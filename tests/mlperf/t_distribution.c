@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_distribution.c - drawn runs and submissions, their score by hand where nothing varies, and the laws of the
  * intervals. */
+#include "system-model/output/output.h"
 #include "tests/mlperf/drawn.h"
 #include <gsl/gsl_cdf.h>
 
@@ -127,8 +128,8 @@ static void test_seeds(void **state)
     (void)state;
     struct drawn_runs one = draw(&q, &a), again = draw(&q, &a);
     char *text, *text_again;
-    PRINTED(text, drawn_runs_print(f, &one));
-    PRINTED(text_again, drawn_runs_print(f, &again));
+    DOCUMENTED(text, drawn_runs_document(d, &one));
+    DOCUMENTED(text_again, drawn_runs_document(d, &again));
     assert_string_equal(text, text_again);
     q.seed = 43;
     struct drawn_runs next = draw(&q, &a);
@@ -337,14 +338,14 @@ static void test_refusals(void **state)
 static void test_no_score_as_text(void **state)
 {
     struct drawn_run runs[] = { toy_run, toy_run, toy_run };
-    struct drawn_runs d = { .runs = runs, .n = 3, .may_fail = 1, .until_valid = true, .n_draws = 7, .score_minutes = NAN, .expected_minutes = 12.5,
+    struct drawn_runs drawn = { .runs = runs, .n = 3, .may_fail = 1, .until_valid = true, .n_draws = 7, .score_minutes = NAN, .expected_minutes = 12.5,
                                   .low_minutes = 11, .high_minutes = 14, .run_low_s = NAN, .run_high_s = 900, .samples_low = 1e6, .samples_high = 2e6,
                                   .expected_samples = 1.5e6, .pass_probability = 0.25, .valid_probability = 0.5 };
     char *text;
     (void)state;
     runs[1].converged = runs[2].converged = false;
     runs[2].epochs = NAN;
-    PRINTED(text, drawn_runs_print(f, &d));
+    DOCUMENTED(text, drawn_runs_document(d, &drawn));
     assert_string_equal(text,
         "seed  status   samples  epochs  evals  minutes\n"
         "  42  success   835584       3      3   5.6217\n"
@@ -364,8 +365,8 @@ static void test_no_score_as_text(void **state)
         "valid_probability  0.5\n"
         "pass_probability   0.25\n");
     free(text);
-    d.n_draws = 1;
-    PRINTED(text, drawn_runs_print(f, &d));
+    drawn.n_draws = 1;
+    DOCUMENTED(text, drawn_runs_document(d, &drawn));
     assert_non_null(strstr(text, "\n1 submission was drawn until one was valid\n"));
     free(text);
 }

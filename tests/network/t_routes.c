@@ -3,6 +3,7 @@
  * t_routes.c - links, all routes, flows and syncs of small machines of every kind, whole and at fault, digit for digit
  * (tests/golden/routes.txt). Cases by hand and laws are in t_topology.c.
  */
+#include "system-model/output/output.h"
 #include "tests/golden_text.h"
 #include "tests/toy_machine.h"
 
@@ -96,7 +97,7 @@ static void print_machine(FILE *f, const struct machine_case *c, const struct fa
         fprintf(f, "%s\n", err.msg);
         return;
     }
-    (faults ? topology_print_kinds : topology_print)(f, &t);
+    PRINT_DOCUMENT(f, topology_document(d, &t, !faults));
     print_routes(f, &t);
     print_flows(f, &t);
 }

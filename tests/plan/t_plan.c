@@ -2,6 +2,7 @@
 /*
  * t_plan.c - refusals of the planner, word by word; that a plan adds up; plans as text; and that what is remembered changes none.
  */
+#include "system-model/output/output.h"
 #include "tests/planned.h"
 #include "system-model/graph/graph.h"
 #include "tests/golden_text.h"
@@ -373,7 +374,7 @@ static void a_plan_as_text(void **state)
     if (!plan_build(&p, &c, &o, &y.sim.arena, &y.err))
         print_error("%s\n", y.err.msg);
     assert_true(timeline_run(&t, &p, &y.sim.arena, &y.err));
-    PRINTED(text, (plan_print(f, &p), timeline_print(f, &t, true), timeline_write_csv(f, &t)));
+    PRINTED(text, PRINT_DOCUMENT(f, plan_document(d, &p, true); timeline_document(d, &t, true)); timeline_write_csv(f, &t));
     assert_golden(text, "tests/golden/plan_unit.txt", &y.sim.arena);
     free(text);
     stop(&y);
@@ -400,7 +401,7 @@ static void splits_as_text(void **state)
         char *text;
         op.split = (struct conv_split){ .batch = 2, .field = 3, .kernel = 5, .conv_groups = 7, .in_chans = 11, .out_chans = 13,
                                         .serial_in = rows[i].serial_in, .serial_out = rows[i].serial_out };
-        PRINTED(text, plan_print(f, &p));
+        DOCUMENTED(text, plan_document(d, &p, true));
         assert_non_null(strstr(text, rows[i].text));
         free(text);
     }
@@ -422,14 +423,14 @@ static void verdicts_as_text(void **state)
     p.graph = &g;
     p.worst_ipu = 2;
     p.fits = true;
-    PRINTED(text, plan_print_summary(f, &p));
+    DOCUMENTED(text, plan_document(d, &p, false));
     assert_non_null(strstr(text, "\n  fits: 3 bytes free on the fullest tile (IPU 2)\n"));
     assert_null(strstr(text, "roughly"));
     free(text);
     g.n_rough_ops = 1;
     p.fits = false;
     p.shortfall_bytes = 13;
-    PRINTED(text, plan_print_summary(f, &p));
+    DOCUMENTED(text, plan_document(d, &p, false));
     assert_int_equal(strncmp(text, "roughly: 1 operations of bert-large stand for what is not modelled ('podbench workload' lists them)\n"
                                    "plan of bert-large on ipu-pod16: 4 replicas of 4 IPUs, micro-batch ", 163), 0);
     assert_non_null(strstr(text, "\n  does not fit: 13 bytes too many on the fullest tile (IPU 2)\n"));
@@ -532,7 +533,7 @@ static void schedules_as_text(void **state)
                 for (uint32_t i = 0; i < p.n_runs; i++)
                     fprintf(f, " %u x %jx copy %ju", p.runs[i].n_cycles, (uintmax_t)p.runs[i].active, (uintmax_t)p.runs[i].copy_cycles);
                 fputc('\n', f);
-                plan_print_update(f, &p);
+                PRINT_DOCUMENT(f, plan_update_document(d, &p));
             }
     fclose(f);
     assert_golden(text, "tests/golden/plan_schedules.txt", &y.sim.arena);

@@ -3,6 +3,7 @@
  * t_steps.c - whole steps of a toy model on a toy machine, digit for digit (tests/golden/steps.txt): one line of the table changes one
  * thing of what is asked, and the text shows all that follows from it.
  */
+#include "system-model/output/output.h"
 #include "tests/planned.h"
 #include "system-model/graph/graph.h"
 #include "tests/golden_text.h"
@@ -314,11 +315,9 @@ static void steps_are_written(void **state)
             struct plan_request o = b.y.opt;
             ask[i](&o);
             assert_true(plan_build(&p, &b.compilers[o.training], &o, &b.y.sim.arena, &b.y.err) && timeline_run(&t, &p, &b.y.sim.arena, &b.y.err));
-            plan_print(f, &p);
-            timeline_print(f, &t, true);
-            timeline_draw(f, &t, 61);
+            PRINT_DOCUMENT(f, plan_document(d, &p, true); timeline_document(d, &t, true); timeline_picture(d, &t, 61));
             timeline_write_csv(f, &t);
-            plan_print_update_tensors(f, &p);
+            PRINT_DOCUMENT(f, plan_tensors_document(d, &p));
             assert_true(timeline_write_trace(f, &t, NULL, &b.y.err));
         });
     assert_golden(text, "tests/golden/steps_written.txt", &b.y.sim.arena);

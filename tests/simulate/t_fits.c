@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_fits.c - models that fit, the smaller shares of memory with which others would, and the remedies for those that do not. */
+#include "system-model/output/output.h"
 #include "tests/golden_text.h"
 #include "system-model/graph/graph.h"
 #include "tests/simulated.h"
@@ -100,7 +101,7 @@ static void remedies_as_text(void **state)
     };
     (void)state;
     char *text;
-    PRINTED(text, remedies_print(f, list, 2));
+    DOCUMENTED(text, remedies_document(d, list, 2));
     assert_string_equal(text, "does not fit; what was tried:\n"
                               "  half of it  fits, 1234.5 samples/s:                  --set parallel.micro_batch=3 --set parallel.rts=yes\n"
                               "  less        777 bytes too many on the fullest tile:  --set parallel.available_memory=0.1\n");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_trust.c - an answer compared with published runs: how near they are, what is beyond them, and the shares of fitted
  * and assumed values. */
+#include "system-model/output/output.h"
 #include "tests/study/three_groups.h"
 
 #include <jansson.h>
@@ -384,7 +385,7 @@ static void a_judgement_as_text(void **state)
                           .from_fitted_share = 0.12, .from_assumed_share = 0.03 };
     char *text;
     (void)state;
-    PRINTED(text, validity_print(f, &v, &r));
+    DOCUMENTED(text, validity_document(d, &v, &r));
     assert_string_equal(text, "trust: 90 % interval 0.010 to 0.28 samples/s (-90, +175 %); 12 % of the time rests on fitted values, 3 % on assumed ones\n"
                               "  nearest published: one, distance 0.75, 31 % of the step spent on other things, predicted +4.0 % off when left out of the fit\n");
     free(text);
@@ -398,7 +399,7 @@ static void a_judgement_as_text(void **state)
     json_decref(json);
     struct validity foreign = v;
     foreign.foreign = "machine.n_tiles=9", foreign.low = foreign.high = 0, foreign.near = false, foreign.largest_error = log(1.25);
-    PRINTED(text, validity_print(f, &foreign, &r));
+    DOCUMENTED(text, validity_document(d, &foreign, &r));
     assert_string_equal(text, "trust: no interval, as no published run has machine.n_tiles=9; where runs are published, errors reach 25 %; 12 % of the time rests on "
                               "fitted values, 3 % on assumed ones\n"
                               "  NO PUBLISHED RUN IS NEAR; nearest published: one, distance 0.75, 31 % of the step spent on other things, predicted +4.0 % off when left out of the fit\n");
@@ -408,13 +409,13 @@ static void a_judgement_as_text(void **state)
     v.unlike = 0.62;
     v.extrapolates[v.n_extrapolates++] = "micro-batch 9";
     v.extrapolates[v.n_extrapolates++] = "128 IPUs";
-    PRINTED(text, validity_print(f, &v, &r));
+    DOCUMENTED(text, validity_document(d, &v, &r));
     assert_string_equal(text, "trust: 90 % interval 0.010 to 0.28 samples/s (-90, +175 %)\n"
                               "  NO PUBLISHED RUN IS NEAR, AND NONE IS OF THIS KIND: the interval is a guess; nearest published: one, distance 0.75, 62 % of the step spent on other things, predicted +4.0 % off "
                               "when left out of the fit\n  beyond everything published: micro-batch 9, 128 IPUs\n");
     free(text);
     v.high = v.low = 0;
-    PRINTED(text, validity_print(f, &v, &r));
+    DOCUMENTED(text, validity_document(d, &v, &r));
     assert_non_null(strstr(text, "trust: unknown"));
     free(text);
     json = validity_json(&v);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_trust_readings.c - intervals over several readings by hand, and their text and JSON. */
+#include "system-model/output/output.h"
 #include "tests/check.h"
 #include "tests/model_paths.h"
 #include "results/study/trust.h"
@@ -206,7 +207,7 @@ static void a_call_of_a_small_program(void **state)
 static char *printed(const struct open_readings *o)
 {
     char *text;
-    PRINTED(text, open_readings_print(f, o));
+    DOCUMENTED(text, open_readings_document(d, o));
     return text;
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_timeline_drawn.c - a timeline as text: each IPU a line of letters. */
+#include "system-model/output/output.h"
 #include "tests/golden_text.h"
 #include "tests/timeline/toy_pipeline.h"
 
 static void assert_drawn(struct toy *y, uint32_t n_columns, const char *golden)
 {
     char *text;
-    PRINTED(text, timeline_draw(f, &y->timeline, n_columns));
+    DOCUMENTED(text, timeline_picture(d, &y->timeline, n_columns));
     assert_golden(text, golden, &y->arena);
     free(text);
 }
@@ -40,7 +41,7 @@ static void a_picture_shows_what_fills_most_of_a_column(void **state)
     y.plan.stages[1].forward.part[PART_MATMUL] = 17;
     toy_run(&y);
     char *text;
-    PRINTED(text, timeline_draw(f, &y.timeline, 3));
+    DOCUMENTED(text, timeline_picture(d, &y.timeline, 3));
     assert_string_equal(text, "  ipu 0  A..  43 % at work\n  ipu 1  .AA  57 % at work\n");
     free(text);
     arena_free(&y.arena);
@@ -60,7 +61,7 @@ static void a_picture_of_equals(void **state)
         toy_start(&y, rows[i].n_ipus, rows[i].n_ipus, SCHEDULE_SEQUENTIAL, rows[i].training, rows[i].n_batches);
         all_alike(&y, 10, 10);
         toy_run(&y);
-        PRINTED(text, timeline_draw(f, &y.timeline, 1));
+        DOCUMENTED(text, timeline_picture(d, &y.timeline, 1));
         assert_string_equal(text, rows[i].want);
         free(text);
         arena_free(&y.arena);
@@ -77,7 +78,7 @@ static void letters_start_again(void **state)
         toy_start(&y, 1, 1, SCHEDULE_SEQUENTIAL, training, 28);
         all_alike(&y, 10, 10);
         toy_run(&y);
-        PRINTED(text, timeline_draw(f, &y.timeline, training ? 56 : 28));
+        DOCUMENTED(text, timeline_picture(d, &y.timeline, training ? 56 : 28));
         assert_string_equal(text, training ? "  ipu 0  AaBbCcDdEeFfGgHhIiJjKkLlMmNnOoPpQqRrSsTtUuVvWwXxYyZzAaBb  100 % at work\n"
                                            : "  ipu 0  ABCDEFGHIJKLMNOPQRSTUVWXYZAB  100 % at work\n");
         free(text);
