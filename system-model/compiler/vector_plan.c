@@ -5,8 +5,9 @@
  * A pass is one compute set: the fullest tile holds ceil(elements / tiles) elements, rounded up to a vector, or more
  * if the operation that made them left them unevenly (popops maps an element-wise result like its operand), and runs
  * one vertex over them (vertex_cost.c). Every compute set costs a sync. Operands with another layout are exchanged
- * first. The number of passes of an operation is how PopLibs (popops, popnn, poplin at 7eac0f2) and PopART build it;
- * neighbours are not fused, as these frameworks run one operation after the other.
+ * first, as is a gradient that meets what the forward pass kept: each pass of a product is planned apart, so that the
+ * two are on other tiles. The number of passes of an operation is how PopLibs (popops, popnn, poplin at 7eac0f2) and
+ * PopART build it; neighbours are not fused, as these frameworks run one operation after the other.
  *     softmax       max, subtract, exponential, sum, inverse, multiply: at least 6 compute sets
  *     dropout       the generators' state kept, set, put back: 3 compute sets besides the mask's
  *     norms         forward: statistics (two sums in one pass, or popnn's stable way), then subtract, multiply,
@@ -535,6 +536,16 @@ bool op_keeps_layout(const struct op *op)
     return op->kind == OP_VIEW || op->kind == OP_CAST || is_taken_apart(op) || op_is_elementwise(op);
 }
 
+/* Brings a gradient to an operand of its size that the forward pass kept. */
+static void add_gradient_move(struct passes *p, const struct vector_op *w)
+{
+    uint32_t n_large = 0;
+    for (uint32_t k = 0; k < w->op->n_inputs; k++)
+        n_large += tensor_elements(&w->g->tensors[w->op->inputs[k]]) >= w->n_out;
+    if (w->op->pass == PASS_BACKWARD_DATA && w->backward && op_is_elementwise(w->op) && n_large > 1 && !w->together)
+        passes_move(p, w->n_out);
+}
+
 void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, struct operands at, const struct chip *chip,
                     const struct op_plan_options *opt, struct plan_cache *cache)
 {
@@ -549,6 +560,7 @@ void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op 
     p.imbalance = at.imbalance;
     p.n_operand = w.n;
     w.together = at.together;
+    add_gradient_move(&p, &w);
     op_rows[op->kind].plan(&p, &w);
     out->imbalance = at.imbalance;
     out->together = at.together;

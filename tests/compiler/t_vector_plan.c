@@ -194,6 +194,33 @@ static void test_add(void **state)
     toy_end(&t);
 }
 
+/* The gradient of 24 halves on the fullest tile comes to the output that the forward pass kept (48 bytes), unless both lie on the same
+ * tiles. A dropout draws its mask again, and a scale keeps nothing: only the seed's 8 bytes move. */
+static void test_gradient_comes_to_what_was_kept(void **state)
+{
+    (void)state;
+    static const struct { enum op_kind kind; bool together; uint64_t bytes; } cases[] = {
+        { OP_RELU, false, 48 }, { OP_RELU, true, 0 }, { OP_GELU, false, 48 }, { OP_DROPOUT, false, 8 }, { OP_SCALE, false, 0 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct toy t;
+        toy_start(&t);
+        uint32_t in[2] = { tensor(&t, ROLE_INPUT, TYPE_FP16, DIMS(3, 40)), tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(40, 50)) };
+        uint32_t y = graph_op(&t.graph, OP_MATMUL, in, 2, (struct op_attributes){ 0 });
+        y = graph_op(&t.graph, cases[i].kind, &y, 1, (struct op_attributes){ .rate = 0.1 });
+        uint32_t loss[2] = { y, tensor(&t, ROLE_INPUT, TYPE_INT32, DIMS(3)) };
+        graph_op(&t.graph, OP_CROSS_ENTROPY, loss, 2, (struct op_attributes){ 0 });
+        graph_add_backward(&t.graph);
+        uint32_t backward = (uint32_t)t.graph.n_ops - 2;        /* the last is the product's gradient to its weights */
+        assert_int_equal(t.graph.ops[backward].kind, cases[i].kind);
+        struct op_plan p;
+        op_plan_build(&p, &t.graph, backward, (struct operands){ 1, cases[i].together }, &t.chip, &t.options, &t.cache);
+        assert_int_equal(p.exchanged_bytes, 7 * cases[i].bytes);
+        assert_int_equal(p.exchange_cycles, cases[i].bytes ? cases[i].bytes / 4 + 1 + 37 : 0);
+        toy_end(&t);
+    }
+}
+
 /* Three halves of another tensor arrive as the whole word of four that holds them; three halves that are repeated
  * arrive alone. */
 static void test_small_operands(void **state)
@@ -547,7 +574,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_relu), cmocka_unit_test(test_runs_where_the_operand_lies), cmocka_unit_test(test_no_tile_has_more_than_all), cmocka_unit_test(test_view), cmocka_unit_test(test_repeated_operand), cmocka_unit_test(test_function_of_steps),
-        cmocka_unit_test(test_window_over_all_is_a_sum), cmocka_unit_test(test_quarters_are_cast_by_their_scale), cmocka_unit_test(test_add), cmocka_unit_test(test_small_operands), cmocka_unit_test(test_few_elements),
+        cmocka_unit_test(test_window_over_all_is_a_sum), cmocka_unit_test(test_quarters_are_cast_by_their_scale), cmocka_unit_test(test_add), cmocka_unit_test(test_gradient_comes_to_what_was_kept), cmocka_unit_test(test_small_operands), cmocka_unit_test(test_few_elements),
         cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_rows_meet_their_values_in_pieces), cmocka_unit_test(test_dropout_sets_and_restores_generators),
         cmocka_unit_test(test_slice),
         cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_gather_takes_all_tiles), cmocka_unit_test(test_lstm_is_serial), cmocka_unit_test(test_inputs_of_all_steps_at_once), cmocka_unit_test(test_gru), cmocka_unit_test(test_arg_max),
