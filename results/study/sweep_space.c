@@ -119,8 +119,9 @@ static void set_values(struct axis *x, size_t k, const char *key, const struct v
 static const char *meaning(const char *key, const char *setting, struct arena *a)
 {
     double x;
+    const struct field *field = recipe_field(key);
     const char *value = *setting ? setting + strlen(key) + 1 : "";
-    return !recipe_key_is_text(key) && parse_f64(value, &x) && fabs(x) < 0x1p53 ? arena_printf(a, "%.17g", x) : value;
+    return !(field && field->type == FIELD_TEXT) && parse_f64(value, &x) && fabs(x) < 0x1p53 ? arena_printf(a, "%.17g", x) : value;
 }
 
 /* The first step of the axis that repeats an earlier one, or the number of steps. */

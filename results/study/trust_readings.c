@@ -57,16 +57,6 @@ static double call_share(const struct simulation *sim)
     return share > CALL_SHARE ? share : 0;
 }
 
-static const struct field *field_of_key(const char *key, const struct simulation *sim, struct arena *a)
-{
-    struct recipe_setting *keys;
-    size_t n = recipe_settings(&keys, &sim->recipe, a);
-    for (size_t i = 0; i < n; i++)
-        if (text_is(arena_printf(a, "%s.%s", keys[i].section, keys[i].field->name), key))
-            return keys[i].field;
-    return NULL;
-}
-
 static const char *default_of_key(const char *key, const struct field *field, const struct simulation *sim, struct arena *a)
 {
     if (text_is(key, CALL_KEY))
@@ -81,7 +71,7 @@ static const char *default_of_key(const char *key, const struct field *field, co
 static void list_reading(struct open_readings *out, const char *key, const char *value, double unset_share, const struct simulation *sim, struct arena *a)
 {
     static const char says[] = "default 0: ";
-    const struct field *field = field_of_key(key, sim, a);
+    const struct field *field = recipe_field(key);
     const struct ini_entry *given = recipe_entry(&sim->recipe, key);
     const char *taken = arena_strdup(a, given ? given->value : default_of_key(key, field, sim, a));
     const char *zero = field && text_is(taken, "0") ? strstr(field->help, says) : NULL;

@@ -182,7 +182,8 @@ char *text_item(const char **list, char separator, struct arena *a)
     start += strspn(start, " \t");
     while (end > start && (end[-1] == ' ' || end[-1] == '\t'))
         end--;
-    return arena_printf(a, "%.*s", (int)(end > start ? end - start : 0), start);
+    size_t n = end > start ? (size_t)(end - start) : 0;
+    return memcpy(arena_alloc(a, n + 1), start, n);
 }
 
 const char *names_joined(const char *const *names, size_t n, const char *separator, struct arena *a)

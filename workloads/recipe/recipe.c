@@ -222,10 +222,11 @@ const struct ini_entry *recipe_entry_of(const struct recipe *r, const char *sect
 
 const struct ini_entry *recipe_entry(const struct recipe *r, const char *name)
 {
-    for (size_t i = 0; i < r->n_entries; i++) {
+    const char *point = strchr(name, '.');
+    for (size_t i = 0; point && i < r->n_entries; i++) {
         const struct ini_entry *e = &r->entries[i];
-        size_t n = strlen(e->section);
-        if (strncmp(name, e->section, n) == 0 && name[n] == '.' && text_is(name + n + 1, e->key))
+        size_t n = (size_t)(point - name);
+        if (text_is(point + 1, e->key) && strncmp(name, e->section, n) == 0 && !e->section[n])
             return e;
     }
     return NULL;

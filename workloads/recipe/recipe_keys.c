@@ -259,16 +259,16 @@ const struct recipe_key *recipe_key_of(const struct ini_entry *e)
     return !e->place ? recipe_key_find(e->section, e->key) : e->place <= N_RECIPE_KEYS ? &recipe_keys[e->place - 1] : NULL;
 }
 
-bool recipe_key_is_text(const char *name)
+const struct field *recipe_field(const char *name)
 {
     const char *point = strchr(name, '.');
     for (size_t i = 0; point && i < N_RECIPE_KEYS; i++) {
         const struct recipe_key *k = &recipe_keys[i];
-        size_t n = strlen(k->section);
-        if (strncmp(name, k->section, n) == 0 && name + n == point && text_is(point + 1, k->field.name))
-            return k->field.type == FIELD_TEXT;
+        size_t n = (size_t)(point - name);
+        if (text_is(point + 1, k->field.name) && strncmp(name, k->section, n) == 0 && !k->section[n])
+            return &k->field;
     }
-    return false;
+    return NULL;
 }
 
 bool recipe_takes_hyperparameter(const char *key)
