@@ -97,8 +97,8 @@ static struct hash_entry *cached_recipe(struct simulator *s, const char *name, s
 }
 
 /* Machine, system and software, from the sheets and the values given in their place. */
-static bool load_cached_sheets(struct cached_sheets *k, struct simulator *s, const struct recipe *rec, const char *system,
-                               const char *const *overrides, size_t n_overrides, struct arena *a, struct err *err)
+static bool load_cached_sheets(struct cached_sheets *k, struct simulator *s, const struct recipe *rec, const char *const *overrides, size_t n_overrides,
+                               struct arena *a, struct err *err)
 {
     const char **rest, *specs_dir = s->paths->specs_dir;
     size_t n_rest;
@@ -107,7 +107,7 @@ static bool load_cached_sheets(struct cached_sheets *k, struct simulator *s, con
     if (!sheet_overrides_split(&k->changes, &rest, &n_rest, overrides, n_overrides, a, err))
         return false;
     k->changes.cache = &s->cache;
-    if (!machine_load_changed(&k->machine, arena_strdup(a, system), specs_dir, &k->changes, a, err))
+    if (!machine_load_changed(&k->machine, path_beside(rec->path, arena_strdup(a, rec->system), a), specs_dir, &k->changes, a, err))
         return false;
     if (s->paths->chip_constants)
         fitted_constants_set(&k->machine.chip, s->paths->chip_constants);
@@ -146,10 +146,13 @@ static bool check_changes(const struct simulation *sim, struct err *err)
 static struct hash_entry *cached_sheets(struct simulation *sim, const char *const *overrides, size_t n_overrides, struct err *err)
 {
     struct simulator *s = sim->simulator;
-    const char *system = path_beside(sim->recipe.path, sim->recipe.system, &sim->arena);
-    const char *names[] = { system, sim->recipe.sdk, sim->recipe.framework };
+    const struct recipe *rec = &sim->recipe;
+    const char *names[] = { rec->system, rec->sdk, rec->framework };
+    size_t n_folder_bytes = (size_t)(path_name(rec->path) - rec->path);     /* which may hold the system's sheet */
     struct hash_key key = { .arena = &sim->arena };
     bool is_new;
+    hash_key_add(&key, &n_folder_bytes, sizeof n_folder_bytes);
+    hash_key_add(&key, rec->path, n_folder_bytes);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         hash_key_add_text(&key, names[i]);
     for (size_t i = 0; i < sim->changes.n; i++) {
@@ -157,7 +160,7 @@ static struct hash_entry *cached_sheets(struct simulation *sim, const char *cons
         hash_key_add_text(&key, sim->changes.items[i].value);
     }
     struct hash_entry *x = entry_of(&s->sheets, key.bytes, key.n, sizeof(struct cached_sheets), &is_new);
-    if (is_new && !load_cached_sheets(x->value, s, &sim->recipe, system, overrides, n_overrides, &x->arena, err))
+    if (is_new && !load_cached_sheets(x->value, s, rec, overrides, n_overrides, &x->arena, err))
         return drop_cache_entry(&s->sheets, x);
     use_sheets(sim, x->value);
     return !is_new || check_changes(sim, err) ? x : drop_cache_entry(&s->sheets, x);

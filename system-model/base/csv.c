@@ -10,6 +10,7 @@
 #include "system-model/base/base.h"
 
 #include <csv.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,23 +172,24 @@ const struct csv_row *csv_row_named(const struct csv_table *t, const char *first
     return NULL;
 }
 
-/* No sign, blank or quote needs a closer look: so most cells are, and nothing is called for them. */
-static bool is_plain_cell(const char *text)
+/* True if no sign, blank or quote needs a closer look, as in most cells; then n receives the length. */
+static bool is_plain_cell(size_t *n, const char *text)
 {
+    static const bool ends[UCHAR_MAX + 1] = { ['\0'] = true, [','] = true, ['"'] = true, ['\r'] = true, ['\n'] = true },
+                      closer_look[UCHAR_MAX + 1] = { ['='] = true, ['+'] = true, ['-'] = true, ['@'] = true, [' '] = true };
     const char *p = text;
-    if (*p == '=' || *p == '+' || *p == '-' || *p == '@' || *p == ' ')
-        return false;
-    while (*p && *p != ',' && *p != '"' && *p != '\r' && *p != '\n')
+    while (!ends[(unsigned char)*p])
         p++;
-    return !*p && (p == text || p[-1] != ' ');
+    *n = (size_t)(p - text);
+    return !*p && !closer_look[(unsigned char)*text] && (p == text || p[-1] != ' ');
 }
 
 /* One thread alone writes to f. */
 void csv_write_cell(FILE *f, const char *text, bool last)
 {
-    if (is_plain_cell(text)) {
-        while (*text)
-            putc_unlocked(*text++, f);
+    size_t n;
+    if (is_plain_cell(&n, text)) {
+        fwrite_unlocked(text, 1, n, f);
     } else if (begins_formula(text)) {
         char *shown;
         if (asprintf(&shown, "'%s", text) < 0)

@@ -380,12 +380,12 @@ bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err 
     if (!settle_sizes(p, err) || !find_checkpoints(p, c, a, err))
         return false;
     size_t n_bytes = placement_key(&question, p, c), stages_bytes = p->n_stages * sizeof *p->stages;
-    p->stages = ARENA_ARRAY(a, struct stage_plan, p->n_stages);
     p->placed = hash_table_find(&plan_tables(c)->placements, &question, n_bytes);
     if (p->placed) {
-        memcpy(p->stages, p->placed, stages_bytes);
+        p->stages = memcpy(ARENA_ROOM(a, struct stage_plan, p->n_stages), p->placed, stages_bytes);
         return true;
     }
+    p->stages = ARENA_ARRAY(a, struct stage_plan, p->n_stages);
     if (!place_stages(p, c, err))
         return false;
     p->placed = memcpy(hash_table_add(&plan_tables(c)->placements, &question, n_bytes, stages_bytes, c->arena), p->stages, stages_bytes);

@@ -30,6 +30,7 @@ static bool check_options(const struct plan *p, struct err *err)
 static struct energy update_energy(const struct plan *p)
 {
     const struct chip *chip = &p->topology->machine->chip;
+    double running_cycle_j = chip_running_cycle_j(chip), memory_byte_j = chip_memory_byte_j(chip);
     struct energy e = {0};
     for (uint32_t i = 0; i < p->update.n_chains; i++) {
         const struct update_chain *c = &p->update.chains[i];
@@ -38,8 +39,8 @@ static struct energy update_energy(const struct plan *p)
             const struct update_op *op = &c->steps->ops[k];
             bool links = op->cycles.part[PART_ALL_REDUCE] > 0;
             if (op->on_tiles)
-                e.j[ENERGY_RUNNING] += n * (double)op->n_cycles * (double)chip->n_tiles * chip_running_cycle_j(chip);
-            e.j[links ? ENERGY_LINKS : ENERGY_VECTOR] += n * op->bytes * (links ? chip->link_byte_j : chip_memory_byte_j(chip));
+                e.j[ENERGY_RUNNING] += n * (double)op->n_cycles * (double)chip->n_tiles * running_cycle_j;
+            e.j[links ? ENERGY_LINKS : ENERGY_VECTOR] += n * op->bytes * (links ? chip->link_byte_j : memory_byte_j);
         }
     }
     return e;
