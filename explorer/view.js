@@ -42,7 +42,7 @@ const palette = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00
 const colours = {
   matmul: '#0072b2', conv: '#0072b2', norm: '#56b4e9', elementwise: '#009e73', softmax: '#7a68c4', embedding: '#2f9e9e', pooling: '#8c6d46', lstm: '#0072b2', loss: '#c44e6a',
   rearrange: '#b5c34a', exchange: '#e69f00', sync: '#f0e442', stage_copy: '#a87400', bubble: '#c9c9c9', accumulate: '#5b7fa6', all_reduce: '#cc79a7', optimizer: '#9d4edd',
-  streaming: '#8c6d46', host: '#d55e00', forward: '#0072b2', backward: '#e69f00', copy: '#009e73', input: '#56b4e9', wait: '#c9c9c9', turn: '#dedede', reduce: '#cc79a7', clip: '#8c6d46',
+  streaming: '#8c6d46', host: '#d55e00', forward: '#0072b2', backward: '#e69f00', copy: '#009e73', input: '#56b4e9', results: '#2f9e9e', wait: '#c9c9c9', turn: '#dedede', reduce: '#cc79a7', clip: '#8c6d46',
   norms: '#b5c34a', gather: '#c44e6a', call: '#d55e00', upload: '#5b7fa6',
 };
 export const colourOf = (name, i) => colours[name] ?? palette[i % palette.length];

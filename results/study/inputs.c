@@ -177,6 +177,9 @@ static const char *scaled_shares(const char *list, double factor, struct arena *
     return moved ? out : NULL;
 }
 
+/* Without I/O tiles, as many are tried as published programs take. */
+static const char *const PUBLISHED_IO_TILES = "32";
+
 size_t input_next_values(const char **to, size_t room, const struct input *in, struct arena *a)
 {
     const struct field *f = in->field;
@@ -193,6 +196,8 @@ size_t input_next_values(const char **to, size_t room, const struct input *in, s
         if (whole > 1)
             to[n++] = arena_printf(a, "%" PRIu64, whole / 2);
     }
+    if (text_is(f->name, "io_tiles") && text_is(in->value, "0"))
+        to[n++] = PUBLISHED_IO_TILES;
     if (f->type == FIELD_F64 && parse_f64(in->value, &x) && x > 0) {
         to[n++] = arena_printf(a, "%.10g", 2 * x);
         to[n++] = arena_printf(a, "%.10g", x / 2);

@@ -207,12 +207,11 @@ static uint64_t io_copy_cycles(const struct chip *chip, uint64_t io_tiles, uint6
     return superstep_cycles(chip) + chip->exchange_transit_cycles + (uint64_t)ceil((double)busiest_bytes / chip_exchange_bytes_per_cycle(chip));
 }
 
-/* The time that a stage's IPU waits for a micro-batch's input and results. */
-static uint64_t stage_io_cycles(const struct plan *p, uint32_t stage, double port_bytes_per_s)
+/* The time that an IPU waits for bytes from or to the host. */
+static uint64_t io_wait_cycles(const struct plan *p, uint64_t n_bytes, double port_bytes_per_s)
 {
-    uint64_t in = plan_port_bytes(p, stage), out = plan_result_bytes(p, stage), tiles = p->request.io_tiles;
-    const struct chip *chip = &p->topology->machine->chip;
-    return tiles ? io_copy_cycles(chip, tiles, in) + io_copy_cycles(chip, tiles, out) : cycles_of(p->topology, (double)(in + out) / port_bytes_per_s);
+    uint64_t tiles = p->request.io_tiles;
+    return tiles ? io_copy_cycles(&p->topology->machine->chip, tiles, n_bytes) : cycles_of(p->topology, (double)n_bytes / port_bytes_per_s);
 }
 
 /* Bytes of a micro-batch in one direction: of a replica, and of the IPU that has most, as its stages share one port. */
@@ -241,8 +240,11 @@ static void plan_input(struct plan *p, struct arena *a)
     if (m->pcie_shared_ipus > 1)
         rate = fmin(rate, port_share);
     p->io_cycles = ARENA_ARRAY(a, uint64_t, p->n_stages);
-    for (uint32_t s = 0; s < p->n_stages; s++)
-        p->io_cycles[s] = stage_io_cycles(p, s, rate);
+    p->result_cycles = ARENA_ARRAY(a, uint64_t, p->n_stages);
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        p->io_cycles[s] = io_wait_cycles(p, plan_port_bytes(p, s), rate);
+        p->result_cycles[s] = io_wait_cycles(p, plan_result_bytes(p, s), rate);
+    }
     double beside_s = p->request.io_tiles ? fmax(in.most, out.most) / rate : 0;
     p->overlapped_input_cycles = cycles_of(p->topology, beside_s);
     double replicas_on_board = (double)plan_sharing_ipus(p, m->ipus_per_board) / p->request.ipus_per_replica;

@@ -104,7 +104,7 @@ static bool check_length(const struct plan *p, struct err *err)
     for (uint32_t s = 0; s < p->n_stages; s++) {
         double one = (double)p->stages[s].forward_cycles + (double)p->stages[s].backward_cycles;
         computing += one * p->request.grad_accum;
-        input += (double)p->io_cycles[s] * p->request.grad_accum;
+        input += (double)(p->io_cycles[s] + p->result_cycles[s]) * p->request.grad_accum;
     }
     input += (double)p->fetch_cycles * p->request.grad_accum;
     for (uint32_t i = 0; i < p->n_runs; i++)

@@ -106,7 +106,7 @@ struct plan {
     uint32_t *slot_tasks, *slot_first;  /* tasks of slot i: slot_tasks[slot_first[i] .. slot_first[i + 1]) */
     uint32_t n_runs;
     struct pipeline_run *runs;
-    uint64_t *io_cycles;                /* by stage: one micro-batch's input and results at the host's port, or on their way from and to I/O tiles */
+    uint64_t *io_cycles, *result_cycles;        /* by stage: one micro-batch's input at the host port, or on its way from I/O tiles; its results the other way */
     uint64_t fetch_cycles;              /* the replica waits so long for each micro-batch's host exchange, in addition to its bytes */
     uint64_t overlapped_input_cycles;   /* the port's time for a micro-batch that it brings or takes during the work; 0 without I/O tiles */
     uint64_t host_floor_cycles;         /* the step cannot be shorter: network and decoding of its input, and the port that fills I/O tiles */

@@ -10,7 +10,7 @@
 #include "system-model/timeline/player.h"
 
 const char *const span_kind_names[N_SPAN_KINDS] = {
-    [SPAN_FORWARD] = "forward", [SPAN_BACKWARD] = "backward", [SPAN_COPY] = "copy", [SPAN_INPUT] = "input", [SPAN_WAIT] = "wait", [SPAN_TURN] = "turn",
+    [SPAN_FORWARD] = "forward", [SPAN_BACKWARD] = "backward", [SPAN_COPY] = "copy", [SPAN_INPUT] = "input", [SPAN_RESULTS] = "results", [SPAN_WAIT] = "wait", [SPAN_TURN] = "turn",
     [SPAN_REARRANGE] = "rearrange", [SPAN_REDUCE] = "reduce", [SPAN_CLIP] = "clip", [SPAN_STREAMING] = "streaming",
     [SPAN_OPTIMIZER] = "optimizer", [SPAN_NORMS] = "norms", [SPAN_GATHER] = "gather", [SPAN_CALL] = "call", [SPAN_UPLOAD] = "upload",
     [SPAN_HOST] = "host",
@@ -88,6 +88,7 @@ static void time_tasks(struct player *pl)
     for (uint32_t i = 0; i < p->n_tasks; i++) {
         const struct task *t = &p->tasks[i];
         pl->tasks[i].input = t->kind == TASK_FORWARD ? p->io_cycles[t->stage] : 0;
+        pl->tasks[i].results = t->kind == TASK_FORWARD ? p->result_cycles[t->stage] : 0;
         pl->tasks[i].ipu = p->stages[t->stage].ipu;
         pl->tasks[i].work = task_cycles(p, t, slowdown(p, first_ipu + pl->tasks[i].ipu));
     }
@@ -97,7 +98,7 @@ static void time_tasks(struct player *pl)
 static void show_task(struct player *pl, const struct pipeline_run *run, uint32_t task_id, uint64_t start)
 {
     const struct task *task = &pl->p->tasks[task_id];
-    uint64_t input = pl->tasks[task_id].input, work = pl->tasks[task_id].work;
+    uint64_t input = pl->tasks[task_id].input, work = pl->tasks[task_id].work, results = pl->tasks[task_id].results;
     struct span s = { .row = pl->first_row + pl->tasks[task_id].ipu, .repeat = run->n_cycles, .stage = (uint16_t)task->stage,
                       .which = run->first_cycle - task->first_cycle };
     s.start_cycle = start;
@@ -109,6 +110,11 @@ static void show_task(struct player *pl, const struct pipeline_run *run, uint32_
     s.n_cycles = work;
     s.kind = task->kind == TASK_FORWARD ? SPAN_FORWARD : SPAN_BACKWARD;
     if (wants_span(pl, work))
+        add_span(pl, s);
+    s.start_cycle += work;
+    s.n_cycles = results;
+    s.kind = SPAN_RESULTS;
+    if (wants_span(pl, results))
         add_span(pl, s);
 }
 
@@ -135,7 +141,7 @@ static uint64_t play_slot(struct player *pl, const struct pipeline_run *run, uin
         uint64_t *ipu = &busy[pl->tasks[i].ipu];
         if (shows)
             show_task(pl, run, i, start + *ipu);
-        *ipu += pl->tasks[i].input + pl->tasks[i].work;
+        *ipu += pl->tasks[i].input + pl->tasks[i].work + pl->tasks[i].results;
         longest = max_u64(longest, *ipu);
     }
     if (shows)
@@ -190,8 +196,9 @@ static void spend_on_runs(struct player *pl)
         const struct stage_plan *s = &p->stages[p->tasks[i].stage];
         struct cycles *spent = &rows[s->ipu].spent;
         cycles_add(spent, p->tasks[i].kind == TASK_FORWARD ? &s->forward : &s->backward, times);
-        spent->part[PART_HOST] += pl->tasks[i].input * times;
-        spent->part[PART_BUBBLE] -= (pl->tasks[i].input + p->tasks[i].n_cycles) * times;
+        uint64_t host = pl->tasks[i].input + pl->tasks[i].results;
+        spent->part[PART_HOST] += host * times;
+        spent->part[PART_BUBBLE] -= (host + p->tasks[i].n_cycles) * times;
         rows[s->ipu].slow_cycles += (pl->tasks[i].work - p->tasks[i].n_cycles) * times;
     }
 }
@@ -230,7 +237,7 @@ static const enum part part_of_span[N_SPAN_KINDS] = {
     [SPAN_FORWARD] = PART_BUBBLE, [SPAN_BACKWARD] = PART_BUBBLE, [SPAN_WAIT] = PART_BUBBLE, [SPAN_TURN] = PART_BUBBLE, [SPAN_REARRANGE] = PART_BUBBLE,
     [SPAN_REDUCE] = PART_BUBBLE, [SPAN_CLIP] = PART_BUBBLE, [SPAN_STREAMING] = PART_BUBBLE, [SPAN_OPTIMIZER] = PART_BUBBLE,
     [SPAN_NORMS] = PART_BUBBLE, [SPAN_GATHER] = PART_BUBBLE,
-    [SPAN_COPY] = PART_STAGE_COPY, [SPAN_INPUT] = PART_HOST, [SPAN_CALL] = PART_HOST, [SPAN_UPLOAD] = PART_HOST, [SPAN_HOST] = PART_HOST,
+    [SPAN_COPY] = PART_STAGE_COPY, [SPAN_INPUT] = PART_HOST, [SPAN_RESULTS] = PART_HOST, [SPAN_CALL] = PART_HOST, [SPAN_UPLOAD] = PART_HOST, [SPAN_HOST] = PART_HOST,
 };
 
 const struct update_chain *span_chain(const struct timeline *t, const struct span *s)

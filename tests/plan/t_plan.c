@@ -211,7 +211,7 @@ static void the_longest_step_of_all(void **state)
     assert_true(build(&y, &p));
     uint64_t rest = p.host_floor_cycles + p.fetch_cycles * y.opt.grad_accum, copies = 0, update = 0;
     for (uint32_t s = 0; s < p.n_stages; s++)
-        rest += (p.stages[s].forward_cycles + p.stages[s].backward_cycles + p.io_cycles[s]) * y.opt.grad_accum;
+        rest += (p.stages[s].forward_cycles + p.stages[s].backward_cycles + p.io_cycles[s] + p.result_cycles[s]) * y.opt.grad_accum;
     for (uint32_t i = 0; i < p.n_runs; i++)
         copies += p.runs[i].copy_cycles * p.runs[i].n_cycles;
     for (uint32_t i = 0; i < p.update.n_chains; i++)

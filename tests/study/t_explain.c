@@ -349,12 +349,12 @@ static void inputs_say_where_they_stand(void **state)
 }
 
 /* A time moves down by a tenth and anything else up, whole numbers by at least one. A flag is turned, a number doubled
- * and halved. If both ways are refused, the first message is shown; a zero or a name is not moved. */
+ * and halved. If both ways are refused, the first message is shown; a zero or a name is not moved, but for I/O tiles. */
 static void steps_of_a_value_by_hand(void **state)
 {
     static const char *const choices[] = { "red", "green", "blue", NULL };
     static const struct field truth = { .type = FIELD_BOOL }, choice = { .type = FIELD_CHOICE, .choices = choices }, whole = { .type = FIELD_U64 },
-                              number = { .type = FIELD_F64 }, text = { .type = FIELD_TEXT }, share = { .name = "available_memory", .type = FIELD_TEXT };
+                              number = { .type = FIELD_F64 }, text = { .type = FIELD_TEXT }, share = { .name = "available_memory", .type = FIELD_TEXT }, io_tiles = { .name = "io_tiles", .type = FIELD_U64 };
     static const struct { const char *value, *unit; const struct field *field; bool idle; const char *to; } cases[] = {
         { "3", "", NULL, false, "4" }, { "35", "", NULL, false, "39" }, { "34", "B", NULL, false, "37" }, { "7", "cycles", NULL, false, "6" },
         { "1", "cycles", NULL, false, "0" }, { "5", "s/B", NULL, false, "4" }, { "44", "s", NULL, false, "40" }, { "0", "", NULL, false, "" }, { "0.0", "s", NULL, false, "" }, { "abc", "", NULL, false, "" },
@@ -363,7 +363,7 @@ static void steps_of_a_value_by_hand(void **state)
         { "6", "", &whole, false, "12 3" }, { "7", "", &whole, false, "14 3" }, { "1", "", &whole, false, "2" }, { "0", "", &whole, false, "" },
         { "2.5", "", &number, false, "1.25 5" }, { "0", "", &number, false, "" }, { "x", "", &text, false, "" },
         { "0.15, 0.25", "", &share, false, "0.075,0.125 0.3,0.5" }, { "0.6", "", &share, false, "0.3 1" }, { "0.6,1", "", &share, false, "0.3,0.5 1,1" },
-        { "1", "", &share, false, "0.5" }, { "0.2,x", "", &share, false, "" },
+        { "1", "", &share, false, "0.5" }, { "0.2,x", "", &share, false, "" }, { "0", "", &io_tiles, false, "32" }, { "64", "", &io_tiles, false, "128 32" },
     };
     enum { N = sizeof cases / sizeof *cases };
     struct input items[N];
