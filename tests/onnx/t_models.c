@@ -321,6 +321,9 @@ static void batches_by_name(void **state)
         { "2,batch,3", NULL, "", 2 * 2 }, { "batch,time,3", "time", "", 2 * 5 }, { "samples,time,3", "time", "", 2 * 5 },
         { "time,batch,3", NULL, "input x: the size of its dimension 'time' is not known; give it: --set data.time=128", 0 },
         { "nodes,5,3", "nodes", "parallel.micro_batch: 2: no input has a batch dimension without a size of its own, so a run is one sample; want 1", 0 },
+        { "nodes,nodes,3", "nodes", "parallel.micro_batch: 2: no input has a batch dimension, so a run is one sample; want 1", 0 },
+        { "N,N,3", NULL, "input x: the size of its dimension 'N' is not known; give it: --set data.N=128", 0 },
+        { "nodes,nodes,3", "batch", "data.batch: the model has no symbolic dimension of this name; its dimensions: nodes", 0 },
         { "3,high,4", "high", "parallel.micro_batch: 2: no input has a batch dimension, so a run is one sample; want 1", 0 },
     };
     (void)state;

@@ -123,12 +123,20 @@ static bool is_name_of(const struct onnx_model *m, const struct names *names, co
     return found;
 }
 
+static bool says_no_batch(const struct onnx_options *o)
+{
+    bool found = false;
+    for (size_t i = 0; i < o->n_dimensions; i++)
+        found |= text_is(o->dimensions[i].name, "batch") && o->dimensions[i].size == 0;
+    return found;
+}
+
 static bool check_dimension_names(const struct onnx_model *m, const struct onnx_options *o, bool whole, struct err *err)
 {
     struct names names = symbolic_names(m);
     for (size_t i = 0; i < o->n_dimensions; i++) {
         const char *name = o->dimensions[i].name;
-        if (!(m->lacks_batch && text_is(name, "batch")) && !is_name_of(m, &names, name, whole))
+        if (!(says_no_batch(o) && text_is(name, "batch")) && !is_name_of(m, &names, name, whole))
             return fail(err, "%s: data.%s: the model has no symbolic dimension of this name; %s%s", m->path, name,
                         names.n ? "its dimensions: " : "it has none", names.n ? names_list(names.at, names.n, m->arena) : "");
     }
@@ -210,6 +218,27 @@ static const char *find_batch_name(const struct onnx_model *m)
     return m->n_inputs && m->values[m->inputs[0]].n_dims ? m->values[m->inputs[0]].dim_names[0] : NULL;
 }
 
+/* A name that one input has twice, as the nodes of [nodes, nodes], is a size of the model, in which there is no batch then. */
+static bool is_squared(const struct onnx_model *m, const char *name)
+{
+    bool found = false;
+    for (size_t i = 0; name && i < m->n_inputs; i++) {
+        const struct onnx_value *v = &m->values[m->inputs[i]];
+        uint32_t n = 0;
+        for (uint32_t d = 0; d < v->n_dims; d++)
+            n += v->dim_names[d] && text_is(v->dim_names[d], name);
+        found |= n > 1;
+    }
+    return found;
+}
+
+static void settle_batch_name(struct onnx_model *m, bool none)
+{
+    const char *name = find_batch_name(m);
+    m->lacks_batch = none || is_squared(m, name);
+    m->batch_name = m->lacks_batch ? NULL : name;
+}
+
 /* The size that the options give to a name; 0 if none. */
 static uint64_t given_size(const struct onnx_model *m, const struct onnx_options *o, const char *name)
 {
@@ -242,14 +271,6 @@ static uint64_t size_of_name(const struct onnx_model *m, const struct onnx_optio
         product = 1;
     }
     return sign ? 0 : sum;              /* a trailing sign is malformed */
-}
-
-static bool says_no_batch(const struct onnx_options *o)
-{
-    bool found = false;
-    for (size_t i = 0; i < o->n_dimensions; i++)
-        found |= text_is(o->dimensions[i].name, "batch") && o->dimensions[i].size == 0;
-    return found;
 }
 
 static bool settle_input(struct onnx_model *m, struct onnx_value *v, const struct onnx_options *o, struct err *err)
@@ -420,9 +441,7 @@ bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *
     m->batch = o->batch;
     m->approximate = o->approximate;
     m->options = o;
-    m->batch_name = find_batch_name(m);
-    m->lacks_batch = says_no_batch(o);
-    m->batch_name = m->lacks_batch ? NULL : m->batch_name;
+    settle_batch_name(m, says_no_batch(o));
     if (!check_dimension_names(m, o, false, err))
         return false;
     for (size_t i = 0; i < m->n_inputs; i++) {
@@ -451,7 +470,7 @@ bool onnx_describe(struct onnx_description *out, const char *path, struct arena 
     struct onnx_model *m = ARENA_NEW(a, struct onnx_model);
     if (!onnx_read(m, path, false, a, err))
         return false;
-    m->batch_name = find_batch_name(m);
+    settle_batch_name(m, false);
     struct names names = symbolic_names(m);
     *out = (struct onnx_description){ .producer = m->producer, .dimensions = ARENA_ARRAY(a, const char *, names.n) };
     for (size_t i = 0; i < names.n; i++)

@@ -89,7 +89,7 @@ struct onnx_model {
     uint64_t file_batch;                    /* the batch size that the file fixes; 0 if it is symbolic */
     const char *batch_name;                 /* the symbolic batch, or NULL */
     bool has_batch;                         /* a dimension of an input has the recipe's micro-batch as its size */
-    bool lacks_batch;                       /* data.batch=0 says that no dimension is the batch */
+    bool lacks_batch;                       /* no dimension is the batch: data.batch=0 says so, or an input has the name twice */
     bool weights_in_nodes;                  /* there are no initialisers: Constant nodes hold the parameters */
 };
 
