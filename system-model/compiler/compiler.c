@@ -118,13 +118,13 @@ static uint32_t code_of(struct compiler *c, const struct op *op, const struct op
     return *(uint32_t *)hash_table_add(&c->codes, what, sizeof what, sizeof next, c->arena) = next;
 }
 
-/* The plan of vector work does not depend on the memory for temporaries, so that one made for other memory can be
- * reused if its operands are laid out alike. */
+/* Apart from lookups, the plan of vector work does not depend on the memory for temporaries, so that one made for other
+ * memory can be reused if its operands are laid out alike. */
 static const struct op_plan *plan_with_other_memory(const struct compiler *c, uint32_t op_id, struct operands at, const struct op_plan_options *opt)
 {
     const struct op *op = &c->graph->ops[op_id];
-    static const bool has_products[N_PARTS] = { [PART_MATMUL] = true, [PART_CONV] = true, [PART_LSTM] = true };
-    for (size_t i = 0; i < c->n_variants && !has_products[op_part(op)]; i++) {
+    static const bool heeds_memory[N_PARTS] = { [PART_MATMUL] = true, [PART_CONV] = true, [PART_LSTM] = true, [PART_EMBEDDING] = true };
+    for (size_t i = 0; i < c->n_variants && !heeds_memory[op_part(op)]; i++) {
         const struct op_plan *p = c->variants[i]->op_plans[op_id];
         struct op_plan_options other = c->variants[i]->options;
         other.available_memory = opt->available_memory;

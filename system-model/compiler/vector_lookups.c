@@ -44,11 +44,11 @@ static void add_scatter_stages(struct passes *p, const struct gather_split *s, u
 
 typedef void add_stages(struct passes *p, const struct gather_split *s, uint64_t table_rows, uint64_t n_lookups, uint64_t width);
 
-/* Chooses the split with the fewest cycles. in_groups: several groups of tiles may write the same rows, which works
- * only for sums. */
+/* Chooses the split with the fewest cycles of those whose temporaries the share of memory holds, or else the split with the fewest bytes.
+ * in_groups: several groups of tiles may write the same rows, which works only for sums. */
 static void add_best_split(struct passes *p, add_stages *stages, uint64_t table_rows, uint64_t n_lookups, uint64_t width, bool in_groups)
 {
-    struct { struct op_plan plan; uint64_t scratch_bytes; } best = { .plan.compute_cycles = UINT64_MAX };
+    struct { struct op_plan plan; uint64_t over_bytes, scratch_bytes; } best = { .plan.compute_cycles = UINT64_MAX, .over_bytes = UINT64_MAX };
     struct op_plan empty = *p->plan;
     for (uint64_t cut = 1; cut <= width; cut *= 2)
         for (uint64_t rows = 1; rows * cut <= p->n_tiles && rows <= 2 * table_rows; rows *= 2) {
@@ -58,9 +58,11 @@ static void add_best_split(struct passes *p, add_stages *stages, uint64_t table_
                 struct passes q = *p;
                 q.plan = &try;
                 stages(&q, &s, table_rows, n_lookups, width);
-                if (op_plan_cycles(&try) >= op_plan_cycles(&best.plan))
+                uint64_t over_bytes = q.scratch_bytes > p->room_bytes ? q.scratch_bytes - p->room_bytes : 0;
+                if (over_bytes > best.over_bytes || (over_bytes == best.over_bytes && op_plan_cycles(&try) >= op_plan_cycles(&best.plan)))
                     continue;
                 best.plan = try;
+                best.over_bytes = over_bytes;
                 best.plan.n_tiles_used = (uint32_t)(rows * cut * s.lookups);
                 best.scratch_bytes = q.scratch_bytes;
             }

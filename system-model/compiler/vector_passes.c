@@ -24,7 +24,7 @@ struct passes passes_start(struct op_plan *out, const struct chip *chip, const s
 {
     *out = (struct op_plan){ .partials = opt->partials };
     return (struct passes){ .plan = out, .chip = chip, .n_tiles = opt->n_tiles ? opt->n_tiles : chip->n_tiles,
-                            .element_bytes = element_bytes, .imbalance = 1 };
+                            .element_bytes = element_bytes, .imbalance = 1, .room_bytes = conv_bound_bytes(chip, opt) };
 }
 
 uint64_t passes_share(const struct passes *p, uint64_t n)

@@ -364,6 +364,26 @@ static void test_gather(void **state)
     toy_end(&t);
 }
 
+/* Groups of lookups are cheapest, of which each has the table of 2000 x 8 halves: 32,000 bytes. Where the share of memory, 0.6, has no room
+ * for it, all tiles have the indices of all 6,000 lookups: 24,000 bytes, also where there is no room for them either. */
+static void test_lookups_heed_the_memory(void **state)
+{
+    static const struct { uint64_t memory_bytes, temp_bytes; } cases[] = { { 53334, 32000 }, { 53332, 24000 }, { 1000, 24000 } };
+    uint64_t cycles[3];
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct toy t;
+        toy_start(&t);
+        t.chip.tile_memory_bytes = cases[i].memory_bytes;
+        uint32_t in[] = { tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(2000, 8)), tensor(&t, ROLE_INPUT, TYPE_INT32, DIMS(1, 6000)) };
+        struct op_plan p = plan_op(&t, OP_GATHER, in, 2, (struct op_attributes){ 0 });
+        assert_int_equal(p.temp_bytes_per_tile, cases[i].temp_bytes);
+        cycles[i] = op_plan_cycles(&p);
+        toy_end(&t);
+    }
+    assert_true(cycles[0] < cycles[1] && cycles[1] == cycles[2]);
+}
+
 /* One lookup of a row of 48 on four tiles: 12 elements on each, 19 + 12 cycles shared by six workers, 6 altogether.
  * A fifth tile has nothing to do. */
 static void test_gather_takes_all_tiles(void **state)
@@ -577,7 +597,7 @@ int main(void)
         cmocka_unit_test(test_window_over_all_is_a_sum), cmocka_unit_test(test_quarters_are_cast_by_their_scale), cmocka_unit_test(test_add), cmocka_unit_test(test_gradient_comes_to_what_was_kept), cmocka_unit_test(test_small_operands), cmocka_unit_test(test_few_elements),
         cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_rows_meet_their_values_in_pieces), cmocka_unit_test(test_dropout_sets_and_restores_generators),
         cmocka_unit_test(test_slice),
-        cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_gather_takes_all_tiles), cmocka_unit_test(test_lstm_is_serial), cmocka_unit_test(test_inputs_of_all_steps_at_once), cmocka_unit_test(test_gru), cmocka_unit_test(test_arg_max),
+        cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_gather_takes_all_tiles), cmocka_unit_test(test_lookups_heed_the_memory), cmocka_unit_test(test_lstm_is_serial), cmocka_unit_test(test_inputs_of_all_steps_at_once), cmocka_unit_test(test_gru), cmocka_unit_test(test_arg_max),
         cmocka_unit_test(test_top_k), cmocka_unit_test(test_scatter),
         cmocka_unit_test(test_all_kinds_backward), cmocka_unit_test(test_optimizer_work), cmocka_unit_test(test_stash_is_sliced),
     };
