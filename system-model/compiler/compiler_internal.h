@@ -368,7 +368,7 @@ struct passes {
     uint64_t n_operand;                 /* tensors of so many elements and more are laid out like the operand; smaller ones are even */
     double imbalance;                   /* elements of the operand on the fullest tile over an even share */
     uint64_t scratch_bytes;             /* results between passes, on the fullest tile */
-    uint64_t room_bytes;                /* what temporaries may take of a tile */
+    uint64_t room_bytes;                /* the most that temporaries may take of a tile */
 };
 /* Makes *out an empty plan, to which the passes that follow are added. */
 struct passes passes_start(struct op_plan *out, const struct chip *chip, const struct op_plan_options *opt, uint64_t element_bytes);
