@@ -144,7 +144,10 @@ static void add_found(struct document *d, const char *name, const struct found *
     const struct result *r = &x->r;
     const char *gain = x == own ? "" : arena_printf(d->arena, " (%+.1f %%)", 100 * (r->throughput_samples_per_s / own->r.throughput_samples_per_s - 1));
     const char *train = is_known(r->time_to_train_s) ? arena_printf(d->arena, ", %.4g min to train", r->time_to_train_s / 60) : "";
-    const char *energy = is_known(r->energy_j) ? arena_printf(d->arena, ", %s", quantity_kept(r->energy_j, "J", 3, d->arena)) : "";
+    bool trains = is_known(r->energy_site_to_train_j);
+    double energy_j = trains ? r->energy_site_to_train_j : r->energy_site_j / r->global_batch;
+    const char *energy = !is_known(energy_j) ? "" : arena_printf(d->arena, ", %s%s of %s%s", quantity_kept(energy_j, "J", 3, d->arena), trains ? "" : " a sample",
+                                                                 r->energy_counts, r->energy_site_j > r->energy_per_step_j ? ", hosts and cooling" : "");
     document_line(d, "%-9s %s samples/s%s, %s per step, global batch %.6g on %" PRIu64 " IPU%s%s%s", name,
                   quantity_kept(r->throughput_samples_per_s, "", 4, d->arena), gain, quantity_kept(r->step_time_s, "s", 4, d->arena), r->global_batch, r->ipus,
                   plural(r->ipus), train, energy);

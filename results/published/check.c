@@ -151,6 +151,7 @@ static bool simulate_recipe(struct check_row *row, struct check_source *from, st
         return false;
     describe_run(row, r);
     set_predicted(row, r);
+    row->stated_error = text_is(m->name, "ipu_power_w") ? r->ipu_power_error_w : 0;
     return metric_value(row, m, r, a);
 }
 
@@ -202,8 +203,11 @@ static bool simulate_part(struct check_row *row, struct check_source *from, bool
     const struct figure *f = row->figure;
     struct err why = {0};
     name_part(row, a);
-    bool good = is_kernel ? kernel_row_predict(&row->simulated, f->recipe, f->metric, from->simulator->paths->specs_dir, from->simulator->plans, a, &why)
-                          : link_row_predict(&row->simulated, f->recipe, f->metric, from->simulator->paths->specs_dir, a, &why);
+    const char *specs_dir = from->simulator->paths->specs_dir;
+    bool good = is_kernel ? kernel_row_predict(&row->simulated, f->recipe, f->metric, specs_dir, from->simulator->plans, a, &why)
+                          : link_row_predict(&row->simulated, f->recipe, f->metric, specs_dir, a, &why);
+    if (good && figure_kind(f) == FIGURE_OF_POWER)
+        kernel_row_predict(&row->stated_error, f->recipe, "energy_error_j", specs_dir, from->simulator->plans, a, &why);
     return good ? true : no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
 }
 

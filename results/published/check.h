@@ -36,6 +36,7 @@ struct check_row {
     const char *workload, *system;      /* "-" when unknown */
     bool has_simulated;
     double simulated, error;            /* when has_simulated */
+    double stated_error;                /* how far the answer says that a power or an energy may be off, in the row's unit; else 0 */
     bool has_predicted;                 /* for a published time to train; only the first row of a recipe has it */
     double predicted, predicted_error;  /* with predicted instead of published samples to converge; when has_predicted */
     enum verdict verdict;
@@ -75,7 +76,7 @@ struct table check_table(const struct check *c, struct arena *a);      /* all ro
 bool is_kernel_recipe(const char *recipe_text);
 /* Energy of one call in joules, besides what the chip draws while nothing runs. */
 bool kernel_row_energy(double *energy_j, const char *recipe_text, const struct chip *chip, struct plan_cache *cache, struct arena *a, struct err *err);
-/* metric: "tflop_per_s" (multiplications with padding do not count), "time_s", "cycles", "peak_share" or "energy_above_idle_j". The cycles
+/* metric: "tflop_per_s" (multiplications with padding do not count), "time_s", "cycles", "peak_share", "energy_above_idle_j" or "energy_error_j". The cycles
  * are those of the planned operation, sync included, with its operands on chip. */
 bool kernel_row_predict(double *value, const char *recipe_text, const char *metric, const char *specs_dir,
                         struct plan_cache *cache, struct arena *a, struct err *err);

@@ -178,6 +178,18 @@ static const char *const kind_titles[N_FIGURE_KINDS] = {
     [FIGURE_OF_LINK] = "measured links: single transfers, used by no fit",
 };
 
+/* The title of a table of this kind. Powers have a range of their own. */
+static const char *kind_title(enum figure_kind kind, const struct check *c, struct arena *a)
+{
+    size_t n = 0, inside = 0;
+    for (size_t i = 0; i < c->n && kind == FIGURE_OF_POWER; i++) {
+        const struct check_row *row = &c->rows[i];
+        n += row->stated_error > 0;
+        inside += row->stated_error > 0 && fabs(row->simulated - row->figure->value) <= row->stated_error;
+    }
+    return n ? arena_printf(a, "%s; %zu of %zu within the range that answers state", kind_titles[kind], inside, n) : kind_titles[kind];
+}
+
 void check_add_summary(struct document *d, const struct check *c)
 {
     size_t n;
@@ -189,7 +201,7 @@ void check_add_summary(struct document *d, const struct check *c)
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || all[i].kind != all[i - 1].kind) {
             document_gap(d);
-            t = document_table(d, TABLE(accuracy_columns, struct accuracy_line, .formats = IN_TEXT, .title = kind_titles[all[i].kind]));
+            t = document_table(d, TABLE(accuracy_columns, struct accuracy_line, .formats = IN_TEXT, .title = kind_title(all[i].kind, c, d->arena)));
         }
         table_add(t, (struct accuracy_line[]){ accuracy_line(&all[i]) }, d->arena);
     }

@@ -279,6 +279,8 @@ bool kernel_row_predict(double *value, const char *recipe_text, const char *metr
         *value = (double)op_plan_cycles(&plan);
     else if (text_is(metric, "energy_above_idle_j"))
         *value = energy_total(&energy);
+    else if (text_is(metric, "energy_error_j"))
+        *value = energy_error_j(&energy, &m.chip);
     else if (text_is(metric, "peak_share"))
         *value = flop_per_s / chip_peak_flop_per_s(&m.chip, peak_mac);
     else

@@ -112,14 +112,6 @@ static double waiting_share(const struct result *r)
     return waiting_s / r->step_time_s;
 }
 
-/* How far a chip's power is off if running_power_w is: each watt more for running leaves a watt less for work at the peak, as both share the TDP. */
-static double power_error_w(const struct result *r, const struct chip *c)
-{
-    double chip_s = r->step_time_s * (double)r->ipus, work_w = (r->energy_products_j + r->energy_vector_j + r->energy_exchange_j) / chip_s;
-    double running_share = c->running_power_w > 0 ? r->energy_running_j / chip_s / c->running_power_w : 0;
-    return fabs(running_share - work_w / (c->tdp_w - c->idle_power_w - c->running_power_w)) * c->running_power_error_w;
-}
-
 /* By the chip's law: what chips draw whatever they do, what their work takes, and the rest of the boards. */
 static void fill_energy_parts(struct result *r, const struct plan *p, const struct power *power)
 {
@@ -133,7 +125,7 @@ static void fill_energy_parts(struct result *r, const struct plan *p, const stru
     r->energy_boards_j = power->boards_rest_w * r->step_time_s;
     double chips_j = r->energy_idle_j + n * energy_total(&p->energy);
     r->ipu_power_w = chips_j / r->step_time_s / (double)r->ipus;
-    r->ipu_power_error_w = power_error_w(r, &p->topology->machine->chip);
+    r->ipu_power_error_w = n * energy_error_j(&p->energy, &p->topology->machine->chip) / r->step_time_s / (double)r->ipus;
     r->energy_per_step_j = chips_j + r->energy_boards_j;
     r->energy_note = power->boards_rest_w > 0 ? "" : "no source gives the power of the boards' other parts";
 }
@@ -177,7 +169,7 @@ static void fill_cost(struct result *r, const struct recipe *rec)
 {
     r->cost_per_step = rec->price_per_hour / 3600 * r->step_time_s;
     r->cost_per_million_samples = 1e6 * r->cost_per_step / r->global_batch;
-    r->cost_missing = is_known(r->cost_per_step) ? NULL : "the recipe states no price: --set cost.price_per_hour=PRICE";
+    r->cost_missing = is_known(r->cost_per_step) || is_known(r->energy_cost_per_step) ? NULL : "the recipe states no price: --set cost.price_per_hour=PRICE or cost.price_per_kwh=PRICE";
 }
 
 void result_of_step(struct result *r, const struct recipe *rec, const struct timeline *t)
@@ -296,6 +288,7 @@ static void fill_times(struct result *r, const struct simulation *sim, const str
     r->tail_time_s = rec->eval_placement == EVAL_END ? sim->sdk.eval_switch_s + sim->sdk.eval_load_s : 0;
     r->time_to_train_s = r->startup_time_s + r->train_time_s + r->eval_time_s + r->tail_time_s;
     r->energy_j = r->energy_per_step_j / r->step_time_s * r->time_to_train_s;
+    r->energy_site_to_train_j = r->energy_site_j / r->step_time_s * r->time_to_train_s;
     r->cost_to_train = r->cost_per_step / r->step_time_s * r->time_to_train_s;
     r->carbon_to_train_kg = r->carbon_per_step_g / 1000 / r->step_time_s * r->time_to_train_s;
     r->energy_cost_to_train = r->energy_cost_per_step / r->step_time_s * r->time_to_train_s;

@@ -58,7 +58,7 @@ static void add_bound(struct document *d, const struct explanation *e)
 /* Keys that decide what is learnt, or which steps are measured. Changing them does not make the run faster. */
 static bool is_choice(const struct input *in)
 {
-    static const char *const given[] = { "data.", "training.", "hosts.timed_steps" };
+    static const char *const given[] = { "data.", "training.", "cost.", "hosts.timed_steps" };
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         if (strncmp(in->name, given[i], strlen(given[i])) == 0)
             return false;
@@ -265,13 +265,16 @@ static void add_energy(struct document *d, const struct explanation *e)
     const struct { const char *name; double joules; } causes[] = {
         { "products", r->energy_products_j }, { "idling", r->energy_idle_j }, { "running", r->energy_running_j }, { "exchange", r->energy_exchange_j },
         { "vector work", r->energy_vector_j }, { "links", r->energy_links_j }, { "rest of the boards", r->energy_boards_j },
+        { r->energy_counts, is_known(r->energy_products_j) ? 0 : r->energy_per_step_j },        /* a machine without a law */
         { "hosts", r->energy_hosts_j }, { "cooling", r->energy_cooling_j },
     };
-    if (!is_known(r->energy_products_j))
-        return;
     document_gap(d);
-    document_line(d, "where the energy goes: %s per sample, %s an IPU; modelled", quantity_kept(r->energy_site_j / r->global_batch, "J", 3, d->arena),
-                  quantity_kept(r->ipu_power_w, "W", 3, d->arena));
+    if (r->energy_missing) {
+        document_line(d, "where the energy goes: not known: %s", r->energy_missing);
+        return;
+    }
+    document_line(d, "where the energy goes: %s per sample, %s an IPU; modelled%s%s", quantity_kept(r->energy_site_j / r->global_batch, "J", 3, d->arena),
+                  quantity_kept(r->energy_site_j / r->step_time_s / (double)r->ipus, "W", 3, d->arena), *r->energy_note ? ", " : "", r->energy_note);
     struct table *t = document_table(d, TABLE(energy_columns, struct energy_row, .indent = "  ", .formats = IN_TEXT));
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         double joules = causes[i].joules;

@@ -142,7 +142,7 @@ static struct move try_move(const struct input *in, const char *to, const struct
     m.step_time_s = r.step_time_s;
     m.sample_time_s = 1 / r.throughput_samples_per_s;
     m.relative = m.sample_time_s * base->throughput_samples_per_s - 1;
-    m.energy_relative = is_known(base->energy_per_sample_j) ? r.energy_per_sample_j / base->energy_per_sample_j - 1 : 0;
+    m.energy_relative = is_known(base->energy_site_j) ? r.energy_site_j / r.global_batch / (base->energy_site_j / base->global_batch) - 1 : 0;
     memcpy(m.breakdown_s, r.breakdown_s, sizeof m.breakdown_s);
     return m;
 }

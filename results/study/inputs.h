@@ -35,7 +35,7 @@ struct move {
     double step_time_s, sample_time_s;  /* sample: step time over the global batch */
     double relative;                    /* change of the sample time: -0.05 is 5 % faster */
     double breakdown_s[N_PARTS];
-    double energy_relative;             /* change of the energy of a sample; 0 if that is not known */
+    double energy_relative;             /* change of the energy of a sample, with hosts and cooling; 0 if that is not known */
 };
 struct moves { struct move *items; size_t n, cap; };
 

@@ -47,9 +47,11 @@ bool search_must_stop(const struct search_state *s)
     return s->q->stop && s->q->stop(s->q->user);
 }
 
+/* Energy is that of the training, with hosts and cooling where the recipe has them; of a sample where there is no training. */
 static double value_of(enum objective o, const struct result *r)
 {
-    const double values[] = { r->throughput_samples_per_s, r->time_to_train_s, r->energy_j, (double)r->ipus };
+    const double energy_j = is_known(r->energy_site_to_train_j) ? r->energy_site_to_train_j : r->energy_site_j / r->global_batch;
+    const double values[] = { r->throughput_samples_per_s, r->time_to_train_s, energy_j, (double)r->ipus };
     return values[o];
 }
 
@@ -341,7 +343,7 @@ static void keep_own(struct search_state *s, const struct simulation *sim, const
     s->framework = sim->framework;
     s->training = sim->plan.request.training;
     s->samples_per_item = recipe_samples_per_item(&sim->recipe);
-    s->samples = r->samples_to_converge;
+    s->samples = fmax(1, r->samples_to_converge);
     s->converges_by_batch = sim->recipe.converge != NULL;
     struct power power;
     machine_power(&power, sim->machine, 1);
@@ -355,12 +357,12 @@ static void keep_own(struct search_state *s, const struct simulation *sim, const
 static bool check_request(const struct search_request *q, const struct simulation *sim, const struct result *r, struct err *err)
 {
     bool timed = q->objective != MINIMISE_TIME_TO_TRAIN || is_known(r->time_to_train_s);
-    bool powered = q->objective != MINIMISE_ENERGY || is_known(r->energy_j);
+    bool powered = q->objective != MINIMISE_ENERGY || is_known(r->energy_site_j);
     if (search_is_set(q, "parallel.available_memory") && sim->recipe.available_memory && strchr(sim->recipe.available_memory, ','))
         return fail(err, "--set parallel.available_memory: a share for each IPU cannot be searched around; give one for all, or leave it out");
     return (timed && powered)
-        || fail(err, "%s: has no %s: set training.converge=model, epochs or samples_to_converge%s", q->recipe, objective_names[q->objective],
-                powered ? "" : "; energy wants the chip's idle_power_w or the board's board_power_w on its sheet too");
+        || fail(err, "%s: has no %s: set %s", q->recipe, objective_names[q->objective],
+                timed ? "machine.board_power_w, or the chip's tdp_w and idle_power_w" : "training.converge=model, epochs or samples_to_converge");
 }
 
 static void search_in_parallel(struct search_state *s)

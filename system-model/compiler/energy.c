@@ -28,6 +28,15 @@ double energy_total(const struct energy *e)
     return sum;
 }
 
+/* Each watt more for running leaves a watt less for work at the peak, as both share the TDP; the price of that work may be off besides. */
+double energy_error_j(const struct energy *e, const struct chip *c)
+{
+    double work_w = c->tdp_w - c->idle_power_w - c->running_power_w;
+    double running_s = c->running_power_w > 0 ? e->j[ENERGY_RUNNING] / c->running_power_w : 0;
+    double work_s = work_w > 0 ? (e->j[ENERGY_MAC] + e->j[ENERGY_VECTOR] + e->j[ENERGY_EXCHANGE]) / work_w : 0;
+    return hypot((running_s - work_s) * c->running_power_error_w, work_s * c->work_power_error_w);
+}
+
 static double tensors_bytes(const struct graph *g, const uint32_t *ids, uint32_t n)
 {
     double bytes = 0;

@@ -108,6 +108,7 @@ struct chip {
     double idle_power_w;                    /* while nothing runs; 0 if not measured */
     double running_power_w;                 /* above idling while all tiles run, whatever they do: clocks, instructions */
     double running_power_error_w;           /* how far that may be off, either way */
+    double work_power_error_w;              /* how far the power of all else that runs may be off at its peak, tdp_w less the two above */
     double link_byte_j;                     /* one byte over an IPU-Link; 0 if not counted */
 };
 

@@ -189,6 +189,13 @@ static void test_energy_by_hand(void **state)
     assert_true(kernel_row_energy(&half_j, "kernel:matmul;machine=gc200;m=48;k=32;n=20;type=fp16;partials=fp32", &m.chip, &cache, &a, &err));
     assert_true(kernel_row_energy(&float_j, "kernel:matmul;machine=gc200;m=48;k=32;n=20;type=fp32;partials=fp32", &m.chip, &cache, &a, &err));
     assert_true(half_j > 48 * 32 * 20 * cycle_j / 32 && float_j > 48 * 32 * 20 * cycle_j / 16);
+    double error_j;
+    m.chip.running_power_w = 99, m.chip.running_power_error_w = 0, m.chip.work_power_error_w = (300 - 41.6 - 99) / 2;      /* half of all work */
+    assert_true(kernel_row_predict(&error_j, "kernel:triad;machine=gc200;n=13;type=fp32", "energy_error_j", "system-model/specs", &cache, &a, &err));
+    const struct energy work = { .j = { [ENERGY_MAC] = 2, [ENERGY_VECTOR] = 1, [ENERGY_EXCHANGE] = 1, [ENERGY_LINKS] = 9 } };
+    assert_true(error_j > 0);
+    assert_near(energy_error_j(&work, &m.chip), 2, 1e-12);
+    m.chip.running_power_w = 0;
     m.chip.vector_bytes_per_cycle = 1 << 30;        /* bytes cost next to nothing */
     assert_true(kernel_row_energy(&half_j, "kernel:matmul;machine=gc200;m=48;k=32;n=20;type=fp16;partials=fp32", &m.chip, &cache, &a, &err));
     assert_near(half_j / (48 * 32 * 20 * cycle_j / 32), 1, 1e-5);

@@ -100,7 +100,7 @@ static void energy_and_money_as_json(void **state)
     struct arena a = {0};
     (void)state;
     assert_string_equal(groups_json(&r, "energy", &a), "{\"modelled\": true, \"missing\": null, \"per_step_j\": 12.5, \"per_sample_j\": 0.378788, "
-        "\"to_train_j\": 0.5, \"ipu_power_w\": null, \"ipu_power_error_w\": null, \"mean_power_w\": 500.0, \"site_per_step_j\": null, "
+        "\"to_train_j\": 0.5, \"ipu_power_w\": null, \"ipu_power_error_w\": null, \"mean_power_w\": 500.0, \"site_per_step_j\": null, \"site_to_train_j\": null, "
         "\"idle_j\": null, \"running_j\": null, \"products_j\": null, \"vector_j\": null, \"exchange_j\": null, \"links_j\": null, \"boards_j\": null, "
         "\"hosts_j\": null, \"cooling_j\": null, \"carbon_per_step_g\": null, \"carbon_to_train_kg\": null, \"power_at_work_w\": 600.0, \"power_waiting_w\": 0.7, \"power_cap_w\": null, "
         "\"counts\": \"boards\", \"source\": \"measured\", \"file\": \"box.csv\", \"line\": 7, \"note\": \"\"}");

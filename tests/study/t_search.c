@@ -161,10 +161,12 @@ static void no_batch_is_lost(void **state)
 {
     static const char *const by_model[] = { "training.converge=model", "training.epochs=" }, *const slow_host[] = { "hosts.decode_bytes_per_s=2e8" },
         *const slow_call[] = { "training.converge=model", "training.epochs=", "framework.host_data=in-call", "framework.host_data_bytes_per_s=1e10" },
+        *const with_site[] = { "training.converge=model", "training.epochs=", "cost.host_power_w=60000", "cost.cooling_share=0.2" },
         *const slow_loader[] = { "training.epochs=", "hosts.timed_steps=3", "machine.loader_s_per_byte=1e-9" };
     static const struct { enum objective o; struct limit throughput; const char *const *sets; size_t n_sets; bool one_batch; } cases[] = {
         { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, by_model, 2, true },        /* each shape has one batch at most */
-        { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, by_model, 2, false }, { MINIMISE_ENERGY, { 0, 0 }, by_model, 2, false }, { MINIMISE_IPUS, { 9000, 1e9 }, by_model, 2, false },
+        { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, by_model, 2, false }, { MINIMISE_ENERGY, { 0, 0 }, by_model, 2, false },
+        { MINIMISE_ENERGY, { 0, 0 }, with_site, 4, false }, { MINIMISE_IPUS, { 9000, 1e9 }, by_model, 2, false },
         { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, slow_host, 1, false }, { MAXIMISE_THROUGHPUT, { 0, 0 }, slow_host, 1, false }, { MINIMISE_IPUS, { 900, 1e9 }, slow_host, 1, false },
         { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, slow_call, 4, false }, { MINIMISE_ENERGY, { 0, 0 }, slow_call, 4, false },
         { MAXIMISE_THROUGHPUT, { 0, 0 }, slow_loader, 3, false }, { MINIMISE_IPUS, { 9000, 1e9 }, slow_loader, 3, false },
@@ -182,10 +184,30 @@ static void no_batch_is_lost(void **state)
         seek(&bounded, q, &s, 0, 1, &a);
         assert_int_equal(all.n_bounded, 0);
         assert_true(all.any && all.whole && bounded.exact && all.best.value == bounded.best.value && (!cases[i].one_batch || all.best.n_settings > 0));
+        if (cases[i].sets == with_site)
+            assert_near(bounded.best.value / (bounded.best.r.energy_site_j / bounded.best.r.energy_per_step_j * bounded.best.r.energy_j), 1, 1e-12);
         assert_true(cases[i].sets == slow_host || cases[i].o == MINIMISE_IPUS || bounded.best.r.global_batch < 5000);
         arena_free(&a);
     }
     simulator_close(&s);
+}
+
+/* Inference has no training: the energy of a sample is as small as can be, on a card whose power is all that is known. */
+static void energy_of_a_sample(void **state)
+{
+    struct search_request q = { .recipe = "vendor-c600-resnet50-b4-poprt", .objective = MINIMISE_ENERGY, .n_given = 1,
+                                .given = { { "parallel.micro_batch", { "1", "4", "8" }, 3 } } };
+    struct simulator s;
+    struct search_result out;
+    struct arena a = {0};
+    (void)state;
+    simulator_open(&s, &paths);
+    seek(&out, q, &s, 1000000, 1, &a);
+    assert_true(out.any && out.whole && out.best.r.energy_j == 0);
+    assert_near(out.best.value, 185 / out.best.r.throughput_samples_per_s, 1e-12);
+    assert_true(out.best.value <= 185 / out.own.r.throughput_samples_per_s);
+    simulator_close(&s);
+    arena_free(&a);
 }
 
 /* A key that is set to nothing is not searched, and not set again. */
@@ -363,7 +385,7 @@ static void all_that_is_set_is_set(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(no_plan_is_better_than_its_bounds), cmocka_unit_test(bounds_lose_nothing), cmocka_unit_test(no_batch_is_lost), cmocka_unit_test(limits_to_the_last_digit), cmocka_unit_test(a_key_set_to_nothing),
+    cmocka_unit_test(no_plan_is_better_than_its_bounds), cmocka_unit_test(bounds_lose_nothing), cmocka_unit_test(no_batch_is_lost), cmocka_unit_test(limits_to_the_last_digit), cmocka_unit_test(energy_of_a_sample), cmocka_unit_test(a_key_set_to_nothing),
     cmocka_unit_test(no_more_are_simulated_than_allowed), cmocka_unit_test(the_order_of_values_changes_nothing),
     cmocka_unit_test(more_micro_batches_are_no_slower), cmocka_unit_test(all_that_is_set_is_set),
 };
