@@ -27,13 +27,20 @@ static bool read_stdin(char **out, size_t *n_bytes, struct arena *a, struct err 
 
 /* ---- JSON as a table ------------------------------------------------------------------------------------ */
 
+/* As it is written; empty for null and what is absent. */
 static char *json_cell(const json_t *value, struct arena *a)
 {
+    if (!value || json_is_null(value))
+        return arena_strdup(a, "");
     if (json_is_integer(value))
         return arena_printf(a, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     if (json_is_real(value))
         return arena_printf(a, "%.17g", json_real_value(value));
-    return json_is_string(value) ? arena_strdup(a, json_string_value(value)) : arena_strdup(a, "");
+    if (json_is_string(value))
+        return arena_strdup(a, json_string_value(value));
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT), *cell = arena_printf(a, "%.60s", text);
+    free(text);
+    return cell;
 }
 
 /* The members of the first object, or the names of the arrays. */
@@ -72,13 +79,20 @@ static bool json_table(struct csv_table *out, const char *path, const char *text
             out->n_rows = json_array_size(value);
     }
     out->rows = ARENA_ARRAY(a, struct csv_row, out->n_rows);
+    bool good = true;
     for (size_t i = 0; i < out->n_rows; i++) {
         out->rows[i] = (struct csv_row){ (uint32_t)i + 1, ARENA_ARRAY(a, char *, out->n_columns) };
-        for (size_t k = 0; k < out->n_columns; k++)
-            out->rows[i].cells[k] = json_cell(json_at(root, out->columns[k], i), a);
+        bool known = out->n_columns == 0;
+        for (size_t k = 0; k < out->n_columns; k++) {
+            const json_t *cell = json_at(root, out->columns[k], i);
+            known |= cell != NULL;
+            out->rows[i].cells[k] = json_cell(cell, a);
+        }
+        if (!known && good)
+            good = fail(err, "%s:%zu: has nothing that the first point has, such as %.60s", path, i + 1, out->columns[0]);
     }
     json_decref(root);
-    return out->n_columns > 0 || fail(err, "%s: holds no series; want an array of numbers or objects, or an object of arrays", path);
+    return good && (out->n_columns > 0 || fail(err, "%s: holds no series; want an array of numbers or objects, or an object of arrays", path));
 }
 
 /* ---- columns ---------------------------------------------------------------------------------------------- */

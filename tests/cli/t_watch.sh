@@ -104,6 +104,10 @@ echo 'commit,time_s' >"$work/empty.csv"
 refuses "empty.csv: holds no values to judge; want rows" "a header alone is not steady" watch "$work/empty.csv"
 echo '{"x": 1}' >"$work/empty.json"
 refuses "empty.json: holds no values to judge; want rows" "nor is an object without a series" watch "$work/empty.json"
+echo '[{"step": 1, "loss": 2.5, "tags": {}}, {"step": 2, "loss": 2.25, "tags": {}}, {"lost": 9}]' >"$work/other.json"
+refuses "other.json:3: has nothing that the first point has, such as step" "a point with other members is not passed over" watch "$work/other.json" --metric loss
+echo '[{"loss": 2.5}, {"loss": [2.25]}, {"loss": null}]' >"$work/nested.json"
+refuses "nested.json:2: loss: '[2.25]' is not a number" "nor an array in a number's place" watch "$work/nested.json"
 refuses "no column 'x'; there are: " "an unknown column" watch "$work/short.csv" --metric x
 refuses "--better: 'up'" "an unknown direction" watch "$work/short.csv" --better up
 refuses ":2: commit: 'c0' is not a number" "a column of texts" watch "$work/short.csv" --metric commit
