@@ -3,7 +3,7 @@
  * calibrate.c - podbench calibrate: fits the constants that may be fitted, sheet by sheet.
  */
 #include "harness/harness.h"
-#include "results/calibrate/calibrate.h"
+#include "results/calibrate/calibration.h"
 #include <unistd.h>
 
 /* The fits build on each other: that of the system uses the constants of the chips as just fitted. */

@@ -5,7 +5,7 @@
 #include "harness/harness.h"
 #include "results/simulate/simulate.h"
 #include "results/train/train.h"
-#include "system-model/execute/execute.h"
+#include "system-model/execute/execution.h"
 #include <jansson.h>
 #include <unistd.h>
 

@@ -7,7 +7,7 @@
  * the convergence model's.
  */
 #include "harness/harness.h"
-#include "results/rounds/rounds.h"
+#include "results/rounds/round_results.h"
 #include "results/published/check.h"
 #include "results/rounds/predictions.h"
 #include "results/study/trust.h"

@@ -6,7 +6,7 @@
  */
 #include "harness/harness.h"
 #include "results/mlperf/mlperf.h"
-#include "results/rounds/rounds.h"
+#include "results/rounds/round_results.h"
 
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
  * validate.c - podbench validate: the accuracy by role, and the constants that were fitted.
  */
 #include "harness/harness.h"
-#include "results/calibrate/calibrate.h"
+#include "results/calibrate/calibration.h"
 #include "results/published/check.h"
 #include "results/study/trust.h"
 #include <jansson.h>

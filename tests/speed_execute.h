@@ -5,7 +5,7 @@
  */
 #ifndef SPEED_EXECUTE_H
 #define SPEED_EXECUTE_H
-#include "system-model/execute/execute.h"
+#include "system-model/execute/execution.h"
 #include "workloads/models/builders.h"
 #include <dlfcn.h>
 #include <math.h>

@@ -5,7 +5,7 @@
  * For a kernel one operation is planned; for a run everything is simulated, with the system's constants from their
  * sheet. The differences take wide steps, 2 % of a constant's range, because a plan is a minimum over whole splits.
  */
-#include "results/calibrate/calibrate.h"
+#include "results/calibrate/calibration.h"
 #include "results/published/check.h"
 
 /* A measured kernel on a chip, or a measured run if chip is NULL. */

@@ -3,7 +3,7 @@
  * convergence_errors.c - predicted against published samples to converge, for each submission, and with one submitter
  * left out.
  */
-#include "results/calibrate/calibrate.h"
+#include "results/calibrate/calibration.h"
 
 #include <gsl/gsl_cdf.h>
 

@@ -15,7 +15,7 @@
  *   time_noise            run-to-run spread of time to train at a fixed number of epochs, pooled
  * Sources: mlcommons/logging rcp_checker lists; MLPerf Training result logs of the calibration rows.
  */
-#include "results/calibrate/calibrate.h"
+#include "results/calibrate/calibration.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_fit.h>

@@ -12,7 +12,7 @@
  * each row by its own residual, so that scatter in rows that do not move with a constant does not widen its standard
  * error.
  */
-#include "results/calibrate/calibrate.h"
+#include "results/calibrate/calibration.h"
 
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_multifit_nlinear.h>

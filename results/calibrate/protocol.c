@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * protocol.c - what a calibration may use; see calibrate.h.
+ * protocol.c - what a calibration may use; see calibration.h.
  *
  * The constants that are counted are those of the models of time and of energy, on all sheets together. What is fitted to convergence
  * describes other data and moves no time of a step.
  */
-#include "results/calibrate/calibrate.h"
+#include "results/calibrate/calibration.h"
 
 static bool refuse_validating_row(const struct figure *f, const struct ledger *l, const struct ledger_line *line, struct err *err)
 {

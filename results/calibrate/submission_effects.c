@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * submission_effects.c - how far submissions converge from the reference; see calibrate.h for the model.
+ * submission_effects.c - how far submissions converge from the reference; see calibration.h for the model.
  *
  * Likelihood: the n ratios of one submitter have the variance submission^2 about their mean, and n x mean^2 has the
  * variance submission^2 + n submitter^2. GSL's Nelder-Mead simplex searches over the logarithms of both spreads, from
@@ -10,7 +10,7 @@
  * Limits: the sampling noise of a submission's mean (5 to 10 runs) is part of the submission's spread; v2.1 systems
  * that were submitted before count in their first round.
  */
-#include "results/calibrate/calibrate.h"
+#include "results/calibrate/calibration.h"
 
 #include <gsl/gsl_multimin.h>
 

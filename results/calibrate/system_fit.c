@@ -15,7 +15,7 @@
  * default, the most harmful one first, and the others are fitted again. Rows of one configuration count as one and are
  * left out together; otherwise a row would be predicted from its own repeat.
  */
-#include "results/calibrate/calibrate.h"
+#include "results/calibrate/calibration.h"
 
 #include <unistd.h>
 

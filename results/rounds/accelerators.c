@@ -3,7 +3,7 @@
  * accelerators.c - data sheets of accelerators, found by the free text in which system descriptions name them: "*a100*sxm*"
  * matches "NVIDIA A100-SXM4-80GB (400W)".
  */
-#include "results/rounds/rounds.h"
+#include "results/rounds/round_results.h"
 
 #include <fnmatch.h>
 

@@ -9,7 +9,7 @@
  * the time of the reading before, or start. A switch that logs readings counts as a node. Source:
  * mlcommons/training_policies power_measurement.adoc. Limit: the checks on sampling rate and accuracy are not made.
  */
-#include "results/rounds/rounds.h"
+#include "results/rounds/round_results.h"
 
 #include <gsl/gsl_sort.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 /*
  * page.c - the table of published results as one HTML page: the data as JSON, and the style and script that draw it.
  */
-#include "results/rounds/rounds.h"
+#include "results/rounds/round_results.h"
 
 #include <jansson.h>
 

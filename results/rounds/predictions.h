@@ -15,7 +15,7 @@
  */
 #ifndef PREDICTIONS_H
 #define PREDICTIONS_H
-#include "results/rounds/rounds.h"
+#include "results/rounds/round_results.h"
 
 enum prediction_use { USE_BLIND, USE_SEEN, USE_FITTED, N_PREDICTION_USES };
 extern const char *const prediction_uses[N_PREDICTION_USES + 1];

@@ -5,7 +5,7 @@
  * A row is cached under the hash of all that it follows from: the program, the folder's path, its logs and power logs,
  * scaling.json, and its system description. Hashing reads the same bytes as judging does, at some ten times the speed.
  */
-#include "results/rounds/rounds.h"
+#include "results/rounds/round_results.h"
 
 #include <time.h>
 #include <unistd.h>

@@ -8,7 +8,7 @@
  *
  * The smallest system is the submitter's own in that round, division and benchmark, with the same accelerator.
  */
-#include "results/rounds/rounds.h"
+#include "results/rounds/round_results.h"
 
 #define C(member, ...) { COLUMN(struct round_result, member), .csv_digits = 12, __VA_ARGS__ }
 #define SHOWN(text) .heading = text

@@ -14,7 +14,7 @@
 #ifndef TRAIN_H
 #define TRAIN_H
 #include "results/simulate/simulate.h"
-#include "system-model/execute/execute.h"
+#include "system-model/execute/execution.h"
 #include "workloads/data/data.h"
 
 /* ---- rates.c: the optimizer's values at a step ------------------------------------------------------------- */

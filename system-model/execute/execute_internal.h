@@ -4,7 +4,7 @@
  */
 #ifndef EXECUTE_INTERNAL_H
 #define EXECUTE_INTERNAL_H
-#include "system-model/execute/execute.h"
+#include "system-model/execute/execution.h"
 #include "system-model/plan/stage_program.h"
 
 /* ---- stage_store.c --------------------------------------------------------------------------- */

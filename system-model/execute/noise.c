@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* noise.c - weights and inputs drawn by tensor and element, the same on every machine. */
-#include "system-model/execute/execute.h"
+#include "system-model/execute/execution.h"
 
 /* Between -1 and 1. */
 static double noise_of(uint64_t key, uint64_t element)

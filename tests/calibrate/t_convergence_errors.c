@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_convergence_errors.c - what the reference points predict for the published submissions, as text. */
 #include "tests/golden_text.h"
-#include "results/calibrate/calibrate.h"
+#include "results/calibrate/calibration.h"
 
 static char *printed(const struct convergence_errors *e)
 {

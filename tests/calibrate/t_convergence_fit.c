@@ -5,7 +5,7 @@
  */
 #include "tests/check.h"
 #include "tests/rounds_folder.h"
-#include "results/calibrate/calibrate.h"
+#include "results/calibrate/calibration.h"
 #include "results/submission/drawn_runs.h"
 #include <string.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
  * made with known constants.
  */
 #include "tests/golden_text.h"
-#include "results/calibrate/calibrate.h"
+#include "results/calibrate/calibration.h"
 #include "results/published/check.h"
 #include <gsl/gsl_errno.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  * must not see. */
 #include "tests/golden_text.h"
 #include <jansson.h>
-#include "results/calibrate/calibrate.h"
+#include "results/calibrate/calibration.h"
 #include <math.h>
 
 static struct run_row rows[16];

@@ -5,7 +5,7 @@
  */
 #include "tests/golden_text.h"
 #include "tests/model_paths.h"
-#include "results/calibrate/calibrate.h"
+#include "results/calibrate/calibration.h"
 
 /* A call shows in every one of these; BERT on 16 GC200 streams its state, in v1.0 and v1.1. */
 static const char *const recipes[] = {

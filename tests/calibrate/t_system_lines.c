@@ -4,7 +4,7 @@
  * off: the thresholds by hand.
  */
 #include "tests/check.h"
-#include "results/calibrate/calibrate.h"
+#include "results/calibrate/calibration.h"
 
 enum { CALL, REMOTE = 2, MOST_ROWS = 48 };
 

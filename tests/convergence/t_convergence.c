@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_convergence.c - laws, interpolation and noise of samples to the target; fits.csv agrees with a fit made now. */
 #include "tests/check.h"
-#include "results/calibrate/calibrate.h"
+#include "results/calibrate/calibration.h"
 #include "workloads/convergence/convergence.h"
 #include "workloads/convergence/convergence_law.h"
 

@@ -5,7 +5,7 @@
 #include "tests/chip_fixture.h"
 #include "tests/planned.h"
 #include "tests/small_models.h"
-#include "system-model/execute/execute.h"
+#include "system-model/execute/execution.h"
 
 struct planned_model { struct arena arena; struct graph g; struct compiler c; struct plan p; struct err err; };
 

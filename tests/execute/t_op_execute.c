@@ -5,7 +5,7 @@
 #include "tests/check.h"
 #include "tests/execute.h"
 #include "tests/small_models.h"
-#include "system-model/execute/execute.h"
+#include "system-model/execute/execution.h"
 
 static void build(struct graph *g, const struct small_model *m, struct arena *a)
 {

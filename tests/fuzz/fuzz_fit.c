@@ -8,7 +8,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/small.h"
-#include "results/calibrate/calibrate.h"
+#include "results/calibrate/calibration.h"
 #include "results/published/check.h"
 
 #include <gsl/gsl_errno.h>

@@ -10,7 +10,7 @@
  */
 #include "tests/onnx/draft.h"
 #include "tests/onnx/execute_onnx.h"
-#include "system-model/execute/execute.h"
+#include "system-model/execute/execution.h"
 #include "workloads/onnx/onnx_internal.h"
 #include <dirent.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_ledger.c - what the ledger refuses and reports, and that a validating row cannot calibrate. */
 #include "tests/check.h"
-#include "results/calibrate/calibrate.h"
+#include "results/calibrate/calibration.h"
 #include "results/published/published.h"
 #include "tests/golden_text.h"
 

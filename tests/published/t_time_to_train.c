@@ -4,7 +4,7 @@
 #include "tests/check.h"
 #include "tests/model_paths.h"
 #include "results/published/check.h"
-#include "results/calibrate/calibrate.h"
+#include "results/calibrate/calibration.h"
 #include "workloads/recipe/recipe_convergence.h"
 #include <sys/stat.h>
 

@@ -4,7 +4,7 @@
  * the page.
  */
 #include "tests/check.h"
-#include "results/rounds/rounds.h"
+#include "results/rounds/round_results.h"
 #include "tests/test_folder.h"
 #include <jansson.h>
 

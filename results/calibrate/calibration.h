@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * calibrate.h - the fits of constants, the rules that they keep, and how well samples to converge are predicted.
+ * calibration.h - the fits of constants, the rules that they keep, and how well samples to converge are predicted.
  */
-#ifndef CALIBRATE_H
-#define CALIBRATE_H
+#ifndef CALIBRATION_H
+#define CALIBRATION_H
 #include "results/published/published.h"
 #include "results/simulate/simulate.h"
 #include "system-model/output/output.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * execute.h - computes what graph and plan describe: numbers for tensors, operation by operation, task by task.
+ * execution.h - computes what graph and plan describe: numbers for tensors, operation by operation, task by task.
  *
  * Read in order: one operation (op_execute.c), optimizers (optimizer.c), a plan's training step (plan_execute.c).
  * Every element is held as fp32, whatever its tensor's type; whole numbers are exact up to 2^24. With struct precision it is a number of the tensor's
  * type. The caller owns all elements. Results depend neither on the number of threads nor on anything but the arguments; between processors
  * those in fp32 may differ in the last bits, as oneDNN multiplies by the processor it finds.
  */
-#ifndef EXECUTE_H
-#define EXECUTE_H
+#ifndef EXECUTION_H
+#define EXECUTION_H
 #include "system-model/execute/rounding.h"
 #include "system-model/graph/graph.h"
 #include "system-model/plan/plan.h"

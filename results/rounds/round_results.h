@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rounds.h - the history of MLPerf Training: published results of any rounds as one table, and what is made of it.
+ * round_results.h - the history of MLPerf Training: published results of any rounds as one table, and what is made of it.
  *
  *     struct round_result     one system and benchmark: what was run, how fast it was, how it converged
  *     struct round_results    the table; read from folders of logs (cached by content) or from the CSV that rounds prints
@@ -8,8 +8,8 @@
  *
  * Judging predictions of these results is in predictions.h.
  */
-#ifndef ROUNDS_H
-#define ROUNDS_H
+#ifndef ROUND_RESULTS_H
+#define ROUND_RESULTS_H
 #include "results/mlperf/mlperf.h"
 
 /* ---- accelerators.c: data sheets of accelerators, workloads/convergence/accelerators.csv -------------------- */
