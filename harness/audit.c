@@ -19,7 +19,7 @@ int command_audit(const struct options *o, struct session *s, struct err *err)
         return EXIT_BAD_INPUT;
     struct audit_values values = { &figures, &facts, &numbers, &s->simulator, &s->paths, &s->arena };
     progress_start(&p, s->log, "auditing");
-    bool good = audit_run(&claims, &values, progress_show, &p, err);
+    bool good = audit_run(&claims, &values, &(struct watch){ progress_report, &p }, err);
     progress_end(&p);
     if (!good)
         return EXIT_BAD_INPUT;

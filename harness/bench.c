@@ -157,7 +157,7 @@ static bool simulate_all(struct results *out, struct simulator_pool *pool, struc
             round[i] = (struct simulated){ .id = ids[first + i] };
         simulator_pool_run(pool, n_round, RECIPES_PER_CHUNK, simulate_one, round);
         good = collect_round(out, round, n_round, s, err);
-        progress_show(&p, first + n_round, n);
+        progress_report(&p, "", first + n_round, n);
     }
     progress_end(&p);
     return good;

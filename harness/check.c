@@ -9,7 +9,7 @@ bool build_check(struct check *out, const struct options *o, struct session *s, 
 {
     struct figures *figures = ARENA_NEW(&s->arena, struct figures);
     struct progress p;
-    struct check_source from = { .simulator = &s->simulator, .progress = progress_show, .user = &p };
+    struct check_source from = { .simulator = &s->simulator, .watch = { progress_report, &p } };
     const char *rows;
     if (o->n_arguments && (!run_open(o->arguments[0], result_columns(&s->arena), s, err) ||
                            !run_table_path(&rows, o->arguments[0], "rows.csv", s, err) ||

@@ -25,7 +25,7 @@ static int diff_recipes(const struct options *o, struct session *s, struct err *
 {
     struct progress p;
     struct diff d;
-    struct simulation_request a = { .recipe = o->arguments[0], .simulator = &s->simulator, .progress = progress_show, .user = &p }, b = a;
+    struct simulation_request a = { .recipe = o->arguments[0], .simulator = &s->simulator, .watch = { progress_report, &p } }, b = a;
     b.recipe = o->arguments[1];
     part_sets(&a, &b, o, &s->arena);
     progress_start(&p, s->log, "changing one value after the other");

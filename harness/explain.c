@@ -15,7 +15,7 @@ int command_explain(const struct options *o, struct session *s, struct err *err)
     struct validity v;
     struct progress p;
     struct simulation_request q = { .recipe = o->arguments[0], .overrides = o->sets, .n_overrides = o->n_sets, .simulator = &s->simulator,
-                          .progress = progress_show, .user = &p };
+                          .watch = { progress_report, &p } };
     if (!track_record_open(&record, s->validity_dir, &s->arena, err))
         return EXIT_BAD_INPUT;
     if (!simulate_argument(&sim, &r, o, s, err)) {

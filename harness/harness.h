@@ -152,8 +152,7 @@ bool gnuplot_draw(const char *picture, const char *script, const char *settings,
 /* A line among the messages, if they go to a terminal, once the work has taken two seconds. */
 struct progress { FILE *log; const char *what; double started_s, shown_s, told_s; };
 void progress_start(struct progress *p, FILE *log, const char *what);
-void progress_show(void *progress, size_t done, size_t of);
-void progress_report(void *progress, const char *what, size_t done, size_t of);   /* reports one part of the work; fits struct watch */
+void progress_report(void *progress, const char *what, size_t done, size_t of);     /* as struct watch wants it */
 /* Shows a text of its own; where stderr is no terminal, as a line now and then. */
 void progress_tell(struct progress *p, const char *text);
 double progress_seconds(const struct progress *p);      /* since its start */

@@ -91,8 +91,8 @@ static int list_assumptions(const struct options *o, struct session *s, struct e
     if (!all_recipes(&ids, &n, s, err))
         return EXIT_BAD_INPUT;
     progress_start(&p, s->log, "moving what is assumed");
-    bool good = assumptions_list(&all, (const char *const *)ids, n, surveyed, sizeof surveyed / sizeof *surveyed, &s->simulator, progress_show,
-                                 &p, &s->arena, err);
+    bool good = assumptions_list(&all, (const char *const *)ids, n, surveyed, sizeof surveyed / sizeof *surveyed, &s->simulator,
+                                 &(struct watch){ progress_report, &p }, &s->arena, err);
     progress_end(&p);
     if (!good)
         return EXIT_BAD_INPUT;

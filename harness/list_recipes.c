@@ -104,7 +104,7 @@ int list_recipes(const struct options *o, struct session *s, struct err *err)
             continue;
         if (!o->names)
             compare_recipe(&line, &figures, s);
-        progress_show(&p, i + 1, n);
+        progress_report(&p, "", i + 1, n);
         table_add(&t, &line, &s->arena);
     }
     progress_end(&p);

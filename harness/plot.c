@@ -168,7 +168,7 @@ static bool draw_all(const struct drawing_source *from, const struct findings *t
         if (i == n_drawing_kinds)
             write_sweeps(&d, to->s);
         good = (i < n_drawing_kinds ? drawing_make(&d, &drawing_kinds[i], err) : drawing_save(&d, true, err)) && finish(&d, name, to, err);
-        progress_show(&p, i + 1, n_drawing_kinds + 1);
+        progress_report(&p, "", i + 1, n_drawing_kinds + 1);
     }
     progress_end(&p);
     return good;

@@ -57,24 +57,17 @@ static bool is_due(struct progress *p, double now)
 void progress_report(void *progress, const char *what, size_t done, size_t of)
 {
     struct progress *p = progress;
-    if (!what) {
-        progress_end(progress);
-    } else if (is_due(progress, now_s())) {
-        fprintf(p->log, "\rpodbench: %s: %zu", what, done);
-        if (of)
-            fprintf(p->log, " of %zu", of);
-        fputs(" \033[K", p->log);
-    }
-}
-
-void progress_show(void *progress, size_t done, size_t of)
-{
-    struct progress *p = progress;
     double now = now_s();
-    if (!is_due(p, now))
+    if (!what)
+        progress_end(p);
+    if (!what || !is_due(p, now))
         return;
-    double left_s = done ? (now - p->started_s) / (double)done * (double)(of - done) : 0;
-    fprintf(p->log, "\rpodbench: %s: %zu of %zu, %.0f s left \033[K", p->what, done, of, left_s);
+    fprintf(p->log, "\rpodbench: %s: %zu", *what ? what : p->what, done);
+    if (of)
+        fprintf(p->log, " of %zu", of);
+    if (!*what && done)
+        fprintf(p->log, ", %.0f s left", (now - p->started_s) / (double)done * (double)(of - done));
+    fputs(" \033[K", p->log);
 }
 
 double progress_seconds(const struct progress *p)

@@ -379,7 +379,7 @@ int command_run(const struct options *o, struct session *s, struct err *err)
             *err = (struct err){0};
             refused = true;
         }
-        progress_show(&state.progress, i + 1, o->n_arguments);
+        progress_report(&state.progress, "", i + 1, o->n_arguments);
     }
     progress_end(&state.progress);
     s->simulator.watch = (struct watch){ NULL, NULL };

@@ -363,7 +363,7 @@ static void add_best_found(struct document *d, const struct search_result *found
 int command_search(const struct options *o, struct session *s, struct err *err)
 {
     struct search_request q = { .recipe = o->arguments[0], .sets = o->sets, .n_sets = o->n_sets, .most = o->most ? o->most : USUAL_MOST,
-                                .exhaustive = EXHAUSTIVE, .simulator = &s->simulator, .progress = show_best, .stop = must_stop };
+                                .exhaustive = EXHAUSTIVE, .simulator = &s->simulator, .tell = show_best, .stop = must_stop };
     struct search_result *found = ARENA_NEW(&s->arena, struct search_result);
     struct judged_gain *gain = ARENA_NEW(&s->arena, struct judged_gain);
     struct search_talk talk = { .objective = &q.objective };

@@ -224,7 +224,7 @@ static bool sweep_ask(struct sweep_asked *x, const struct options *o, struct ses
 {
     bool shapes_table = o->top || o->sort || o->columns || (o->out && o->is_format_given && o->format == FORMAT_TEXT);
     *x = (struct sweep_asked){ .sweep = { .space = &x->space, .record = &x->record, .sets = o->sets, .n_sets = o->n_sets, .paths = &s->paths,
-                                          .progress = progress_show, .format = o->format == FORMAT_JSON ? SWEEP_JSON : SWEEP_CSV } };
+                                          .format = o->format == FORMAT_JSON ? SWEEP_JSON : SWEEP_CSV } };
     if (shapes_table && (o->out || o->format != FORMAT_TEXT))
         return fail(err, "sweep: --top, --sort, --columns and --format text make a table for people; rows of --out, csv and json are whole");
     if (!build_space(&x->space, o, s->paths.recipes_dir, &s->arena, err) || !count_threads(&x->sweep.n_jobs, o, err)
@@ -245,7 +245,7 @@ static bool sweep_rest(struct sweep_count *count, struct sweep_asked *x, const s
     if (out->n_done)
         fprintf(log, "podbench: %s: %" PRIu64 " of %" PRIu64 " rows are already there\n", out->part, out->n_done, x->end - x->first);
     progress_start(&p, log, "sweeping");
-    x->sweep.user = &p;
+    x->sweep.watch = (struct watch){ progress_report, &p };
     x->sweep.output = out->path ? out->part : "standard output";
     bool good = sweep_run(out->f, count, &x->sweep, x->first + out->n_done, x->end, err);
     progress_end(&p);

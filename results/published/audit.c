@@ -112,8 +112,7 @@ static enum audit_verdict claim_verdict(const struct claim *c)
     return c->has_reading && claim_meets(c, c->found_as_read) ? AUDIT_READING : AUDIT_FAILS;
 }
 
-bool audit_run(struct claims *claims, struct audit_values *values, void (*progress)(void *user, size_t done, size_t of), void *user,
-               struct err *err)
+bool audit_run(struct claims *claims, struct audit_values *values, const struct watch *watch, struct err *err)
 {
     for (size_t i = 0; i < claims->n; i++) {
         struct claim *c = &claims->items[i];
@@ -122,8 +121,7 @@ bool audit_run(struct claims *claims, struct audit_values *values, void (*progre
             !evaluate(&c->simulated, &c->has_simulated, c->simulated_expression, c, "simulated_expression", values, claims->path, err))
             return false;
         c->verdict = claim_verdict(c);
-        if (progress)
-            progress(user, i + 1, claims->n);
+        watch_report(watch, "", i + 1, claims->n);
     }
     return true;
 }

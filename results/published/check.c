@@ -284,8 +284,7 @@ bool check_build(struct check *out, const struct figures *figures, struct check_
         if (row->has_simulated)
             judge_row(row);
         drop_restated(out, row);
-        if (from->progress)
-            from->progress(from->user, i + 1, figures->n);
+        watch_report(&from->watch, "", i + 1, figures->n);
     }
     for (size_t i = 0; i < out->n; i++)
         out->rows[i].counts_as = counts_as(out, out->rows[i].figure);

@@ -52,7 +52,7 @@ struct check { struct check_row *rows; size_t n; };
 struct check_source {
     struct results known;
     struct simulator *simulator;
-    void (*progress)(void *user, size_t done, size_t of); void *user;   /* may be NULL */
+    struct watch watch;                 /* told how many figures are judged */
 };
 
 /* One row for each figure, in the figures' order. Fails only on malformed input; a row without a value is a verdict. */
@@ -326,8 +326,7 @@ bool audit_lookup(double *out, void *values, const char *kind, const char *argum
 /* Refuses an unknown relation, a claim without an expression that does not say why, and a reading without words. */
 bool claims_load(struct claims *out, const char *path, struct arena *a, struct err *err);
 bool claim_meets(const struct claim *c, double found);
-bool audit_run(struct claims *claims, struct audit_values *values, void (*progress)(void *user, size_t done, size_t of), void *user,
-               struct err *err);
+bool audit_run(struct claims *claims, struct audit_values *values, const struct watch *watch, struct err *err);
 
 /* All claims as data and as a page; as text the counts and, unless all are asked for, the claims that do not hold. */
 void audit_document(struct document *d, const struct claims *c, bool all);

@@ -51,7 +51,7 @@ struct simulation_request {
     const char *const *overrides; size_t n_overrides;
     struct simulator *simulator;
     struct simulator_options options;   /* totals_only is always on */
-    void (*progress)(void *user, size_t done, size_t of); void *user;   /* may be NULL */
+    struct watch watch;                 /* told how many changes are done */
 };
 /* Simulates the request with more overrides after its own. The caller frees sim. */
 bool simulate_with(struct simulation *sim, struct result *out, const struct simulation_request *q, const char *const *more, size_t n_more,

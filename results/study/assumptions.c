@@ -166,7 +166,7 @@ static const char **with_the_others(const char *const *of, size_t n_of, struct a
 }
 
 bool assumptions_list(struct assumptions *out, const char *const *recipes, size_t n_recipes, const char *const *of, size_t n_of,
-                      struct simulator *s, void (*progress)(void *user, size_t done, size_t of), void *user, struct arena *a, struct err *err)
+                      struct simulator *s, const struct watch *watch, struct arena *a, struct err *err)
 {
     const char *specs = s->paths->specs_dir;
     *out = (struct assumptions){ .of = with_the_others(of, n_of, a), .n_of = n_of + 1 };
@@ -174,8 +174,7 @@ bool assumptions_list(struct assumptions *out, const char *const *recipes, size_
     for (size_t i = 0; i < n_recipes; i++) {
         if (!survey(&w, recipes[i], err))
             return false;
-        if (progress)
-            progress(user, i + 1, n_recipes);
+        watch_report(watch, "", i + 1, n_recipes);
     }
     if (!add_unread(&w, specs, err) || !add_unread(&w, arena_printf(a, "%s/sdk", specs), err)
         || !add_unread(&w, arena_printf(a, "%s/frameworks", specs), err))

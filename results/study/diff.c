@@ -207,8 +207,7 @@ static void walk_changes(struct diff_walk *w)
     for (size_t left; (left = left_over(w)) > 0; ) {
         if (!take_one(w))
             use_change_group(w);
-        if (w->a->progress)
-            w->a->progress(w->a->user, w->changes.n - left, w->changes.n);
+        watch_report(&w->a->watch, "", w->changes.n - left, w->changes.n);
     }
 }
 

@@ -234,8 +234,7 @@ void moves_try(struct moves *out, const struct inputs *inputs, const struct resu
         size_t n = in->of_recipe && !in->idle ? input_next_values(to, MOST_NEXT_VALUES, in, a) : 0;
         for (size_t k = 0; k < n; k++)
             LIST_ADD(out, a, try_move(in, to[k], base, q, a));
-        if (q->progress)
-            q->progress(q->user, i + 1, inputs->n);
+        watch_report(&q->watch, "", i + 1, inputs->n);
     }
     sort_items(out->items, out->n, sizeof *out->items, move_order);
 }

@@ -69,9 +69,9 @@ struct assumption {
 struct assumptions { struct assumption *items; size_t n, cap; const char **of; size_t n_of; };
 
 /* Moves every assumed value of every sheet in every recipe that reads it; the largest effect first. of: workloads that
- * are shown one by one. progress may be NULL. */
+ * are shown one by one. watch may be NULL. */
 bool assumptions_list(struct assumptions *out, const char *const *recipes, size_t n_recipes, const char *const *of, size_t n_of,
-                      struct simulator *s, void (*progress)(void *user, size_t done, size_t of), void *user, struct arena *a, struct err *err);
+                      struct simulator *s, const struct watch *watch, struct arena *a, struct err *err);
 void assumptions_document(struct document *d, const struct assumptions *all);
 
 #endif

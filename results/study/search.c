@@ -205,8 +205,8 @@ static void end_round(struct search_state *s)
     }
     s->n_trials = 0;
     arena_reset(&s->trial_arena);
-    if (s->q->progress)
-        s->q->progress(s->q->user, s->out->n_simulated, s->out->any ? &s->out->best : NULL);
+    if (s->q->tell)
+        s->q->tell(s->q->user, s->out->n_simulated, s->out->any ? &s->out->best : NULL);
 }
 
 static struct trial *gather(struct search_state *s, struct search_family *f, struct search_candidate *c, uint64_t accumulation)

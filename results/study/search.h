@@ -34,7 +34,7 @@ struct search_request {
     uint64_t most, exhaustive;                  /* at most so many simulations; spaces up to this size are simulated whole */
     uint32_t n_threads;
     struct simulator *simulator;
-    void (*progress)(void *user, size_t n_simulated, const struct found *best); /* best NULL: none yet; may be NULL */
+    void (*tell)(void *user, size_t n_simulated, const struct found *best); /* best NULL: none yet; may be NULL */
     bool (*stop)(void *user);                   /* asked by all threads before each simulation; true ends the search. May be NULL */
     void *user;
 };

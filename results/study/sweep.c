@@ -310,8 +310,7 @@ static bool write_chunks(FILE *f, struct sweep_count *count, struct sweep_work *
         if (ferror(f))
             return fail(err, "%s took %" PRIu64 " of %" PRIu64 " configurations and no more: %s", sweep->output, i * SWEEP_CHUNK,
                         w->end - w->first, strerror(errno));
-        if (sweep->progress)
-            sweep->progress(sweep->user, min_u64((i + 1) * SWEEP_CHUNK, w->end - w->first), w->end - w->first);
+        watch_report(&sweep->watch, "", min_u64((i + 1) * SWEEP_CHUNK, w->end - w->first), w->end - w->first);
     }
     return true;
 }

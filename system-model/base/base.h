@@ -62,8 +62,8 @@ void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t ite
 
 /* ---- progress of long work -------------------------------------------------------- */
 
-/* report() is called as the work goes on; it may be NULL. `what` names the work, `done` of `of` parts of it are done. `of` is 0 if nobody knows
- * how many there are. A NULL `what` ends the report: another message is about to be printed. */
+/* report() is called as the work goes on; it may be NULL. `done` of `of` parts of the work are done; `of` is 0 if nobody knows how many there
+ * are. `what` names the part at hand, or is "" for the work as a whole. A NULL `what` ends the report: another message is about to be printed. */
 struct watch { void (*report)(void *user, const char *what, size_t done, size_t of); void *user; };
 static inline void watch_report(const struct watch *w, const char *what, size_t done, size_t of)
 {

@@ -14,12 +14,6 @@ enum number_format number_format_of(enum data_type t)
     return t == TYPE_FP16 ? FORMAT_FP16 : t == TYPE_FP8 ? FORMAT_E4M3 : FORMAT_FP32;
 }
 
-void rounding_counts_add(struct rounding_counts *to, const struct rounding_counts *more)
-{
-    to->n_rounded += more->n_rounded, to->n_infinite += more->n_infinite, to->n_not_a_number += more->n_not_a_number;
-    to->n_vanished += more->n_vanished, to->n_saturated += more->n_saturated;
-}
-
 /* ---- a block of elements ------------------------------------------------------------------------------- */
 
 enum { BLOCK = 64 };    /* a whole number of lanes */

@@ -16,7 +16,6 @@ enum number_format number_format_of(enum data_type t);      /* fp8 is E4M3; whol
 
 /* Counts of rounded elements. One that was infinite before counts as infinite, too. */
 struct rounding_counts { uint64_t n_rounded, n_infinite, n_not_a_number, n_vanished /* from something to 0 */, n_saturated /* fp8 */; };
-void rounding_counts_add(struct rounding_counts *to, const struct rounding_counts *more);
 
 /* One draw of 32 bits for each element, by seed and place alone: neither the order of the draws nor what else is drawn matters. */
 struct rounding_draws {

@@ -39,7 +39,6 @@ struct stage_plan {
     uint64_t host_bytes, result_bytes;  /* one micro-batch's input, and what no operation reads */
 };
 static inline uint32_t stage_end(const struct stage_plan *s) { return s->first_layer + s->n_layers; }   /* the layer after its last */
-uint64_t stage_input_bytes(const struct stage_plan *s);     /* received from earlier stages, one micro-batch */
 void stage_sum_cycles(struct stage_plan *s);                /* fills forward_cycles and backward_cycles */
 
 /* ---- pipeline.c: tasks, runs, copies ------------------------------------------------------ */

@@ -64,11 +64,6 @@ uint64_t plan_result_bytes(const struct plan *p, uint32_t stage)
     return o->training || o->evaluation || o->synthetic_data ? 0 : p->stages[stage].result_bytes;
 }
 
-uint64_t stage_input_bytes(const struct stage_plan *s)
-{
-    return s->first_layer ? s->compiled->layers[s->first_layer - 1].output_bytes : 0;
-}
-
 void stage_sum_cycles(struct stage_plan *s)
 {
     s->forward_cycles = cycles_total(&s->forward);

@@ -66,7 +66,7 @@ static void verdicts_follow_from_values(void **state)
     assert_true(load(&c, arena_printf(&a, "A,spec,d:1,x,is,124.5,,TFLOPS,0.01,%s,,,,\nB,spec,d:1,x,is,250,,TFLOPS,0.01,%s,of two,2*%s,,\n"
                                           "C,spec,d:1,x,is,300,,TFLOPS,0.01,%s,of two,2*%s,7,\nD,spec,d:1,x,is,9,,TFLOPS,0.01,,,,,lost\n"
                                           "E,spec,d:1,x,at least,200,,TFLOPS,0,,of two,2*%s,,\n", peak, peak, peak, peak, peak, peak), &a, &err));
-    assert_true(audit_run(&c, &values, NULL, NULL, &err));
+    assert_true(audit_run(&c, &values, NULL, &err));
     const enum audit_verdict want[] = { AUDIT_HOLDS, AUDIT_READING, AUDIT_FAILS, AUDIT_UNCHECKED, AUDIT_READING };
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(c.items[i].verdict, want[i]);

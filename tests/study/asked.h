@@ -62,8 +62,9 @@ WRITES(diff, differing, diff)
 /* Progress counts up to the number that `user` gives. */
 static size_t n_told;
 
-static inline void count_told(void *user, size_t done, size_t of)
+static inline void count_told(void *user, const char *what, size_t done, size_t of)
 {
+    assert_string_equal(what, "");
     assert_int_equal(done, ++n_told);
     assert_int_equal(of, *(size_t *)user);
 }

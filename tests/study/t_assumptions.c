@@ -44,7 +44,7 @@ static void assumptions_are_moved_both_ways(void **state)
         run(&sim, &r[i], recipes[i], NULL);
         simulation_free(&sim);
     }
-    assert_true(assumptions_list(&all, recipes, 4, of, 2, simulator(), NULL, NULL, &a, &err));
+    assert_true(assumptions_list(&all, recipes, 4, of, 2, simulator(), NULL, &a, &err));
     for (size_t i = 0; i < all.n; i++) {
         assert_true(strncmp(all.items[i].source, "assumed", 7) == 0);
         if (i > 0)
@@ -90,7 +90,7 @@ static void a_share_ends_at_one(void **state)
     size_t n = 2;
     (void)state;
     n_told = 0;
-    assert_true(assumptions_list(&all, recipes, 2, of, 2, simulator(), count_told, &n, &a, &err));
+    assert_true(assumptions_list(&all, recipes, 2, of, 2, simulator(), &(struct watch){ count_told, &n }, &a, &err));
     assert_int_equal(n_told, 2);
     const struct assumption *x = assumption_at(&all, "link_efficiency", "system-model/specs/gc200.csv");
     assert_string_equal(x->value, "0.86");

@@ -117,8 +117,9 @@ static void neighbours_add_up(void **state)
 /* Progress before each cause that is found: how many of how many. */
 struct told { size_t n, done[4], of[4]; };
 
-static void tell(void *user, size_t done, size_t of)
+static void tell(void *user, const char *what, size_t done, size_t of)
 {
+    assert_string_equal(what, "");
     struct told *t = user;
     assert_true(t->n < 4);
     t->done[t->n] = done;
@@ -134,8 +135,7 @@ static void causes_are_told_apart(void **state)
     struct simulation_request x = ask(recipe, NULL, 0), y = ask(recipe, sets, 2);
     struct told told = { .n = 0 };
     struct diff d;
-    x.progress = tell;
-    x.user = &told;
+    x.watch = (struct watch){ tell, &told };
     assert_true(diff_simulations(&d, &x, &y, &a, &err));
     assert_int_equal(told.n, 2);
     assert_true(told.done[0] == 0 && told.of[0] == 2 && told.done[1] == 1 && told.of[1] == 2);

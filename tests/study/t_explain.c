@@ -376,7 +376,7 @@ static void steps_of_a_value_by_hand(void **state)
     for (size_t i = 0; i < N; i++)
         items[i] = (struct input){ .name = arena_printf(&a, "machine.none%zu", i), .value = cases[i].value, .unit = cases[i].unit,
                                    .of_recipe = cases[i].field != NULL, .field = cases[i].field, .idle = cases[i].idle };
-    q.progress = count_told, q.user = &n, n_told = 0;
+    q.watch = (struct watch){ count_told, &n }, n_told = 0;
     moves_try(&moves, &in, &base, &q, &a);
     assert_int_equal(n_told, N);
     for (size_t i = 0; i < N; i++) {

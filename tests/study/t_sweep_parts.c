@@ -157,8 +157,9 @@ static void rows_are_no_longer_than_a_mebibyte(void **state)
 
 struct told { uint64_t done[4], of; size_t n; };
 
-static void told(void *user, size_t done, size_t of)
+static void told(void *user, const char *what, size_t done, size_t of)
 {
+    assert_string_equal(what, "");
     struct told *t = user;
     assert_true(t->n < 4);
     t->done[t->n++] = done;
@@ -176,7 +177,7 @@ static void progress_is_told_to_the_last_row(void **state)
     struct arena a = {0};
     struct err err = { "" };
     struct sweep_count count;
-    struct sweep w = { .space = &space, .paths = &paths, .record = &record, .n_jobs = 2, .progress = told, .user = &seen };
+    struct sweep w = { .space = &space, .paths = &paths, .record = &record, .n_jobs = 2, .watch = { told, &seen } };
     char *text;
     (void)state;
     space_start(&space, recipes, 1);
