@@ -12,8 +12,6 @@
 #include "results/study/framework_options.h"
 #include <gsl/gsl_errno.h>
 #include <jansson.h>
-#include <sys/random.h>
-#include <unistd.h>
 
 /* A sweep's first thread does the whole sweep (musl.h); room for its chunks is by the number of threads, 256 configurations each. */
 enum { ROOM_FOR_CHUNKS = 2 };
@@ -62,29 +60,6 @@ static struct options options_of(const json_t *q, struct arena *a)
     o.overs = texts_of(&o.n_overs, json_object_get(q, "over"), a);
     o.all = json_is_true(json_object_get(q, "all"));
     return o;
-}
-
-/* ---- what Emscripten's C library lacks ----------------------------------------------------------------------- */
-
-static comparison_with_context *sort_order;
-static void *sort_context;
-
-static int sort_compare(const void *x, const void *y)
-{
-    return sort_order(x, y, sort_context);
-}
-
-void qsort_r(void *items, size_t n, size_t item_bytes, comparison_with_context *compare, void *context)
-{
-    sort_order = compare;
-    sort_context = context;
-    qsort(items, n, item_bytes, sort_compare);
-}
-
-ssize_t getrandom(void *to, size_t n_bytes, unsigned flags)
-{
-    (void)flags;
-    return getentropy(to, n_bytes) == 0 ? (ssize_t)n_bytes : -1;
 }
 
 /* ---- the picture ------------------------------------------------------------------------------------------ */

@@ -29,7 +29,7 @@ $W/podbench.mjs: $(wasm_objects) $(libraries)
 $W/%.o: %.c | $W/needs
 	@mkdir -p $(@D)
 	$(say) emcc $<
-	$(quiet)$(emcc) $(filter-out -fPIC -fno-semantic-interposition -W%,$(flags)) -I$W/include -include explorer/musl.h -c -o $@ $<
+	$(quiet)$(emcc) $(filter-out -fPIC -fno-semantic-interposition -W%,$(flags)) -I$W/include -include system-model/base/musl.h -c -o $@ $<
 
 $W/workloads/onnx/%.pb-c.o: $B/workloads/onnx/%.pb-c.c | $W/needs
 	@mkdir -p $(@D)

@@ -32,7 +32,7 @@ static bool load_predictions(struct csv_table *t, size_t *id, size_t *simulated,
 }
 
 /* The number of rows that this run's check.csv predicts differently from the baseline's; NAN without a baseline. */
-static double moved_rows(const struct report *r)
+static double moved_rows(const struct report_page *r)
 {
     struct csv_table base, run;
     size_t base_id, base_simulated, id, simulated, n = 0;
@@ -62,7 +62,7 @@ static struct tolerance_count rows_out_of_tolerance(const struct check *c, bool 
     return count;
 }
 
-static void write_known(FILE *f, const struct check *c, const struct report *r)
+static void write_known(FILE *f, const struct check *c, const struct report_page *r)
 {
     const struct check_group runs = { .kind = FIGURE_OF_RUN };
     struct accuracy blind = check_accuracy(c, COUNTS_AS_VALIDATE, &runs, r->a);
@@ -75,7 +75,7 @@ static void write_known(FILE *f, const struct check *c, const struct report *r)
     fputs("</div>\n", f);
 }
 
-static void write_status(FILE *f, const struct check *c, const struct report *r)
+static void write_status(FILE *f, const struct check *c, const struct report_page *r)
 {
     double moved = moved_rows(r);
     struct tolerance_count runs_out = rows_out_of_tolerance(c, true), parts_out = rows_out_of_tolerance(c, false);
@@ -159,7 +159,7 @@ static size_t chapter_of(const char *figure)
 /* findings.csv has the figures in their order; without it a line says how to draw them. */
 struct drawn { struct csv_table findings; size_t figure, finding; bool is_there; };
 
-static bool write_figures(FILE *f, const struct drawn *drawn, size_t chapter, const struct report *r, struct err *err)
+static bool write_figures(FILE *f, const struct drawn *drawn, size_t chapter, const struct report_page *r, struct err *err)
 {
     for (size_t i = 0; drawn->is_there && i < drawn->findings.n_rows; i++) {
         const char *name = drawn->findings.rows[i].cells[drawn->figure];
@@ -176,7 +176,7 @@ static bool write_figures(FILE *f, const struct drawn *drawn, size_t chapter, co
 
 /* ---- the page --------------------------------------------------------------------------------------------- */
 
-static bool write_asset(FILE *f, const char *tag, const char *name, const struct report *r, struct err *err)
+static bool write_asset(FILE *f, const char *tag, const char *name, const struct report_page *r, struct err *err)
 {
     char *text;
     if (!read_text_file(&text, NULL, arena_printf(r->a, "%s/%s", r->plots_dir, name), LARGEST_FILE_BYTES, r->a, err))
@@ -185,7 +185,7 @@ static bool write_asset(FILE *f, const char *tag, const char *name, const struct
     return true;
 }
 
-static bool write_chapters(FILE *f, const struct check *c, const struct results *results, const struct report *r, struct err *err)
+static bool write_chapters(FILE *f, const struct check *c, const struct results *results, const struct report_page *r, struct err *err)
 {
     struct drawn drawn;
     drawn.is_there = csv_load(&drawn.findings, arena_printf(r->a, "%s/findings.csv", r->figures_dir), r->a, NULL)
@@ -208,7 +208,7 @@ static bool write_chapters(FILE *f, const struct check *c, const struct results 
     return true;
 }
 
-static bool write_page(FILE *f, const struct check *c, const struct results *results, const struct report *r, struct err *err)
+static bool write_page(FILE *f, const struct check *c, const struct results *results, const struct report_page *r, struct err *err)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
           "<title>podbench report</title>\n", f);
@@ -230,7 +230,7 @@ static bool write_page(FILE *f, const struct check *c, const struct results *res
     return true;
 }
 
-static bool save_page(const char *path, const struct check *c, const struct results *results, const struct report *r, struct err *err)
+static bool save_page(const char *path, const struct check *c, const struct results *results, const struct report_page *r, struct err *err)
 {
     struct new_file file;
     if (!new_file_open(&file, path, err))
@@ -243,7 +243,7 @@ static bool save_page(const char *path, const struct check *c, const struct resu
 }
 
 /* Simulates each recipe again for its properties; the interval is about the throughput in the run. */
-static bool judge_runs(struct report *out, const struct results *results, struct session *s, struct err *err)
+static bool judge_runs(struct report_page *out, const struct results *results, struct session *s, struct err *err)
 {
     struct track_record record;
     if (!track_record_open(&record, s->validity_dir, &s->arena, err))
@@ -275,7 +275,7 @@ int command_report(const struct options *o, struct session *s, struct err *err)
     const char *run = o->n_arguments ? o->arguments[0] : "latest", *folder;
     struct figures published;
     struct check_source from = { .simulator = &s->simulator };
-    struct report r = { .plots_dir = s->plots_dir, .baselines_dir = s->baselines_dir, .published = &published, .simulator = &s->simulator, .a = &s->arena };
+    struct report_page r = { .plots_dir = s->plots_dir, .baselines_dir = s->baselines_dir, .published = &published, .simulator = &s->simulator, .a = &s->arena };
     struct check c;
     if (!run_open(run, result_columns(&s->arena), s, err) || !run_folder(&folder, run, s, err))
         return EXIT_BAD_INPUT;

@@ -44,7 +44,7 @@ static size_t count_within(const double *errors, size_t n, double limit)
     return within;
 }
 
-void report_write_opening(FILE *f, const struct check *c, const struct results *results, const struct report *r)
+void report_write_opening(FILE *f, const struct check *c, const struct results *results, const struct report_page *r)
 {
     size_t n_speed, n_time;
     const double *speed = closed_errors(&n_speed, c, "throughput", r->a), *time = closed_errors(&n_time, c, "score", r->a);
@@ -89,7 +89,7 @@ static void write_moves(FILE *f, const struct explanation *e, struct arena *a)
 }
 
 /* Simulates the run again, as a row does not say how its time is spent. */
-void report_write_help(FILE *f, const struct results *results, const struct report *r)
+void report_write_help(FILE *f, const struct results *results, const struct report_page *r)
 {
     const struct result *hero = drawing_hero(results, r->published);
     struct simulation sim;
@@ -106,7 +106,7 @@ void report_write_help(FILE *f, const struct results *results, const struct repo
     simulation_free(&sim);
 }
 
-void report_write_hero(FILE *f, const struct results *results, const struct report *r)
+void report_write_hero(FILE *f, const struct results *results, const struct report_page *r)
 {
     const struct result *hero = drawing_hero(results, r->published);
     if (hero)
@@ -134,7 +134,7 @@ static bool is_told(const struct check_row *const *missed, size_t i)
 }
 
 /* Judged rows of runs that are out of tolerance, the worst of each run, the worst first. */
-void report_write_missed(FILE *f, const struct check *c, const struct report *r)
+void report_write_missed(FILE *f, const struct check *c, const struct report_page *r)
 {
     const struct check_row **missed = ARENA_ARRAY(r->a, const struct check_row *, c->n + 1);
     size_t n = 0;

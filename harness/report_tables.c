@@ -34,7 +34,7 @@ static void write_filter(FILE *f, const char *id, const char *example)
 
 /* ---- accuracy by group ---------------------------------------------------------------------------------- */
 
-void report_write_accuracy(FILE *f, const struct check *c, const struct report *r)
+void report_write_accuracy(FILE *f, const struct check *c, const struct report_page *r)
 {
     static const char *const names[] = { "by", "of", "role", "rows", "simulated", "passed", "configurations", "median %", "mean %", "worst %",
                                          "bias %", "worst row" };
@@ -67,7 +67,7 @@ static void write_published_row(FILE *f, const struct check_row *row, struct are
             number_or_dash(row->has_simulated, "%.2f", 100 * row->error, a), verdict_names[row->verdict], xml_text(g->source ? g->source : "", a));
 }
 
-void report_write_published(FILE *f, const struct check *c, const struct report *r)
+void report_write_published(FILE *f, const struct check *c, const struct report_page *r)
 {
     static const char *const names[] = { "figure", "metric", "role", "published", "simulated", "error %", "verdict", "source" };
     fputs("<h2 id=\"published\">Published figures</h2>\n<details><summary>All published figures, each with its source; coloured rows are out of "
@@ -144,7 +144,7 @@ static void write_run_card(FILE *f, const struct result *r, const struct check *
     fputs("</details>\n", f);
 }
 
-void report_write_runs(FILE *f, const struct check *c, const struct results *results, const struct report *r)
+void report_write_runs(FILE *f, const struct check *c, const struct results *results, const struct report_page *r)
 {
     fputs("<h2 id=\"runs\">Runs</h2>\n<p><code>podbench explain RUN</code> and <code>podbench plan RUN</code> say more of each; parts below half a per cent "
           "of a step are left out.</p>\n", f);

@@ -6,7 +6,7 @@
 #define REPORT_TABLES_H
 #include "results/published/check.h"
 
-struct report {
+struct report_page {
     const char *figures_dir, *plots_dir, *baselines_dir, *check_path;       /* check_path: check.csv of the run */
     const struct figures *published;
     struct simulator *simulator;
@@ -15,14 +15,14 @@ struct report {
 };
 
 /* ---- report_story.c */
-void report_write_opening(FILE *f, const struct check *c, const struct results *results, const struct report *r);
-void report_write_hero(FILE *f, const struct results *results, const struct report *r);
-void report_write_help(FILE *f, const struct results *results, const struct report *r);
-void report_write_missed(FILE *f, const struct check *c, const struct report *r);
+void report_write_opening(FILE *f, const struct check *c, const struct results *results, const struct report_page *r);
+void report_write_hero(FILE *f, const struct results *results, const struct report_page *r);
+void report_write_help(FILE *f, const struct results *results, const struct report_page *r);
+void report_write_missed(FILE *f, const struct check *c, const struct report_page *r);
 
 /* ---- report_tables.c */
-void report_write_accuracy(FILE *f, const struct check *c, const struct report *r);
-void report_write_published(FILE *f, const struct check *c, const struct report *r);
-void report_write_runs(FILE *f, const struct check *c, const struct results *results, const struct report *r);
+void report_write_accuracy(FILE *f, const struct check *c, const struct report_page *r);
+void report_write_published(FILE *f, const struct check *c, const struct report_page *r);
+void report_write_runs(FILE *f, const struct check *c, const struct results *results, const struct report_page *r);
 
 #endif

@@ -21,10 +21,10 @@ static const struct dimension usual[N_USUAL] = {
 
 /* ---- dimensions ------------------------------------------------------------------------------------ */
 
-static bool is_key(const char *setting, const char *key)
+static bool is_key(const char *text, const char *key)
 {
     size_t n = strlen(key);
-    return strncmp(setting, key, n) == 0 && setting[n] == '=';
+    return strncmp(text, key, n) == 0 && text[n] == '=';
 }
 
 static const char *own_value(const struct search_state *s, const char *key)
@@ -110,7 +110,7 @@ static size_t n_choices(const struct search_state *s, size_t dimension)
     return n ? n : 1;
 }
 
-static const char *setting(const struct search_state *s, size_t dimension, size_t value)
+static const char *dimension_setting(const struct search_state *s, size_t dimension, size_t value)
 {
     const struct dimension *d = &s->dimensions[dimension];
     return value < d->n ? arena_printf(s->a, "%s=%s", d->key, d->values[value]) : NULL;
@@ -176,7 +176,7 @@ static void list_graphs(struct search_state *s)
         for (size_t i = s->n_dimensions; i-- > 0; ) {
             if (!is_compiled(i))
                 continue;
-            const char *chosen = setting(s, i, at % n_choices(s, i));
+            const char *chosen = dimension_setting(s, i, at % n_choices(s, i));
             at /= n_choices(s, i);
             if (chosen)
                 s->graphs[g].settings[s->graphs[g].n_settings++] = chosen;
@@ -373,7 +373,7 @@ static void add_families(struct search_state *s, size_t graph, size_t number)
             continue;
         apply_to_family(&f, s, i, s->dimensions[i].values[value]);
         if (i != KEY_WIDTH)
-            f.settings[f.n_settings++] = setting(s, i, value);
+            f.settings[f.n_settings++] = dimension_setting(s, i, value);
     }
     add_sizes(s, &f, graph);
 }

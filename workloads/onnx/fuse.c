@@ -75,12 +75,12 @@ static bool is_swish_gate(const struct onnx_model *m, const struct onnx_node *n)
     return is_near(onnx_float(n, "alpha", NAN), 1.0 / 6, 6e-3) && onnx_float(n, "beta", 0.5) == 0.5;
 }
 
-/* A name of a pattern matches a node of this operator that passes the check. A name may have several rows. */
+/* A name of a pattern matches a node of this operator that meets the condition. A name may have several rows. */
 static const struct term {
     const char *name;
     enum onnx_op op;
     bool commutes;
-    bool (*check)(const struct onnx_model *m, const struct onnx_node *n);
+    bool (*condition)(const struct onnx_model *m, const struct onnx_node *n);
 } terms[] = {
     { "Add", ONNX_OP_ADD, true, NULL },                 { "Mul", ONNX_OP_MUL, true, NULL },          { "Sub", ONNX_OP_SUB, false, NULL },
     { "Difference", ONNX_OP_SUB, true, NULL },          { "Div", ONNX_OP_DIV, false, NULL },         { "Sqrt", ONNX_OP_SQRT, false, NULL },
@@ -110,7 +110,7 @@ static const char *match_node(struct pattern *p, const char *text, const struct 
     const struct pattern before = *p;
     size_t length = strcspn(text, "(");
     for (const struct term *t = terms, *end = terms + sizeof terms / sizeof *terms; t < end; t++) {
-        if (t->op != n->op->id || strlen(t->name) != length || strncmp(t->name, text, length) != 0 || (t->check && !t->check(p->m, n)))
+        if (t->op != n->op->id || strlen(t->name) != length || strncmp(t->name, text, length) != 0 || (t->condition && !t->condition(p->m, n)))
             continue;
         for (int exchanged = 0, n_orders = t->commutes && n->n_inputs == 2 ? 2 : 1; exchanged < n_orders; exchanged++) {
             pattern_add(p, n);

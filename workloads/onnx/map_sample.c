@@ -127,7 +127,7 @@ static struct side region_side(struct mapper *p, const struct regions *r, uint32
 }
 
 /* Broadcasts one side over the other: [regions, high, wide] as points. */
-static uint32_t spread(struct mapper *p, const struct regions *r, uint32_t x, bool along_height)
+static uint32_t spread_regions(struct mapper *p, const struct regions *r, uint32_t x, bool along_height)
 {
     x = VIEW(p, x, r->n, along_height ? r->high : 1, along_height ? 1 : r->wide);
     x = map_emit1(p, OP_EXPAND, x, WITH(.view = { r->n, r->high, r->wide }));
@@ -137,8 +137,8 @@ static uint32_t spread(struct mapper *p, const struct regions *r, uint32_t x, bo
 static void spread_side(struct mapper *p, const struct regions *r, struct side *s, bool along_height)
 {
     for (int k = 0; k < 2; k++) {
-        s->at[k] = spread(p, r, s->at[k], along_height);
-        s->weight[k] = spread(p, r, s->weight[k], along_height);
+        s->at[k] = spread_regions(p, r, s->at[k], along_height);
+        s->weight[k] = spread_regions(p, r, s->weight[k], along_height);
     }
 }
 
