@@ -181,7 +181,7 @@ static const char *at(struct log_writer *w, const char *name, double value)
 }
 
 /* The last evaluation has the drawn accuracy, moved to the target's failing side for a run that did not converge. */
-static double accuracy(const struct log_writer *w, uint64_t k, uint64_t n)
+static double eval_accuracy(const struct log_writer *w, uint64_t k, uint64_t n)
 {
     double target = w->facts.target, sign = w->facts.higher_is_better ? 1 : -1, last = w->run->accuracy;
     double margin = 1e-4 * target;
@@ -197,7 +197,7 @@ static void write_eval(struct log_writer *w, struct run_parts *p, uint64_t k, ui
     const char *epoch = at(w, "epoch_num", epoch_num);
     write_line(w, MLLOG_START, "eval_start", NULL, epoch);
     pass_time(w, p, p->eval_s + extra_s);
-    write_line(w, MLLOG_POINT, "eval_accuracy", mllog_real(accuracy(w, k, n), w->a), epoch);
+    write_line(w, MLLOG_POINT, "eval_accuracy", mllog_real(eval_accuracy(w, k, n), w->a), epoch);
     write_line(w, MLLOG_STOP, "eval_stop", NULL, epoch);
 }
 

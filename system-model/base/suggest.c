@@ -10,7 +10,7 @@
 
 enum { COMPARED_BYTES = 120, COST_LEFT_OUT = 1, COST_WRONG = 4 };
 
-static size_t least(size_t a, size_t b, size_t c)
+static size_t min_of_three(size_t a, size_t b, size_t c)
 {
     size_t ab = a < b ? a : b;
     return ab < c ? ab : c;
@@ -26,9 +26,9 @@ static size_t name_distance(const char *typed, const char *name)
     for (size_t i = 1; i <= n; i++) {
         now[0] = i * COST_WRONG;
         for (size_t j = 1; j <= m; j++) {
-            now[j] = least(last[j] + COST_WRONG, now[j - 1] + COST_LEFT_OUT, last[j - 1] + (typed[i - 1] == name[j - 1] ? 0 : COST_WRONG));
+            now[j] = min_of_three(last[j] + COST_WRONG, now[j - 1] + COST_LEFT_OUT, last[j - 1] + (typed[i - 1] == name[j - 1] ? 0 : COST_WRONG));
             if (i > 1 && j > 1 && typed[i - 1] == name[j - 2] && typed[i - 2] == name[j - 1])
-                now[j] = least(now[j], before[j - 2] + COST_WRONG, SIZE_MAX);
+                now[j] = min_of_three(now[j], before[j - 2] + COST_WRONG, SIZE_MAX);
         }
         size_t *oldest = before;
         before = last;
@@ -53,7 +53,7 @@ static size_t suggestion_distance(const char *typed, const char *name)
 {
     enum { BYTES_A_LETTER = 16 };
     size_t d = name_distance(typed, name), n = strlen(typed);
-    return n > 2 && holds_word(name, typed) ? least(d, (strlen(name) - n) / BYTES_A_LETTER, SIZE_MAX) : d;
+    return n > 2 && holds_word(name, typed) ? min_of_three(d, (strlen(name) - n) / BYTES_A_LETTER, SIZE_MAX) : d;
 }
 
 size_t names_nearest(const char **out, size_t most, const char *const *names, size_t n, const char *typed)

@@ -19,7 +19,7 @@
 static const double LESS = 1 - 1e-9, MORE = 1 + 2e-9;
 
 /* Converts by one machine instruction, where an unsigned number takes several; counts here are far below 2^63. */
-static double real(uint64_t n) { return (double)(int64_t)n; }
+static double to_real(uint64_t n) { return (double)(int64_t)n; }
 
 /* ---- what is the same for all splits of a candidate ------------------------------------------------------------ */
 
@@ -34,12 +34,12 @@ static void vertex_units(struct conv_units *u, const struct search *f, const str
     u->load = least.load + (c->flat ? least.row : 0);       /* one row of positions is one item a load */
     u->row = c->flat ? 0 : least.row;
     u->position = least.position;
-    u->channel = least.channel * real(c->in_grain);
-    u->loads = real(w.kernel_w * c->passes);
+    u->channel = least.channel * to_real(c->in_grain);
+    u->loads = to_real(w.kernel_w * c->passes);
     u->by_in = is_amp;
     u->by_out = is_amp || c->vertex == VERTEX_HMAC;
     if (is_amp)
-        u->zero = f->vertices->zero.vector * u->turn / real(f->chip->n_workers * (f->chip->vector_bytes_per_cycle / c->amp.partial_bytes));
+        u->zero = f->vertices->zero.vector * u->turn / to_real(f->chip->n_workers * (f->chip->vector_bytes_per_cycle / c->amp.partial_bytes));
 }
 
 /* The least cycles a byte of a copy on the tile that conv_price charges. */
@@ -47,24 +47,24 @@ static double padding_slope(const struct search *f, const struct conv_candidate 
 {
     uint64_t es = c->amp.element_bytes, vector_bytes = f->chip->vector_bytes_per_cycle;
     if (conv_plans_by_fours(f, c))
-        return f->vertices->copy_by_fours / (4 * real(min_u64(vector_bytes, es)));
+        return f->vertices->copy_by_fours / (4 * to_real(min_u64(vector_bytes, es)));
     return (es < 4 ? f->vertices->copy_halves_per_100_bytes : f->vertices->copy_floats_per_100_bytes) / 100.0;
 }
 
 static void operand_units(struct conv_units *u, const struct search *f, const struct conv_candidate *c)
 {
     const struct conv_shape *s = &c->s;
-    double channel_bytes = real(c->in_grain * c->amp.element_bytes), positions = real(shape_positions(s));
+    double channel_bytes = to_real(c->in_grain * c->amp.element_bytes), positions = to_real(shape_positions(s));
     uint64_t rows = max_u64(s->in_h, 1), columns = min_u64(max_u64(s->in_w, 1), (uint64_t)s->field_w * min_u64(s->in_stride_w, s->kernel_w));
-    u->weights = channel_bytes * real(c->out_grain * s->kernel_w);
+    u->weights = channel_bytes * to_real(c->out_grain * s->kernel_w);
     u->input = channel_bytes * positions;
     u->thin_input = u->input;
     if (!c->flat) {                     /* a share of the field spans its strides, but ends with the input */
-        u->input = channel_bytes * real(s->batch * columns) * real(min_u64(rows, (uint64_t)s->field_h * s->in_stride_h));
-        u->thin_input = channel_bytes * real(s->batch * columns) * real(min_u64(rows, s->field_h));
+        u->input = channel_bytes * to_real(s->batch * columns) * to_real(min_u64(rows, (uint64_t)s->field_h * s->in_stride_h));
+        u->thin_input = channel_bytes * to_real(s->batch * columns) * to_real(min_u64(rows, s->field_h));
     }
-    u->results = positions * real(c->out_grain);
-    u->outputs = real((uint64_t)s->out_stride_h * s->out_stride_w);
+    u->results = positions * to_real(c->out_grain);
+    u->outputs = to_real((uint64_t)s->out_stride_h * s->out_stride_w);
     u->received = 1 / (u->rate * s->in_expand);
     if (conv_pads_tiles(f, c)) {
         u->padding = padding_slope(f, c);
@@ -82,13 +82,13 @@ static double once_cycles(struct vector_terms t, double turn) { return t.tile + 
 /* The cycles of a result on its way: exchanged, added up and cast. */
 static void sum_units(struct conv_units *u, const struct search *f, const struct conv_candidate *c)
 {
-    double worker = u->turn / real(f->chip->n_workers);
+    double worker = u->turn / to_real(f->chip->n_workers);
     uint64_t vector_bytes = f->chip->vector_bytes_per_cycle, ps = c->amp.partial_bytes, rs = c->amp.result_bytes;
-    u->partial_bytes = real(ps);
+    u->partial_bytes = to_real(ps);
     u->exchanged = u->partial_bytes / u->rate;
-    u->added = u->exchanged + f->vertices->reduce_partial * worker / real(2 * vector_bytes / ps);
+    u->added = u->exchanged + f->vertices->reduce_partial * worker / to_real(2 * vector_bytes / ps);
     if (ps > rs) {
-        u->cast = f->vertices->cast.vector * worker / real(vector_bytes / ps);
+        u->cast = f->vertices->cast.vector * worker / to_real(vector_bytes / ps);
         u->cast_fixed = once_cycles(f->vertices->cast, u->turn) + u->sync;
     }
 }
@@ -101,24 +101,24 @@ static uint64_t longest_row(const struct conv_shape *s)
 
 void conv_add_units(struct conv_candidate *c, const struct search *f)
 {
-    struct conv_units u = { .turn = real(chip_turn_cycles(f->chip)), .sync = real(superstep_cycles(f->chip)),
-                            .rate = chip_exchange_bytes_per_cycle(f->chip), .bus = real(f->chip->tiles_per_exchange_bus) };
+    struct conv_units u = { .turn = to_real(chip_turn_cycles(f->chip)), .sync = to_real(superstep_cycles(f->chip)),
+                            .rate = chip_exchange_bytes_per_cycle(f->chip), .bus = to_real(f->chip->tiles_per_exchange_bus) };
     struct conv_cost gathering = conv_gathering(f, c);
     vertex_units(&u, f, c);
-    u.positions = real(shape_positions(&c->s));
-    u.row_positions = real(f->chip->n_workers * longest_row(&c->s));
-    u.position *= real(shape_positions(&c->s));
-    u.channel *= real(shape_positions(&c->s));
+    u.positions = to_real(shape_positions(&c->s));
+    u.row_positions = to_real(f->chip->n_workers * longest_row(&c->s));
+    u.position *= to_real(shape_positions(&c->s));
+    u.channel *= to_real(shape_positions(&c->s));
     u.fixed += u.sync;
     operand_units(&u, f, c);
     sum_units(&u, f, c);
-    u.slice = f->vertices->slice.vector * u.turn / real(SLICE_VECTOR * f->chip->n_workers * c->amp.element_bytes);
+    u.slice = f->vertices->slice.vector * u.turn / to_real(SLICE_VECTOR * f->chip->n_workers * c->amp.element_bytes);
     u.slice_once = once_cycles(f->vertices->slice, u.turn);
-    u.add_once = real(add_in_place_cycles(f->chip, 1, c->amp.partial_bytes));
-    u.serial = 2 * (u.slice_once + u.sync) + LOOP_COUNTER_SUPERSTEPS * (real(add_in_place_cycles(f->chip, 1, COUNTER_BYTES)) + u.sync);
-    u.stage = once_cycles(f->vertices->reduce, u.turn) + u.sync + real(f->chip->exchange_transit_cycles);
-    u.once = real(f->layout.compute + f->layout.exchange + gathering.compute + gathering.exchange)
-           + real(f->layout.supersteps + gathering.supersteps) * u.sync;
+    u.add_once = to_real(add_in_place_cycles(f->chip, 1, c->amp.partial_bytes));
+    u.serial = 2 * (u.slice_once + u.sync) + LOOP_COUNTER_SUPERSTEPS * (to_real(add_in_place_cycles(f->chip, 1, COUNTER_BYTES)) + u.sync);
+    u.stage = once_cycles(f->vertices->reduce, u.turn) + u.sync + to_real(f->chip->exchange_transit_cycles);
+    u.once = to_real(f->layout.compute + f->layout.exchange + gathering.compute + gathering.exchange)
+           + to_real(f->layout.supersteps + gathering.supersteps) * u.sync;
     c->units = u;
 }
 
@@ -172,7 +172,7 @@ static struct bytes bytes_of(const struct conv_candidate *c, const struct share 
 static double least_bytes(const struct search *f, const struct conv_candidate *c, const struct share *t, const struct point *p, enum open_splits open)
 {
     struct bytes b = bytes_of(c, t, p);
-    double bytes = b.so_far, before = 2 * real(f->rearranged_bytes);
+    double bytes = b.so_far, before = 2 * to_real(f->rearranged_bytes);
     if (open == OPEN_FIELD)
         bytes += b.weights + b.input + b.sums;
     else
@@ -188,7 +188,7 @@ static void add_loads(struct step *s, const struct conv_candidate *c, const stru
 {
     const struct conv_units *u = &c->units;
     uint64_t rows = c->filter_height == 1 ? t->kernel_h : ceil_div(t->kernel_h, c->filter_height);
-    double in = real(t->in), loads = real(t->groups * rows) * u->loads * (u->by_in ? in : 1) * (u->by_out ? real(t->out) : 1);
+    double in = to_real(t->in), loads = to_real(t->groups * rows) * u->loads * (u->by_in ? in : 1) * (u->by_out ? to_real(t->out) : 1);
     double work = loads * (u->position + in * u->channel), weights = p->weights / u->rate, load = u->load;
     if (u->positions > u->row_positions * p->n)         /* at least one row for each worker: that many rows, or one for each load */
         work += loads * u->row * u->positions / u->row_positions;
@@ -210,15 +210,15 @@ static void add_input_cycles(struct step *s, const struct search *f, const struc
         received /= p->steps;
     s->inputs = received + p->input * u->padding;
     if (!c->s.in_elsewhere && !c->gathered)
-        s->rest -= open >= OPEN_OUTPUTS ? received : received / real(t->p_out);
+        s->rest -= open >= OPEN_OUTPUTS ? received : received / to_real(t->p_out);
 }
 
 static void add_serial(struct step *s, const struct search *f, const struct conv_candidate *c, const struct share *t, const struct point *p)
 {
     const struct conv_units *u = &c->units;
-    s->rest += u->serial + p->weights / p->parts * u->slice + (real(f->by_step.exchange) + u->sync) / p->steps;
+    s->rest += u->serial + p->weights / p->parts * u->slice + (to_real(f->by_step.exchange) + u->sync) / p->steps;
     if (t->serial_in > 1)
-        s->rest += u->add_once + p->input / real(t->p_out) * u->slice;
+        s->rest += u->add_once + p->input / to_real(t->p_out) * u->slice;
     else
         s->rest += u->sync / p->steps + p->outputs / p->depth * u->partial_bytes * u->slice;
 }
@@ -238,7 +238,7 @@ static struct sum_terms add_sums(struct step *s, const struct search *f, const s
     double zero = p->results * u->zero;
     return (struct sum_terms){ .so_far = p->steps * (s->rest + zero) + u->once, .zero = zero, .sums = p->outputs * u->added + zero,
                           .shared = u->stage - p->outputs * u->exchanged / p->depth,
-                          .whole = p->outputs * u->cast * real(t->serial_out) / p->steps + u->cast_fixed / p->steps + zero };
+                          .whole = p->outputs * u->cast * to_real(t->serial_out) / p->steps + u->cast_fixed / p->steps + zero };
 }
 
 static double least_cycles(const struct search *f, const struct conv_candidate *c, const struct share *t, const struct point *p, enum open_splits open)
@@ -250,7 +250,7 @@ static double least_cycles(const struct search *f, const struct conv_candidate *
     if (!conv_is_as_fast(f, k.so_far))
         return k.so_far;                /* already more than the best plan */
     bool y_is_open = open >= OPEN_OUTPUTS;
-    double most = open == OPEN_KERNEL ? real(t->kernel_h) : p->n;
+    double most = open == OPEN_KERNEL ? to_real(t->kernel_h) : p->n;
     double least = k.shared + least_of_three(s.loads, s.inputs, k.sums, p->depth > 1 ? 1 : 2, most < 2 ? 2 : most, y_is_open);
     if (p->depth < 2) {
         k.whole += y_is_open ? least_of_two(s.loads, s.inputs, p->n) : s.loads + s.inputs;
@@ -264,14 +264,14 @@ static double least_cycles(const struct search *f, const struct conv_candidate *
 static struct point point_of(const struct search *f, const struct conv_candidate *c, const struct share *t, double n, enum open_splits open)
 {
     const struct conv_units *u = &c->units;
-    double groups = real(t->groups), in = groups * real(t->in), out = real(t->out);
-    struct point p = { .n = n, .depth = real(t->p_in * t->p_kernel), .steps = real(share_steps(t)), .groups = 1 };
-    p.weights = in * out * real(t->kernel_h) * u->weights;
+    double groups = to_real(t->groups), in = groups * to_real(t->in), out = to_real(t->out);
+    struct point p = { .n = n, .depth = to_real(t->p_in * t->p_kernel), .steps = to_real(share_steps(t)), .groups = 1 };
+    p.weights = in * out * to_real(t->kernel_h) * u->weights;
     p.input = in / n * (open == OPEN_FIELD && t->kernel_h >= c->s.in_stride_h ? u->input : u->thin_input);
     p.results = groups * out / n * u->results;
     p.outputs = p.results * u->outputs;
     if (p.steps > 1)
-        p.parts = real(f->n_tiles) / real(t->p_groups * t->p_out * t->p_in * t->p_kernel);
+        p.parts = to_real(f->n_tiles) / to_real(t->p_groups * t->p_out * t->p_in * t->p_kernel);
     if (open == OPEN_GROUPS)
         p.groups = groups < n ? groups : n;
     return p;

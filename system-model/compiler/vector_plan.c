@@ -481,7 +481,7 @@ static void plan_local_norm(struct passes *p, const struct vector_op *w)
 
 /* By kind of operation, the part of the breakdown that its computing belongs to, and its planner; products have
  * planners of their own (NULL). */
-static const struct op_row { enum part part; void (*plan)(struct passes *p, const struct vector_op *w); } op_rows[] = {
+static const struct op_row { enum part part; void (*price)(struct passes *p, const struct vector_op *w); } op_rows[] = {
     [OP_CONV] = { PART_CONV, NULL }, [OP_MATMUL] = { PART_MATMUL, NULL }, [OP_CONV_TRANSPOSE] = { PART_CONV, NULL },
     [OP_ADD] = { PART_ELEMENTWISE, plan_binary }, [OP_MUL] = { PART_ELEMENTWISE, plan_binary },
     [OP_SCALE] = { PART_ELEMENTWISE, plan_scale }, [OP_BIAS_ADD] = { PART_ELEMENTWISE, plan_bias_add },
@@ -555,13 +555,13 @@ void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op 
     w.n = tensor_elements(w.x);
     w.n_out = tensor_elements(w.y);
     w.last = w.x->dims[w.x->n_dims - 1];
-    assert(op_rows[op->kind].plan);
+    assert(op_rows[op->kind].price);
     struct passes p = passes_start(out, chip, opt, data_type_bytes(w.x->type));
     p.imbalance = at.imbalance;
     p.n_operand = w.n;
     w.together = at.together;
     add_gradient_move(&p, &w);
-    op_rows[op->kind].plan(&p, &w);
+    op_rows[op->kind].price(&p, &w);
     out->imbalance = at.imbalance;
     out->together = at.together;
     out->temp_bytes_per_tile = max_u64(out->temp_bytes_per_tile, p.scratch_bytes);

@@ -145,7 +145,7 @@ static uint32_t ipu_of(const struct exchange *x, uint32_t i)
 }
 
 /* The sync of all participants, and the route from `from` with the longest latency. */
-static bool span(double *sync_s, struct path *longest, const struct exchange *x, struct err *err)
+static bool exchange_span(double *sync_s, struct path *longest, const struct exchange *x, struct err *err)
 {
     uint32_t n = n_participants(x), *ipus = ARENA_ARRAY(x->a, uint32_t, n);
     *longest = (struct path){ .n = 0 };
@@ -202,7 +202,7 @@ static bool exchange_halves(double *time_s, double *bytes, struct exchange *x, s
             flows[n_flows++] = (struct flow){ ipu_of(x, j), ipu_of(x, i), share };
         }
     }
-    if (!topology_flows(&links_s, x->t, flows, n_flows, NULL, x->a, err) || !span(&sync_s, &longest, x, err))
+    if (!topology_flows(&links_s, x->t, flows, n_flows, NULL, x->a, err) || !exchange_span(&sync_s, &longest, x, err))
         return false;
     double messages_s = longest.latency_s + x->r->n_tiles * turns_s(x, &longest);
     *time_s = sync_s + fmax(links_s, messages_s);
@@ -250,7 +250,7 @@ static bool exchange_broadcast(double *time_s, double *bytes, struct exchange *x
         *time_s = spread_s(x) + x->r->bytes / own_rate;
         return true;
     }
-    if (!span(&sync_s, &longest, x, err))
+    if (!exchange_span(&sync_s, &longest, x, err))
         return false;
     double own_s = x->r->n_ipus == 2 ? x->r->bytes / own_rate : 0;    /* the source's own chip is served separately */
     *time_s = sync_s + longest.latency_s + far_s(x) + own_s + message_s(x, &longest, true) + further_rails_s(x, &longest);
@@ -294,7 +294,7 @@ static bool exchange_gather(double *time_s, double *bytes, struct exchange *x, s
         return true;
     }
     double words_s;
-    if (!span(&sync_s, &longest, x, err) || !remote_words_s(&words_s, x, false, err))
+    if (!exchange_span(&sync_s, &longest, x, err) || !remote_words_s(&words_s, x, false, err))
         return false;
     double messages_s = x->r->n_tiles * occupancy_s(x, &longest, false) + remote / x->r->bytes * word_s(x);
     *time_s = sync_s + longest.latency_s + fmax(messages_s, words_s) + own / tile_bytes_per_s(x) + order_s;
@@ -312,7 +312,7 @@ static bool exchange_scatter(double *time_s, double *bytes, struct exchange *x, 
         return true;
     }
     double words_s;
-    if (!span(&sync_s, &longest, x, err) || !remote_words_s(&words_s, x, true, err))
+    if (!exchange_span(&sync_s, &longest, x, err) || !remote_words_s(&words_s, x, true, err))
         return false;
     *time_s = sync_s + longest.latency_s + own / tile_bytes_per_s(x) + words_s;
     return true;
@@ -358,7 +358,7 @@ static bool exchange_reduce(double *time_s, double *bytes, struct exchange *x, s
     *time_s = superstep_s(x) + vertex_s(x) + own_sum_s(x);
     if (on_one_chip(x))
         *time_s += x->r->n_tiles > 1 ? endpoint_s(x, (double)x->r->n_tiles * EXCHANGE_WORD_BYTES, (double)x->chip->exchange_gather_cycles) : 0;
-    else if (!span(&sync_s, &longest, x, err))
+    else if (!exchange_span(&sync_s, &longest, x, err))
         return false;
     *time_s += sync_s + longest.latency_s + (x->r->n_tiles > 1 ? x->r->n_tiles * occupancy_s(x, &longest, false) : 0);
     *time_s += partials_s(x, sync_s + longest.latency_s);
