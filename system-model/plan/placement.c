@@ -282,7 +282,7 @@ static void find_stage(struct plan *p, struct compiler *c, struct stage_plan *s,
 {
     const struct plan_request *o = &p->request;
     const uint64_t question[] = { (uint64_t)(uintptr_t)s->compiled, s->first_layer, s->n_layers, o->recompute, o->stash_type,
-                                  (uint64_t)(uintptr_t)p->named_checkpoints, o->grad_accum > 1 };
+                                  (uint64_t)(uintptr_t)p->named_checkpoints, o->grad_accum > 1, o->timed_only };
     const struct stage_plan *known = hash_table_find(&plan_tables(c)->stages, question, sizeof question);
     uint32_t ipu = s->ipu;
     if (known)
@@ -368,7 +368,7 @@ static size_t placement_key(struct placement_key *q, const struct plan *p, const
     const struct plan_request *o = &p->request;
     q->head = (struct placement_head){ (uintptr_t)p->named_checkpoints, {
         o->training, o->unfolded, o->faults != NULL, o->grad_accum != 1, p->n_stages, o->ipus_per_replica,
-        c->n_spanning ? o->n_replicas : 0, o->recompute, o->stash_type, o->partials, o->io_tiles } };
+        c->n_spanning ? o->n_replicas : 0, o->recompute, o->stash_type, o->partials, o->io_tiles, o->timed_only } };
     char *end = mempcpy(q->sizes, o->stage_sizes, p->n_stages * sizeof *o->stage_sizes);
     end = mempcpy(end, o->available_memory, o->n_available_memory * sizeof *o->available_memory);
     return (size_t)(end - (char *)q);

@@ -218,7 +218,7 @@ void stage_moments(struct stage_plan *s, const struct plan *p, const struct stag
     s->layers = ARENA_ARRAY(a, struct stage_layer, s->n_layers);
     struct stage_walk w = { .g = g, .s = s, .lying_bytes = lying_bytes(g, s->compiled, &scratch), .kept = read_backward(g, &scratch) };
     add_kept(s, g, program);
-    for (int task = TASK_FORWARD; task <= TASK_BACKWARD; task++) {
+    for (int task = TASK_FORWARD; task <= TASK_BACKWARD && !p->request.timed_only; task++) {
         walk_task(&w, program, (enum task_kind)task, &scratch);
         s->received_bytes[task] = w.received_bytes;
     }

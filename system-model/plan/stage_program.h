@@ -26,7 +26,8 @@ struct stage_program {
 };
 void stage_program_make(struct stage_program *out, const struct plan *p, uint32_t stage, struct arena *a);
 
-/* stage_moments.c: fills what the program of a stage keeps (stash_bytes, kept_input_bytes), and its layers. */
+/* stage_moments.c: fills what the program of a stage keeps (stash_bytes, kept_input_bytes), and its layers, whose moments a plan that is only
+ * timed does not need. */
 void stage_moments(struct stage_plan *s, const struct plan *p, const struct stage_program *program, struct arena *a);
 
 #endif
