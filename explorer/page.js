@@ -112,13 +112,14 @@ function drawTiles({ now, kept, published }) {
   const base = (kept ?? published).result;
   const change = (of) => (of(r) && of(base) && of(r) !== of(base) ? `${signedPercent(of(r) / of(base) - 1)} against ${kept ? 'the kept one' : 'the recipe'}` : '');
   const room = now.tile_memory_bytes - r.memory_peak_bytes_per_tile;
+  const power = r.ipu_power_w ? `; ${number(r.ipu_power_w)} ± ${number(r.ipu_power_error_w)} W an IPU` : '';
   const fits = r.fits ? (r.fits_probability >= 0.9 ? 'yes' : 'barely') : 'no';
   byId('tiles').replaceChildren(
     tile('Throughput', `${number(r.throughput_samples_per_s)} samples/s`, change((x) => x.throughput_samples_per_s)),
     r.time_to_train_s ? tile('Time to train', seconds(r.time_to_train_s), change((x) => x.time_to_train_s)) : tile('Latency', seconds(r.latency_s), change((x) => x.latency_s)),
     tile('Step', seconds(r.step_time_s), `${number(r.global_batch)} samples on ${r.ipus} IPUs`),
     tile('MFU', percent(r.mfu), change((x) => x.mfu)),
-    tile('Energy', r.energy_j ? joules(r.energy_j) : joules(r.energy_per_step_j), r.energy_j ? `to train; ${joules(r.energy_per_step_j)} a step` : 'a step'),
+    tile('Energy', r.energy_j ? joules(r.energy_j) : joules(r.energy_per_step_j), `${r.energy_j ? `to train; ${joules(r.energy_per_step_j)} ` : ''}a step${power}; modelled`),
     tile('Fits', fits, r.fits ? `${bytes(room)} free on the fullest tile, ${percent(r.fits_probability, 0)} likely` : `${bytes(r.memory_shortfall_bytes_per_tile)} too many a tile; the rest is as if it fitted`, !r.fits));
 }
 

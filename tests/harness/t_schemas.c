@@ -149,6 +149,17 @@ static void set_meaning(json_t *member, const char *unit, const char *meaning)
             json_object_set_new(member, "unit", json_string(unit));
 }
 
+/* A metric has the types that its table gives it, whatever these answers had. */
+static void add_types(json_t *member, const json_t *declared)
+{
+    const json_t *type;
+    size_t i;
+    json_array_foreach(declared, i, type)
+        add_types(member, type);
+    if (json_is_string(declared))
+        add_word(json_object_get(member, "type"), text_is(json_string_value(declared), "integer") ? "number" : json_string_value(declared));
+}
+
 /* False where nothing says what the member means. */
 static bool describe(json_t *member, const char *command, const char *place, const char *name, struct fields *f)
 {
@@ -158,6 +169,7 @@ static bool describe(json_t *member, const char *command, const char *place, con
     row = row ? row : field_of(f, command, name);
     row = row || !is_part ? row : field_of(f, place, "*");
     if (!row && json_object_get(metric, "description")) {
+        add_types(member, json_object_get(metric, "type"));
         set_meaning(member, json_object_get(metric, "unit") ? json_string_value(json_object_get(metric, "unit")) : "", json_string_value(json_object_get(metric, "description")));
         return true;
     }
