@@ -55,11 +55,11 @@ void report_write_opening(FILE *f, const struct check *c, const struct results *
                 count_within(speed, n_speed, CLOSE_ERROR), n_speed,
                 n_time ? arena_printf(r->a, ", %zu of %zu times to train too", count_within(time, n_time, CLOSE_ERROR), n_time) : "");
     else
-        fprintf(f, "<h1>%zu runs beside %zu published figures</h1>\n", results->n, c->n);
-    fprintf(f, "<p>Version %s simulated %zu runs and set them beside %zu published figures. <a href=\"#known\">How it is known</a>, "
+        fprintf(f, "<h1>%zu run%s beside %zu published figure%s</h1>\n", results->n, plural(results->n), c->n, plural(c->n));
+    fprintf(f, "<p>Version %s simulated %zu run%s, set beside %zu published figure%s. <a href=\"#known\">How it is known</a>, "
                "<a href=\"#time\">where the time goes</a>, <a href=\"#memory\">what fits</a>, <a href=\"#help\">what would help</a>, "
                "<a href=\"#missed\">what is missed</a>, <a href=\"#accuracy\">accuracy</a>, <a href=\"#published\">published figures</a>, "
-               "<a href=\"#runs\">runs</a>, <a href=\"#status\">status for CI</a>.</p>\n", PODBENCH_VERSION, results->n, c->n);
+               "<a href=\"#runs\">runs</a>, <a href=\"#status\">status for CI</a>.</p>\n", PODBENCH_VERSION, results->n, plural(results->n), c->n, plural(c->n));
 }
 
 /* ---- what would help the largest run --------------------------------------------------------------------------- */

@@ -31,18 +31,21 @@ static const struct reference **in_order(const struct references *r, struct aren
     return rows;
 }
 
-/* half_widths: of the rows' intervals, as logarithms. */
+/* half_widths: of the rows' intervals, as logarithms; 0 where no other group gives one. */
 static const char *accuracy_finding(const struct reference *const *rows, const double *half_widths, size_t n_rows, struct arena *a)
 {
-    size_t n = 0, n_inside = 0;
+    size_t n = 0, n_judged = 0, n_inside = 0;
     for (size_t i = 0; i < n_rows; i++)
         if (rows[i]->role == FIGURE_VALIDATE) {
             n++;
-            n_inside += fabs(log(rows[i]->simulated / rows[i]->published)) <= half_widths[i];
+            n_judged += half_widths[i] > 0;
+            n_inside += half_widths[i] > 0 && fabs(log(rows[i]->simulated / rows[i]->published)) <= half_widths[i];
         }
     if (!n)
         return n_rows ? "No configuration has been kept out of the fit" : NULL;
-    return arena_printf(a, "%zu of %zu configurations of role validate lie within the 90 %% interval that the errors of other groups give", n_inside, n);
+    if (!n_judged)
+        return "There is no other group of configurations, whose errors would give an interval";
+    return arena_printf(a, "%zu of %zu configurations of role validate lie within the 90 %% interval that the errors of other groups give", n_inside, n_judged);
 }
 
 static void write_configuration(FILE *f, const struct reference *r, double half_width, size_t row, struct arena *a)
