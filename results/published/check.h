@@ -57,6 +57,7 @@ struct check_source {
 
 /* One row for each figure, in the figures' order. Fails only on malformed input; a row without a value is a verdict. */
 bool check_build(struct check *out, const struct figures *figures, struct check_source *from, struct arena *a, struct err *err);
+size_t check_within_stated(size_t *n, const struct check *c);       /* how many of the n powers with a range were measured within it */
 bool check_passes(const struct check *c);       /* every row of role calibrate or validate that has a recipe passes */
 
 /* Rows, times to train and the summary, and a judgement for each row; context rows are not judged. */

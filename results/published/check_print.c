@@ -178,16 +178,22 @@ static const char *const kind_titles[N_FIGURE_KINDS] = {
     [FIGURE_OF_LINK] = "measured links: single transfers, used by no fit",
 };
 
+size_t check_within_stated(size_t *n, const struct check *c)
+{
+    size_t inside = *n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        *n += row->stated_error > 0;
+        inside += row->stated_error > 0 && fabs(row->simulated - row->figure->value) <= row->stated_error;
+    }
+    return inside;
+}
+
 /* The title of a table of this kind. Powers have a range of their own. */
 static const char *kind_title(enum figure_kind kind, const struct check *c, struct arena *a)
 {
-    size_t n = 0, inside = 0;
-    for (size_t i = 0; i < c->n && kind == FIGURE_OF_POWER; i++) {
-        const struct check_row *row = &c->rows[i];
-        n += row->stated_error > 0;
-        inside += row->stated_error > 0 && fabs(row->simulated - row->figure->value) <= row->stated_error;
-    }
-    return n ? arena_printf(a, "%s; %zu of %zu within the range that answers state", kind_titles[kind], inside, n) : kind_titles[kind];
+    size_t n, inside = check_within_stated(&n, c);
+    return n && kind == FIGURE_OF_POWER ? arena_printf(a, "%s; %zu of %zu within the range that answers state", kind_titles[kind], inside, n) : kind_titles[kind];
 }
 
 void check_add_summary(struct document *d, const struct check *c)

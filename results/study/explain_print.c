@@ -268,6 +268,10 @@ static void add_energy(struct document *d, const struct explanation *e)
         { r->energy_counts, is_known(r->energy_products_j) ? 0 : r->energy_per_step_j },        /* a machine without a law */
         { "hosts", r->energy_hosts_j }, { "cooling", r->energy_cooling_j },
     };
+    json_t *groups = json_object();
+    result_json_add_groups(groups, r);
+    document_member(d, "energy", json_incref(json_object_get(groups, "energy")));
+    json_decref(groups);
     document_gap(d);
     if (r->energy_missing) {
         document_line(d, "where the energy goes: not known: %s", r->energy_missing);
@@ -292,7 +296,7 @@ static void add_energy(struct document *d, const struct explanation *e)
 /* A value; a move of it as the list of moves has it; and as the inputs of a part have it. */
 struct value_row {
     const char *name, *value, *unit, *source, *file; uint32_t line; const char *origin;
-    const char *to, *refused; json_t *fits; double step_time_s, step_time_change_s, sample_time_change;
+    const char *to, *refused; json_t *fits; double step_time_s, step_time_change_s, sample_time_change, sample_energy_change;
     const char *moved_to; double change_s;
     const char *text, *note;            /* for the text */
 };
@@ -301,7 +305,7 @@ struct value_row {
 static const struct table_column value_columns[] = { VALUE_COLUMNS };
 static const struct table_column input_columns[] = { VALUE_COLUMNS, C(moved_to), C(change_s) };
 static const struct table_column move_columns[] = {
-    VALUE_COLUMNS, C(to), C(refused), C(fits), C(step_time_s), C(step_time_change_s), C(sample_time_change),
+    VALUE_COLUMNS, C(to), C(refused), C(fits), C(step_time_s), C(step_time_change_s), C(sample_time_change), C(sample_energy_change),
 };
 static const struct table_column move_text_columns[] = {
     C(text, .heading = "one value changed, simulated again"),
@@ -325,6 +329,7 @@ static struct value_row move_row(const struct explanation *e, const struct move 
     row.step_time_s = m->refused ? (double)NAN : m->step_time_s;
     row.step_time_change_s = m->refused ? (double)NAN : m->step_time_s - e->result->step_time_s;
     row.sample_time_change = m->refused ? (double)NAN : m->relative;
+    row.sample_energy_change = m->refused || !is_known(e->result->energy_site_j) ? (double)NAN : m->energy_relative;
     row.note = m->fits ? "" : "does not fit";
     return row;
 }
