@@ -19,10 +19,15 @@ static double doublings(double x, double y)
     return x == y ? 0 : x > 0 && y > 0 ? fabs(log2(x / y)) : 1;
 }
 
+static bool is_name(size_t property)
+{
+    return property < BY_IPUS;
+}
+
 /* The part of the distance that a name or count adds. */
 static double term_of(const struct properties *x, const struct properties *y, size_t property)
 {
-    if (property < BY_IPUS)
+    if (is_name(property))
         return property_names_equal(x, y, property) ? 0 : weights[property];
     return weights[property] * doublings(x->number[property], y->number[property]);
 }
@@ -48,13 +53,13 @@ struct apart properties_apart(const struct properties *x, const struct propertie
 
 static bool is_as_before(const struct distances *d, const struct properties *at, size_t property)
 {
-    return property < BY_IPUS ? text_is(d->names[property], at->name[property]) : d->counts[property] == at->number[property];
+    return is_name(property) ? text_is(d->names[property], at->name[property]) : d->counts[property] == at->number[property];
 }
 
 /* A name too long to be kept differs from the one before. */
 static void keep_property(struct distances *d, const struct properties *at, size_t property)
 {
-    if (property < BY_IPUS)
+    if (is_name(property))
         snprintf(d->names[property], sizeof d->names[property], "%s", at->name[property]);
     else
         d->counts[property] = at->number[property];

@@ -18,7 +18,7 @@ static const double powers[LARGEST_POWER + 1] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e
 
 const char *u64_text(char room[NUMBER_ROOM], uint64_t x)
 {
-    char *at = room + NUMBER_ROOM - 1;
+    char *at = &room[NUMBER_ROOM - 1];
     *at = 0;
     do
         *--at = (char)('0' + x % 10);

@@ -358,8 +358,8 @@ static void values_that_are_tried(void **state)
         [KEY_WIDTH] = "4", [KEY_RECOMPUTE] = "none stage layer", [KEY_SCHEDULE] = "grouped interleaved", [KEY_OPTIMIZER] = "on-chip streaming", [KEY_SHARDING] = "",
         [KEY_STASH] = "", [N_USUAL] = "9 11",
     };
-    struct ini_entry entries[] = { { "parallels", "micro_batch", "7", 1 }, { "parallel", "micro_batch", "5", 2 }, { "parallel", "available_memory", "0.1,0.2", 3 },
-                                   { "parallel", "ipus_per_replica", "4", 4 }, { "parallel", "recompute", "stage", 5 } };
+    struct ini_entry entries[] = { { "parallels", "micro_batch", "7", 1, 0 }, { "parallel", "micro_batch", "5", 2, 0 }, { "parallel", "available_memory", "0.1,0.2", 3, 0 },
+                                   { "parallel", "ipus_per_replica", "4", 4, 0 }, { "parallel", "recompute", "stage", 5, 0 } };
     const char *const sets[] = { "parallel.io_tiles=72", "parallel.ipus_per_replica=4", "parallel.rts=yes" };
     struct toy t;
     (void)state;
