@@ -73,13 +73,14 @@ static bool lie_alike(const struct tensor *a, const struct op_layout *at, const 
         && (at->laid_by == bt->laid_by || memcmp(at->laid_by, bt->laid_by, sizeof *at->laid_by) == 0);
 }
 
-/* An element-wise operation takes the layout of its most even operand (poputil, createOutputForElementWiseOp). */
+/* An element-wise operation takes the layout of its most even operand (poputil, createOutputForElementWiseOp); a gradient, of what the
+ * forward pass kept, to which it is brought. */
 static struct operands operands_of(const struct graph *g, const struct op *op, const struct op_layout *places, const struct op_layout **taken)
 {
     uint64_t n = tensor_elements(&g->tensors[op->outputs[0]]);
     const struct tensor *first = NULL;
     const struct op_layout *first_at = NULL;
-    bool several = false, alike = true;
+    bool several = false, alike = true, to_kept = op->pass == PASS_BACKWARD_DATA && op->forward_op != NO_ID;
     *taken = &lying_alone;
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         const struct tensor *t = &g->tensors[op->inputs[k]];
@@ -93,7 +94,7 @@ static struct operands operands_of(const struct graph *g, const struct op *op, c
         }
         several = true;
         alike = alike && (t == first || lie_alike(first, first_at, t, at));     /* a tensor shares its own layout, whatever it is */
-        *taken = at->imbalance < (*taken)->imbalance ? at : *taken;
+        *taken = to_kept || at->imbalance < (*taken)->imbalance ? at : *taken;
     }
     return (struct operands){ (*taken)->imbalance, several && alike };
 }

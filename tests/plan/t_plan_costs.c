@@ -322,6 +322,35 @@ static void results_of_one_plan_lie_alike(void **state)
     stop(&y);
 }
 
+/* A product's gradient is brought to the output of the relu that it goes through, which is where the norm before has its input, so that
+ * it moves once for both. */
+static void a_gradient_stays_where_it_was_brought(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct compiler c;
+    size_t n_brought = 0, n_norms = 0;
+    start(&y, resnet);
+    const struct graph *g = y.sim.graph;
+    compiler_start(&c, g, y.sim.topology, &y.cache, &y.sim.arena);
+    const struct op_plan_options opt = { .available_memory = 0.15, .n_tiles = 1472 };
+    const struct op_plan *const *p = compile_graph(&c, &opt)->op_plans;
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct op *norm = &g->ops[i];
+        if (norm->kind != OP_BATCH_NORM || norm->pass != PASS_BACKWARD_DATA)
+            continue;
+        uint32_t relu = g->tensors[norm->inputs[0]].producer_op;
+        if (g->ops[relu].kind != OP_RELU || op_forward(g, &g->ops[relu])->inputs[0] != op_forward(g, norm)->outputs[0])
+            continue;
+        assert_true(p[i]->together);
+        n_brought += !p[relu]->together;
+        n_norms++;
+    }
+    assert_int_equal(n_norms, 33);          /* two in each of 16 units, and the stem's */
+    assert_true(n_brought > 30);
+    stop(&y);
+}
+
 /* Neighbouring replicas share each norm's mean and variance, floats, in groups side by side, IPU by IPU; the stable way the mean alone first,
  * so twice half as much. Layers that are computed again share theirs again. */
 static uint64_t norms_by_hand(struct planned *y, const struct stage_plan *s, enum op_pass pass, uint32_t span, bool twice, uint32_t n_layers)
@@ -554,7 +583,7 @@ static void norms_over_domains_are_not_free(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(stages_of_one_ipu_share_its_port), cmocka_unit_test(a_graph_is_compiled_once_for_each_share),
     cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces), cmocka_unit_test(norms_work_on_copies),
-    cmocka_unit_test(a_moment_is_one_operations), cmocka_unit_test(results_of_one_plan_lie_alike),
+    cmocka_unit_test(a_moment_is_one_operations), cmocka_unit_test(results_of_one_plan_lie_alike), cmocka_unit_test(a_gradient_stays_where_it_was_brought),
     cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_groups_by_hand), cmocka_unit_test(a_call_by_hand),
     cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(all_layers_are_stashed), cmocka_unit_test(a_copy_is_its_flows_and_a_sync),
     cmocka_unit_test(slices_are_done_again), cmocka_unit_test(norms_over_domains_are_not_free),
