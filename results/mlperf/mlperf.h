@@ -42,12 +42,14 @@ struct rcp_verdict {
     double batch;                       /* global, in samples */
     double submission_mean;             /* olympic; a run that failed counts as slowest */
     double scaling;                     /* the checker's factor for one that passes: mean / submission_mean where the edition scales, else 1 */
-    const char *text;                   /* one line, in the arena */
+    const char *text;                   /* rcp_verdict_text(), if somebody reads it */
 };
 
 /* points: epochs or samples to converge, one a run, HUGE_VAL for a run that failed. t: pruned as the edition has it. */
 bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, const double *points, size_t n, struct arena *a,
               struct err *err);
+/* The verdict in one line. */
+const char *rcp_verdict_text(const struct rcp_verdict *v, const struct rcp_table *t, const double *points, size_t n, struct arena *a);
 
 /* ---- judge.c: the tables, and one log ------------------------------------------------------------------- */
 

@@ -264,13 +264,19 @@ static const char *verdict_text(const struct rcp_verdict *v, const struct rcp_ta
                         !v->passed && v->limit.match == RCP_SMALLER_BATCH ? ", 'Missing RCP': reference points must be supplied" : "");
 }
 
+static size_t count_failed(const double *points, size_t n)
+{
+    size_t n_failed = 0;
+    for (size_t i = 0; i < n; i++)
+        n_failed += !isfinite(points[i]);
+    return n_failed;
+}
+
 bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, const double *points, size_t n, struct arena *a,
               struct err *err)
 {
     *out = (struct rcp_verdict){ .batch = batch, .scaling = 1 };
-    size_t n_failed = 0, dropped = t->terms.dropped;
-    for (size_t i = 0; i < n; i++)
-        n_failed += !isfinite(points[i]);
+    size_t n_failed = count_failed(points, n), dropped = t->terms.dropped;
     if (n <= 2 * dropped)
         return fail(err, "%s: %zu runs, the reference-convergence test wants %u", t->benchmark, n, t->terms.runs);
     out->submission_mean = submission_mean(points, n, dropped, a);
@@ -278,9 +284,15 @@ bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, 
     out->passed = out->limit.match != RCP_MISSING && n_failed <= dropped && out->submission_mean >= out->limit.mean / out->limit.max_speedup;
     if (out->passed)
         out->scaling = rcp_scaling(t->edition, &out->limit, out->submission_mean);
-    out->text = n_failed > dropped ? arena_printf(a, "%zu runs did not converge, at most %zu may", n_failed, dropped)
-                                   : verdict_text(out, t, n - 2 * dropped, out->limit.match == RCP_MISSING ? 0 : runs_short(out, points, n, dropped, a), a);
     return true;
+}
+
+const char *rcp_verdict_text(const struct rcp_verdict *v, const struct rcp_table *t, const double *points, size_t n, struct arena *a)
+{
+    size_t n_failed = count_failed(points, n), dropped = t->terms.dropped;
+    if (n_failed > dropped)
+        return arena_printf(a, "%zu runs did not converge, at most %zu may", n_failed, dropped);
+    return verdict_text(v, t, n - 2 * dropped, v->limit.match == RCP_MISSING ? 0 : runs_short(v, points, n, dropped, a), a);
 }
 
 /* ---- reference convergence ---------------------------------------------------------------------------------------- */
@@ -311,6 +323,8 @@ static void judge_convergence(struct package *p)
     struct err why;
     const char *problem = convergence_problem(p);
     f->has_rcp = !problem && rcp_test(&f->rcp, &f->rules->reference, f->batch, points, f->n, p->a, &why);
+    if (f->has_rcp)
+        f->rcp.text = rcp_verdict_text(&f->rcp, &f->rules->reference, points, f->n, p->a);
     set_part(p, PACKAGE_CONVERGENCE, f->has_rcp && f->rcp.passed, problem ? problem : f->has_rcp ? f->rcp.text : arena_strdup(p->a, why.msg));
     if (p->rcp_bypass && f->parts[PACKAGE_CONVERGENCE].state == PART_FAILED)
         f->parts[PACKAGE_CONVERGENCE].state = PART_BYPASSED;

@@ -115,7 +115,7 @@ static void draw_shared(struct run_drawing *d, gsl_rng *rng)
     d->time_factor = exp(d->timing.error * z);
 }
 
-struct outcome { bool passed; double score_minutes, scaling; const char *refusal; };      /* refusal: in the arena; NULL: passed */
+struct outcome { bool passed; double score_minutes, scaling; const char *refusal; };      /* refusal: in the arena; NULL: passed, or nobody asks */
 
 static double olympic_score(const struct run_drawing *d, const struct drawn_run *runs, size_t n, struct arena *a)
 {
@@ -128,7 +128,7 @@ static double olympic_score(const struct run_drawing *d, const struct drawn_run 
 /* Tests a whole submission of the closed division against the reference; others pass. In rounds whose too fast
  * submissions had their logs scaled, the times are scaled; in rounds that scale the score of those that pass, the
  * score is. */
-static struct outcome judge_submission(const struct run_drawing *d, struct drawn_run *runs, size_t n, struct arena *a)
+static struct outcome judge_submission(const struct run_drawing *d, struct drawn_run *runs, size_t n, bool asks_why, struct arena *a)
 {
     struct rcp_verdict v;
     double *points = ARENA_ARRAY(a, double, n);
@@ -143,7 +143,8 @@ static struct outcome judge_submission(const struct run_drawing *d, struct drawn
         runs[i].time_s += runs[i].scaling_s;
     }
     double scaling = tested ? v.scaling : 1;
-    return (struct outcome){ tested && v.passed, olympic_score(d, runs, n, a) * scaling, scaling, !tested || v.passed ? NULL : v.text };
+    const char *refusal = asks_why && tested && !v.passed ? rcp_verdict_text(&v, &d->reference, points, n, a) : NULL;
+    return (struct outcome){ tested && v.passed, olympic_score(d, runs, n, a) * scaling, scaling, refusal };
 }
 
 struct samples { double *scores, *times, *samples; size_t n_scores, n_times, n_passed, n_drawn; };
@@ -158,7 +159,7 @@ static void draw_submissions(struct samples *s, struct run_drawing *d, bool with
             draw_shared(d, rng);
         for (size_t i = 0; i < runs; i++)
             draw_run(&drawn[i], d, rng);
-        const struct outcome j = judge_submission(d, drawn, runs, &scratch);
+        const struct outcome j = judge_submission(d, drawn, runs, false, &scratch);
         for (size_t i = 0; i < runs; i++) {
             s->samples[s->n_times] = drawn[i].samples;
             s->times[s->n_times++] = drawn[i].time_s;
@@ -252,7 +253,7 @@ static bool draw_submission(struct drawn_runs *out, const struct run_drawing *d,
     while (out->n_draws < MOST_DRAWS) {
         out->n_draws++;
         draw_reported(out, d, rng);
-        const struct outcome j = judge_submission(d, out->runs, out->n, a);
+        const struct outcome j = judge_submission(d, out->runs, out->n, true, a);
         out->score_minutes = j.score_minutes;
         out->scaling = j.scaling;
         out->refusal = j.refusal;

@@ -13,7 +13,9 @@ static bool rcp_check(struct rcp_verdict *out, const char *benchmark, const char
     if (!rcp_load(&t, benchmark, round, RCP_DEADLINE, data_dir, a, err))
         return false;
     rcp_prune(&t);
-    return rcp_test(out, &t, batch, points, n, a, err);
+    bool good = rcp_test(out, &t, batch, points, n, a, err);
+    out->text = good ? rcp_verdict_text(out, &t, points, n, a) : NULL;
+    return good;
 }
 
 /* A folder with a table of one benchmark. */
