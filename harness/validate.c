@@ -89,7 +89,7 @@ static void validation_document(struct document *d, const struct validation *v)
 {
     size_t n_ranges, n_within = check_within_stated(&n_ranges, &v->check);
     add_accuracy(d, &v->check);
-    document_member(d, "power_within_stated_range", json_pack("{s:I, s:I}", "rows", (json_int_t)n_ranges, "inside", (json_int_t)n_within));
+    document_member(d, "power_within_stated_range", json_pack("{s:I, s:I}", "rows", (json_int_t)n_ranges, "within", (json_int_t)n_within));
     document_member(d, "memory", memory_judgement_json(&v->check, v->edges, v->n_edges, d->arena));
     memory_document(d, &v->check, v->edges, v->n_edges);
     document_line(d, "\nthroughputs inside the 90 %% interval that follows from the errors of the other groups, each group left out in turn");
