@@ -74,7 +74,7 @@ const char *completion_offer(const char *const *words, size_t n)
     struct arena a = {0};
     struct option_view v;
     const struct command *c = n > 1 ? command_find(words[0]) : NULL;
-    const char *word = n ? words[n - 1] : "", *option = c ? option_asked(words, n) : "";
+    const char *list = NULL, *word = n ? words[n - 1] : "", *option = c ? option_asked(words, n) : "";
     for (size_t i = 0; n < 2 && i < n_commands; i++)
         printf("%s\t%s\n", commands[i].name, commands[i].summary);
     if (takes_keys(option))
@@ -84,13 +84,13 @@ const char *completion_offer(const char *const *words, size_t n)
     else if (c && *word != '-' && n == 2 && strchr(c->arguments, '|'))
         offer_words(c->arguments, "", 0);
     else if (c && *word != '-')
-        return names_taken(c);
+        list = names_taken(c);
     else
         for (size_t i = 0; c && option_of(&v, c, i, &a); i++)
             if (v.name)
                 printf("--%s%s\t%s\n", v.name, v.argument ? "=" : "", v.help);
     arena_free(&a);
-    return NULL;
+    return list;
 }
 
 int command_completion(const struct options *o, struct session *s, struct err *err)

@@ -65,7 +65,7 @@ int command_unknown(const char *name, struct err *err);         /* EXIT_BAD_INPU
 /* Runs a command in an open session. Returns its exit status, with a message for EXIT_BAD_INPUT. */
 int command_call(const struct command *c, const struct options *o, struct session *s, struct err *err);
 
-/* True if the command takes so many arguments: those in brackets are optional, and dots mean any number. */
+/* True if the command takes this many arguments: those in brackets are optional, and dots mean any number. */
 bool command_takes(const struct command *c, size_t n_arguments);
 /* The summary as a sentence, and the detail after it. */
 const char *command_help(const struct command *c, struct arena *a);
@@ -76,7 +76,7 @@ bool option_of(struct option_view *out, const struct command *c, size_t i, struc
 /* False, with a message, for a malformed command line. With argp_flags 0, argp itself ends the program after --help, and with status 2 at an
  * option that the command does not have. */
 bool options_parse(struct options *out, const struct command *c, int argc, char **argv, unsigned argp_flags, struct arena *a, struct err *err);
-/* root NULL: found by itself; given_as: what a message calls it ("--root"). out and log are the caller's. */
+/* root NULL: the folder is searched for; given_as: its name in messages ("--root"). The caller owns out and log. */
 bool session_open(struct session *s, const char *root, const char *given_as, struct err *err);
 /* Replaces the program's own folders by those that --recipes, --published and --baseline name. */
 bool session_folders(struct session *s, const struct options *o, struct err *err);

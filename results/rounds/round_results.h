@@ -41,7 +41,7 @@ struct round_result {
     double samples_per_s;
     double minutes, spread;             /* the official score; slowest minus fastest run, over their mean */
     double runs, failed;
-    double scaling_efficiency;          /* samples/s per accelerator, over that of the submitter's smallest like system */
+    double scaling_efficiency;          /* samples/s per accelerator, divided by the rate of the submitter's smallest like system */
     double time_efficiency;             /* the same for 1 / minutes */
     const char *smallest_system;
     double energy_j;                    /* the energy of a run; NaN without power logs */

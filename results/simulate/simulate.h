@@ -76,7 +76,7 @@ struct recompute_point {
     uint32_t n_checkpoints;
     uint64_t memory_bytes;          /* kept for one micro-batch: checkpoints, and the activations of the largest segment */
     double memory_share;            /* the share of the memory that keeping everything takes */
-    double extra_work_share;        /* recomputed multiply-accumulates over those of forward and backward together */
+    double extra_work_share;        /* recomputed multiply-accumulates divided by all others, forward and backward */
 };
 
 /* The placement with least memory for each number of checkpoints between layers, beginning with none, which keeps

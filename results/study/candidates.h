@@ -80,9 +80,9 @@ void search_settle_dimensions(struct search_state *s);
 void search_compile(struct search_state *s);            /* fills graphs */
 void search_list_families(struct search_state *s);      /* the best bound first */
 
-/* The objective's value if a step of so many micro-batches takes so many cycles. */
+/* The objective's value if a step of n micro-batches takes this many cycles. */
 double search_value(const struct search_state *s, const struct search_family *f, const struct search_candidate *c, uint64_t accumulation, double cycles);
-/* A step of so many micro-batches takes at least so many cycles, however the layers are divided. */
+/* A lower bound on the cycles of a step of n micro-batches, however the layers are divided. */
 double search_least_cycles(const struct search_family *f, const struct search_candidate *c, uint64_t accumulation);
 
 #endif

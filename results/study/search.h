@@ -31,7 +31,7 @@ struct search_request {
     struct dimension given[MAX_DIMENSIONS]; size_t n_given;     /* values to try instead of the usual ones, and further keys */
     enum objective objective;
     struct limit ipus, global_batch, tokens, throughput;
-    uint64_t most, exhaustive;                  /* at most so many simulations; spaces up to this size are simulated whole */
+    uint64_t most, exhaustive;                  /* most: the limit on simulations; spaces of up to `exhaustive` configurations are simulated whole */
     uint32_t n_threads;
     struct simulator *simulator;
     void (*tell)(void *user, size_t n_simulated, const struct found *best); /* best NULL: none yet; may be NULL */

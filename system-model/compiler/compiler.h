@@ -93,7 +93,7 @@ struct op_plan {
     uint64_t compute_cycles, exchange_cycles, sync_cycles;  /* over all supersteps; their sum is the time of the pass */
     uint32_t n_supersteps;
     uint32_t n_tiles_used;
-    uint64_t mac, padded_mac;           /* multiply-accumulates of the operation; with those of padded channels and kernel rows */
+    uint64_t mac, padded_mac;           /* multiply-accumulates of the operation, without and with padded channels and kernel rows */
     uint64_t exchanged_bytes;           /* received by all tiles together */
     uint64_t temp_bytes_per_tile;       /* fullest tile, while the operation runs */
     uint64_t interleaved_bytes;         /* part of them that must lie in interleaved memory: the sums that the AMP writes */
@@ -250,7 +250,7 @@ struct program_bytes compile_program(struct compiler *c, const struct layer_rang
 void program_bytes_add(struct program_bytes *to, const struct op_code *code, uint64_t n_calls);     /* without vertex code */
 uint64_t op_code_bytes(const struct op_code *code);         /* the same of one operation, in all */
 uint64_t vector_work_codelet_bytes(enum vector_work work);  /* vertex code */
-/* The code of so many exchanges in which a tile receives so many pieces. */
+/* The code of n exchanges in which a tile receives this many pieces. */
 uint64_t exchange_code_bytes(uint64_t n_exchanges, uint64_t n_pieces);
 /* Work over all weights of the layers, tensor by tensor. Computing counts as `part`. Not for optimizers, whose
  * moments are unknown here. */

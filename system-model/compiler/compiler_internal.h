@@ -191,11 +191,11 @@ struct conv_units {
     double weights, weight_copy, input, thin_input; /* bytes of a block's weights; cycles a byte to copy them; bytes of a grain of the input */
     double received, padding, slice;    /* cycles a byte */
     double results, outputs, partial_bytes;         /* results of a grain of output channels; elements for each; bytes */
-    double slice_once, add_once;        /* a slice, and an addition to a sum, of a single element */
+    double slice_once, add_once;        /* one slice, and one addition to a sum, that take a single element */
     double serial;                      /* slices and counter of each step, where there are several */
     double stage, exchanged, added;     /* a stage of sums; an element of it exchanged, and added up */
     double cast, cast_fixed, zero;      /* an element cast; any cast at all; an element set to zero */
-    bool by_in, by_out;                 /* loads are for each grain of input channels, of output channels */
+    bool by_in, by_out;                 /* weights are loaded once for each grain of input channels; of output channels */
 };
 
 /* A vertex, its grains, and the shape that it sees. */
@@ -267,7 +267,7 @@ static inline bool conv_is_as_fast(const struct search *f, double cycles) { retu
 /* Keeps the split if it is the fastest so far and within the memory bound. False if its work alone takes longer than
  * the fastest, or its memory is over the bound; the same then holds for larger shares. */
 bool conv_price(struct search *f, const struct conv_candidate *c, const struct share *t);
-/* The candidate's AMP as it runs with so many bytes of temporaries next to the operands. */
+/* The candidate's AMP as it runs with this many bytes of temporaries next to the operands. */
 struct amp conv_crowded_amp(const struct search *f, const struct conv_candidate *c, uint64_t temp_bytes);
 struct conv_cost conv_gathering(const struct search *f, const struct conv_candidate *c);
 bool conv_pads_tiles(const struct search *f, const struct conv_candidate *c);
@@ -365,7 +365,7 @@ struct passes {
     struct op_plan *plan;
     const struct chip *chip;
     uint64_t n_tiles, element_bytes;
-    uint64_t n_operand;                 /* tensors of so many elements and more are laid out like the operand; smaller ones are even */
+    uint64_t n_operand;                 /* tensors with at least this many elements are laid out like the operand, smaller ones evenly */
     double imbalance;                   /* elements of the operand on the fullest tile over an even share */
     uint64_t scratch_bytes;             /* results between passes, on the fullest tile */
     uint64_t room_bytes;                /* the most that temporaries may take of a tile */

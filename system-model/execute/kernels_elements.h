@@ -72,7 +72,7 @@ static inline void run_pair(const struct run *r)
     }
 }
 
-/* [gradient, a, b] to those of a and b. */
+/* From [gradient, a, b] to the gradients of a and b. */
 static inline void run_mul_backward(const struct run *r)
 {
     const struct op *f = op_forward(r->g, r->op);

@@ -92,7 +92,7 @@ static inline void norm_weights(const struct run *r, const struct norm_sets *s, 
     }
 }
 
-/* Forward [x, gamma, beta]; data [gradient, x, gamma]; weight [gradient, x] to those of gamma and beta. */
+/* Inputs: forward [x, gamma, beta]; data [gradient, x, gamma]; weight [gradient, x], which gives the gradients of gamma and beta. */
 static inline void run_norm(const struct run *r)
 {
     struct arena a = { 0 };

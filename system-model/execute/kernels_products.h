@@ -81,7 +81,7 @@ static inline void gather_row(void *user, size_t row, uint32_t worker)
                     memset(to, 0, c->in_chans * sizeof *to);
 }
 
-/* Adds the windows' elements to those of x that they were copies of, in the order of positions. */
+/* Adds each element of the windows to the element of x that it was copied from, in the order of positions. */
 static inline void scatter_windows(const struct conv *c, uint64_t image, uint64_t first_channel)
 {
     const real *from = c->windows;
@@ -144,7 +144,7 @@ static inline void run_conv(const struct run *r)
 /* Maximum: forward [x], backward [gradient, x, y]. Average: backward [gradient]; what is padding counts in the mean if asked to. */
 struct pool { const struct run *r; const struct op_attributes *at; const struct tensor *x, *y; bool most, forward; };
 
-/* Elements of x in the window of one position; their places, of channel 0. */
+/* The elements of x in the window of one position, by their places in channel 0. */
 static inline uint64_t pool_places(uint64_t *places, const struct pool *p, uint64_t position)
 {
     uint64_t n = 0, j = position % p->y->dims[2], i = position / p->y->dims[2] % p->y->dims[1], b = position / p->y->dims[2] / p->y->dims[1];

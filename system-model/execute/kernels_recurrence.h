@@ -86,7 +86,7 @@ static inline void lstm_forward(const struct run *r)
     arena_free(&a);
 }
 
-/* One step back: dg, the gradient before each gate's function, from that of the states; dc of the cells goes on to the step before. */
+/* One step back: dg, the gradient before each gate's function, follows from the states' gradient; dc, that of the cells, is passed to the step before. */
 static inline void lstm_step_back(const struct lstm *l, real *dg, real *dc, const real *dh, uint64_t row, const real *old_cells)
 {
     for (uint64_t s = 0; s < l->b; s++)
@@ -104,7 +104,7 @@ static inline void lstm_step_back(const struct lstm *l, real *dg, real *dc, cons
         }
 }
 
-/* Data pass [gradient, x, w, recurrent, bias, y] to the gradient of x, if wanted, and that of the gates. */
+/* The data pass reads [gradient, x, w, recurrent, bias, y], and gives the gradients of x, if wanted, and of the gates. */
 static inline void lstm_data(const struct run *r)
 {
     struct arena a = { 0 };
@@ -126,7 +126,7 @@ static inline void lstm_data(const struct run *r)
     arena_free(&a);
 }
 
-/* Weight pass [gates' gradient, x, y] to those of the input weights, the recurrent ones and the biases. */
+/* The weight pass reads [gates' gradient, x, y], and gives the gradients of input weights, recurrent weights and biases. */
 static inline void lstm_weights(const struct run *r)
 {
     const struct op *f = op_forward(r->g, r->op);

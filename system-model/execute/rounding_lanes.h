@@ -36,7 +36,7 @@ IN_LANES void lanes_to_nearest(lanes *x, const masks *exponent, int n_bits)
     *x = (*x + away) - away;
 }
 
-/* The same, down or up: up if the share of the way to the next number and the draw, of 2^24, make 1. */
+/* The same, rounded stochastically: up if the share of the way to the next number plus the draw, a share of 2^24, reaches 1. */
 IN_LANES void lanes_down_or_up(lanes *x, const masks *exponent, int n_bits, const masks *draws)
 {
     masks bias = (masks){ 0 } + (FLOAT_BIAS << FLOAT_BITS), place = *exponent - (n_bits << FLOAT_BITS);

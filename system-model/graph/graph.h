@@ -117,7 +117,7 @@ struct op_attributes {
     double epsilon;                                         /* norms: added to the variance; 0: 1e-5 */
     bool stable;                                            /* batch norm: the variance is of what is left when the mean is taken away */
     uint32_t axis;                                          /* concat, slice, pad */
-    uint32_t pieces;                                        /* slice: so many equal outputs; 0 means the range below */
+    uint32_t pieces;                                        /* slice: the number of equal outputs; 0 means the range below */
     uint64_t begin, length;                                 /* slice: the range; pad: zeros before, length afterwards; top-k: k */
     enum pad_border border;                                 /* pad */
     enum scatter_how scatter;                               /* scatter */
@@ -125,7 +125,7 @@ struct op_attributes {
     uint64_t view[MAX_VIEW_DIMS];                           /* transpose: the input seen in this shape; all 0: as it is.
                                                              * View, expand, resize, transposed convolution: the result's shape */
     uint32_t order[MAX_VIEW_DIMS];                          /* transpose: dimension i of the result is order[i] of the view */
-    uint32_t merge;                                         /* transpose: the last so many dimensions become one; 0 if none */
+    uint32_t merge;                                         /* transpose: the number of last dimensions that become one; 0 if none */
     enum data_type to_type;                                 /* cast, input preparation */
     uint32_t serial_steps;                                  /* split by the user's request (embedding serialised); 0 if none */
     double labels_per_sample;                               /* transducer loss: target length */
@@ -138,7 +138,7 @@ struct op {
     uint32_t forward_op;                    /* backward passes: the operation they differentiate; else NO_ID */
     uint32_t n_inputs, n_outputs;
     const uint32_t *inputs, *outputs;
-    const struct op_attributes *at;         /* a backward pass has those of the operation it differentiates; equal ones are the same */
+    const struct op_attributes *at;         /* a backward operation has the attributes of its forward one; equal attributes are one object */
 };
 
 /* A layer is the unit of placement and of recomputation: an encoder's attention half, a residual unit, a head. */

@@ -16,7 +16,7 @@ struct gradient_rule {
     uint8_t data_keeps, weight_keeps;
 };
 
-/* The element that counts of operations are for: one of the output, of the first input, or of the kernel's window. */
+/* A count of operations is per element of the output, of the first input, or of the kernel's window. */
 enum per { PER_OUTPUT, PER_INPUT, PER_WINDOW };
 
 struct op_rule {

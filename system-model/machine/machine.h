@@ -66,9 +66,9 @@ struct chip {
     const char *name;
     enum generation generation;             /* chips of one generation share their design and its fitted constants */
     uint64_t n_tiles, n_workers;            /* workers: per tile */
-    uint64_t worker_turn_cycles;            /* a worker issues once in so many cycles, but not more often than once in n_workers; 0: n_workers */
+    uint64_t worker_turn_cycles;            /* cycles between two instructions of a worker, at least n_workers; 0: n_workers */
     double clock_hz;
-    enum planner_copies planner_copies;     /* those of the software release that compiles its programs */
+    enum planner_copies planner_copies;     /* the rule of the software release that compiles its programs */
     enum planner_input planner_input;       /* that release has it, too */
     uint64_t tile_memory_bytes;             /* SRAM of a tile */
     uint64_t interleaved_bytes;             /* the part of it with 128-bit loads */

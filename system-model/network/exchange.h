@@ -23,7 +23,7 @@ extern const char *const exchange_kind_names[N_EXCHANGE_KINDS];
 struct exchange_request {
     enum exchange_kind kind;
     uint32_t from, to;          /* IPUs */
-    uint32_t n_ipus;            /* 1: `from`, and `to` if it is another; 2: both; more: the first so many of the machine */
+    uint32_t n_ipus;            /* 1: `from`, and `to` if it is another; 2: both; n > 2: the first n IPUs of the machine */
     uint32_t n_tiles;           /* the tiles of each IPU */
     uint32_t n_operands;
     double bytes;               /* a message */

@@ -39,7 +39,7 @@ struct topology {
 
 /* Faults of the machine during a run ([faults] of a recipe). */
 struct link_fault { uint32_t from, to; double rate_share; };    /* the share left in both directions; 0 if the link is cut */
-struct chip_fault { uint32_t ipu; double slowdown; };           /* at least 1: its compute takes so many times as long */
+struct chip_fault { uint32_t ipu; double slowdown; };           /* at least 1: the factor by which its compute takes longer */
 struct faults {
     const struct link_fault *links; size_t n_links;
     const struct chip_fault *chips; size_t n_chips;

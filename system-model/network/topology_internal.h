@@ -16,7 +16,7 @@ static inline enum gateway_topology gateways(const struct topology *t)
 
 static inline uint32_t hubs_per_domain(const struct topology *t) { return t->n_hubs / t->n_domains; }
 
-/* topology_link(), but its ends are those of the first domain. It is faster, and is called for every link of every route. */
+/* topology_link() with ends in the first domain. It is faster, and is called for every link of every route. */
 static inline struct link link_without_ends(const struct topology *t, uint32_t link)
 {
     if (link >= t->first_port)

@@ -40,12 +40,12 @@ struct table_column {
     int csv_digits;                     /* 0: 10, enough to see any change and few enough not to show rounding */
     bool zero_is_unknown;               /* a real number or 32-bit count that is 0, or an empty text, is not known */
     bool aligns_right, is_code;         /* text that holds numbers; Markdown sets it in backticks */
-    int digits;                         /* there, a real number is a quantity: so many digits, and the unit with a prefix */
+    int digits;                         /* there, a real number is a quantity with this many digits, and the unit with a prefix */
     bool shows_sign;                    /* a quantity that is a change: + or - */
     const char *unit, *help;            /* for lists of columns; tables print the unit of a quantity alone */
 };
 
-/* On 32-bit machines size_t is none of the types of fixed size, so it is named by itself. */
+/* On 32-bit machines size_t differs from all types of fixed size, so it needs a case of its own. */
 #if SIZE_MAX == UINT32_MAX
 #define CELL_OF_SIZE size_t: CELL_U32,
 #else

@@ -26,12 +26,12 @@ struct stage_plan {
     struct cycles forward, backward;    /* one micro-batch; backward includes recomputation and gradient accumulation */
     uint64_t forward_cycles, backward_cycles;   /* their sums */
     uint64_t recompute_cycles;          /* part of backward */
-    uint32_t n_layers_again;            /* the first so many layers are computed again before their backward pass */
+    uint32_t n_layers_again;            /* this many first layers are recomputed before their backward pass */
     uint64_t forward_mac, backward_mac, recompute_mac;
     struct energy energy;               /* one micro-batch: forward and backward pass, with recomputation */
     uint64_t n_parameters, n_copied, weight_bytes;  /* copied: tied weights that belong to another IPU; bytes: including them */
     uint64_t output_bytes;              /* activations handed to the next stage, one micro-batch */
-    uint64_t stash_bytes, kept_input_bytes;     /* kept for one micro-batch in flight: of activations, of the host's inputs */
+    uint64_t stash_bytes, kept_input_bytes;     /* activations, and inputs from the host, kept for one micro-batch in flight */
     uint64_t activation_bytes;          /* live tensors of a task, with its own stash, where there are most */
     uint64_t received_bytes[2];         /* from a neighbour, one micro-batch, by task_kind */
     struct stage_layer *layers;         /* by layer of the stage */

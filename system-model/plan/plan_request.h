@@ -59,7 +59,7 @@ struct plan_request {
     struct optimizer optimizer;
     enum collective_method all_reduce_method;
     uint32_t n_hosts, n_instances;      /* machines; processes on all of them together */
-    uint64_t timed_steps;               /* the published rate is the mean of so many steps from the start of a run; 0: of later steps */
+    uint64_t timed_steps;               /* steps from the start of a run over which the published rate is the mean; 0: later steps */
     struct program program;             /* with the recipe's own settings applied */
     struct system_times fitted;
     double host_decode_bytes_per_s;     /* one host's input pipeline; 0 if it is no limit */
