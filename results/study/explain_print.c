@@ -70,20 +70,20 @@ static bool helps(const struct move *m)
     return !m->refused && m->relative < -HELP_SHOWN && is_choice(m->input);
 }
 
-/* `of` begins the name of the input that is changed. */
-static const struct move *best_move(const struct explanation *e, bool of_recipe, const char *of)
+/* `of` begins the name of the input that is changed. A recipe's move on more IPUs is another purchase, and told apart. */
+static const struct move *best_move(const struct explanation *e, bool of_recipe, bool more_ipus, const char *of)
 {
     for (size_t i = 0; i < e->moves.n; i++) {
         const struct move *m = &e->moves.items[i];
-        if (helps(m) && m->input->of_recipe == of_recipe && (m->fits || !e->result->fits) && strncmp(m->input->name, of, strlen(of)) == 0)
+        if (helps(m) && m->input->of_recipe == of_recipe && (m->ipus > e->result->ipus) == more_ipus && (m->fits || !e->result->fits) && strncmp(m->input->name, of, strlen(of)) == 0)
             return m;
     }
     return NULL;
 }
 
-static void add_best(struct document *d, const struct explanation *e, bool of_recipe, const char *of, const char *what)
+static void add_best(struct document *d, const struct explanation *e, bool of_recipe, bool more_ipus, const char *of, const char *what)
 {
-    const struct move *m = best_move(e, of_recipe, of);
+    const struct move *m = best_move(e, of_recipe, more_ipus, of);
     if (m)
         document_line(d, "  %s: %s saves %.1f %% of the time per sample", what, move_text(m, d->arena), -100 * m->relative);
 }
@@ -108,7 +108,7 @@ static void add_host(struct document *d, const struct explanation *e)
     else if (busy > 0)
         document_line(d, "  host: each process keeps %.2g %s busy with its input", busy,
                       isinf(cores) ? "cores (how many there are is not known)" : arena_printf(d->arena, "of %.4g cores", cores));
-    add_best(d, e, true, "hosts.", "helps the host most");
+    add_best(d, e, true, false, "hosts.", "helps the host most");
 }
 
 /* The fullest tile by region, largest first. */
@@ -158,8 +158,9 @@ static void add_conclusion(struct document *d, const struct explanation *e)
     add_fullest_tile(d, e);
     if (!r->fits)
         add_fitting(d, e);
-    add_best(d, e, true, "", "helps most in the recipe");
-    add_best(d, e, false, "", "helps most in the machine");
+    add_best(d, e, true, false, "", "helps most in the recipe");
+    add_best(d, e, true, true, "", "on more IPUs");
+    add_best(d, e, false, false, "", "helps most in the machine");
     add_host(d, e);
 }
 

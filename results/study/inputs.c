@@ -139,6 +139,7 @@ static struct move try_move(const struct input *in, const char *to, const struct
         return m;
     }
     m.fits = r.fits;
+    m.ipus = r.ipus;
     m.step_time_s = r.step_time_s;
     m.sample_time_s = 1 / r.throughput_samples_per_s;
     m.relative = m.sample_time_s * base->throughput_samples_per_s - 1;

@@ -3,8 +3,8 @@
  * inputs.h - every value that a simulation reads from a sheet or a recipe, and what happens when one of them moves.
  *
  * A sheet's number moves by a tenth towards a faster machine, or the other way if that is slower or not allowed. A
- * recipe's number, or each of a list of memory shares, is halved and doubled, and a choice takes each of its other values. Every move is a whole simulation,
- * plan included.
+ * recipe's number, or each of a list of memory shares, is halved and doubled, and a choice takes each of its other
+ * values. Every move is a whole simulation, plan included.
  */
 #ifndef INPUTS_H
 #define INPUTS_H
@@ -36,6 +36,7 @@ struct move {
     double relative;                    /* change of the sample time: -0.05 is 5 % faster */
     double breakdown_s[N_PARTS];
     double energy_relative;             /* change of the energy of a sample, with hosts and cooling; 0 if that is not known */
+    uint64_t ipus;                      /* chips in use with it */
 };
 struct moves { struct move *items; size_t n, cap; };
 

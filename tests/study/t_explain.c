@@ -534,7 +534,7 @@ static void fewer_that_fit(struct explanation *e, struct move *moves, const stru
     assert_non_null(strstr(text, "  no change of a single value makes it fit; 'podbench run' tries combinations\n"));
     assert_null(strstr(text, "in the machine"));
     free(text);
-    moves[0] = (struct move){ sheet, "40", NULL, true, 0.75, 0, -0.00052, { 0 }, 0 };      /* a twentieth of a per cent is not shown, slightly more is */
+    moves[0] = (struct move){ sheet, "40", NULL, true, 0.75, 0, -0.00052, { 0 }, 0, 0 };      /* a twentieth of a per cent is not shown, slightly more is */
     PRINTED(text, explain_write(f, FORMAT_TEXT, e));
     assert_string_equal(lines_from(text, "in the machine", 1), "  helps most in the machine: machine.sheet 2 -> 40 saves 0.1 % of the time per sample\n");
     free(text);
@@ -563,10 +563,10 @@ static void what_helps_by_hand(void **state)
                               task = { .name = "training.task", .value = "4", .unit = "", .of_recipe = true },
                               measured = { .name = "hosts.timed_steps", .value = "6", .unit = "", .of_recipe = true };
     struct move moves[] = {
-        { &own, "70", "no", true, 0.5, 0, -0.5, { 0 }, 0 }, { &data, "90", NULL, true, 0.6, 0, -0.4, { 0 }, 0 }, { &own, "50", NULL, false, 0.7, 0, -0.3, { 0 }, 0 },
-        { &sheet, "40", NULL, true, 0.75, 0, -0.2, { 0 }, 0 }, { &own, "60", NULL, true, 0.875, 0, -0.1, { 0 }, 0 }, { &sheet, "30", NULL, true, 1.125, 0, 0.1, { 0 }, 0 },
-        { &own, "80", NULL, true, 1, 0, -0.00051, { 0 }, 0 }, { &own, "20", NULL, true, 1, 0, -0.0005, { 0 }, 0 }, { &task, "95", NULL, true, 0.5, 0, -0.9, { 0 }, 0 },
-        { &measured, "97", NULL, true, 0.5, 0, -0.8, { 0 }, 0 },
+        { &own, "70", "no", true, 0.5, 0, -0.5, { 0 }, 0, 0 }, { &data, "90", NULL, true, 0.6, 0, -0.4, { 0 }, 0, 0 }, { &own, "50", NULL, false, 0.7, 0, -0.3, { 0 }, 0, 0 },
+        { &sheet, "40", NULL, true, 0.75, 0, -0.2, { 0 }, 0, 0 }, { &own, "60", NULL, true, 0.875, 0, -0.1, { 0 }, 0, 0 }, { &sheet, "30", NULL, true, 1.125, 0, 0.1, { 0 }, 0, 0 },
+        { &own, "80", NULL, true, 1, 0, -0.00051, { 0 }, 0, 0 }, { &own, "20", NULL, true, 1, 0, -0.0005, { 0 }, 0, 0 }, { &task, "95", NULL, true, 0.5, 0, -0.9, { 0 }, 0, 0 },
+        { &measured, "97", NULL, true, 0.5, 0, -0.8, { 0 }, 0, 0 },
     };
     struct simulation sim = {0};
     struct result r = {0};
@@ -592,6 +592,12 @@ static void what_helps_by_hand(void **state)
         "  parallel.own 1 -> 80                       -0.1 %  +0.00 s\n");
     assert_null(strstr(text, "makes it fit"));
     assert_null(strstr(text, "not said by the recipe"));
+    free(text);
+    moves[4].ipus = r.ipus + 1;                 /* more IPUs are no better recipe */
+    PRINTED(text, explain_write(f, FORMAT_TEXT, &e));
+    assert_string_equal(lines_from(text, "helps most", 2), "  helps most in the recipe: parallel.own 1 -> 80 saves 0.1 % of the time per sample\n"
+                                                           "  on more IPUs: parallel.own 1 -> 60 saves 10.0 % of the time per sample\n");
+    moves[4].ipus = 0;
     free(text);
     /* A model that does not fit is helped by moves that do not fit either; of those that make it fit, the recipe's
      * fastest is named. */
@@ -621,9 +627,9 @@ static void what_a_recipe_leaves_to_a_sheet(void **state)
                               first = { .name = "framework.first", .value = "6", .path = "there", .line = 9, .of_recipe = true, .on_sheet = true },
                               same = { .name = "framework.same", .value = "5", .path = "there", .line = 8, .of_recipe = true, .on_sheet = true };
     struct move moves[] = {
-        { &first, "60", NULL, true, 0.4, 0, -0.6, { 0 }, 0 }, { &own, "70", NULL, true, 0.5, 0, -0.5, { 0 }, 0 }, { &sheet, "80", NULL, true, 0.6, 0, -0.4, { 0 }, 0 }, { &left, "50", NULL, true, 1.3, 0, 0.3, { 0 }, 0 },
-        { &left, "51", NULL, true, 0.8, 0, -0.2, { 0 }, 0 }, { &also, "40", NULL, false, 0.99, 0, -0.01, { 0 }, 0 }, { &same, "30", NULL, true, 1, 0, 0.0099, { 0 }, 0 },
-        { &same, "20", "no", true, 1, 0, 0.7, { 0 }, 0 },
+        { &first, "60", NULL, true, 0.4, 0, -0.6, { 0 }, 0, 0 }, { &own, "70", NULL, true, 0.5, 0, -0.5, { 0 }, 0, 0 }, { &sheet, "80", NULL, true, 0.6, 0, -0.4, { 0 }, 0, 0 }, { &left, "50", NULL, true, 1.3, 0, 0.3, { 0 }, 0, 0 },
+        { &left, "51", NULL, true, 0.8, 0, -0.2, { 0 }, 0, 0 }, { &also, "40", NULL, false, 0.99, 0, -0.01, { 0 }, 0, 0 }, { &same, "30", NULL, true, 1, 0, 0.0099, { 0 }, 0, 0 },
+        { &same, "20", "no", true, 1, 0, 0.7, { 0 }, 0, 0 },
     };
     struct simulation sim = {0};
     struct result r = {0};
