@@ -64,10 +64,10 @@ void report_write_opening(FILE *f, const struct check *c, const struct results *
 
 /* ---- what would help the largest run --------------------------------------------------------------------------- */
 
-/* Another set of data is no remedy. */
-static bool can_help(const struct move *m)
+/* Another set of data is no remedy, nor are more IPUs. */
+static bool can_help(const struct move *m, uint64_t ipus)
 {
-    return !m->refused && m->fits && m->relative < 0 && strncmp(m->input->name, "data.", 5) != 0;
+    return !m->refused && m->fits && m->ipus <= ipus && m->relative < 0 && strncmp(m->input->name, "data.", 5) != 0;
 }
 
 /* The moves that save most, each key once; they are sorted by the size of their change. */
@@ -80,7 +80,7 @@ static void write_moves(FILE *f, const struct explanation *e, struct arena *a)
         bool repeats = false;
         for (size_t k = 0; k < n; k++)
             repeats |= text_is(shown[k], m->input->name);
-        if (!can_help(m) || repeats)
+        if (!can_help(m, e->result->ipus) || repeats)
             continue;
         shown[n++] = m->input->name;
         fprintf(f, "<li><code>%s</code> %s &rarr; %s: %.1f&nbsp;%% less time a sample</li>\n", xml_text(m->input->name, a), xml_text(m->input->value, a),
