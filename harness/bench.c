@@ -84,7 +84,7 @@ static bool manifest_json(json_t **out, const struct options *o, size_t n_recipe
 static void write_rows(FILE *f, const void *results)
 {
     const struct results *set = results;
-    result_write_csv_header(f);
+    result_write_csv(f, NULL);
     for (size_t i = 0; i < set->n; i++)
         result_write_csv(f, &set->items[i]);
 }

@@ -114,17 +114,12 @@ void result_write_csv(FILE *f, const struct result *r)
     arena_free(&scratch);
 }
 
-void result_write_csv_header(FILE *f)
-{
-    result_write_csv(f, NULL);
-}
-
 const char *result_columns(struct arena *a)
 {
     char *text = NULL;
     size_t n = 0;
     FILE *f = text_stream(&text, &n);
-    result_write_csv_header(f);
+    result_write_csv(f, NULL);
     return text_close(f, &text, a);
 }
 

@@ -33,9 +33,8 @@ struct document;
 void result_document(struct document *d, const struct result *r);      /* as text, one line per value */
 /* The answer's line of a group, "speed: ..., ..."; NULL where it has no phrase to show. */
 const char *result_line(enum metric_group group, const struct result *r, double uncertainty, struct arena *a);
-void result_write_csv_header(FILE *f);
 const char *result_columns(struct arena *a);    /* the header's text: equal for two versions that write the same columns */
-void result_write_csv(FILE *f, const struct result *r);
+void result_write_csv(FILE *f, const struct result *r);         /* r NULL: the header */
 struct table result_table(struct arena *a);     /* its columns, without rows; they may be a struct that begins with a result */
 struct json_t *result_json(const struct result *r);             /* jansson; the caller owns it */
 void result_json_add_groups(struct json_t *object, const struct result *r);     /* "energy" and "money" */

@@ -153,7 +153,7 @@ void sweep_write_header(FILE *f, const struct sweep *w)
     const struct table t = sweep_table(w->space, &a);
     if (w->format == SWEEP_CSV) {
         table_write_cells(f, &t, NULL);
-        result_write_csv_header(f);
+        result_write_csv(f, NULL);
     }
     arena_free(&a);
 }

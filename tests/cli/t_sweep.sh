@@ -225,7 +225,7 @@ result $? "and the others are not" "$(cat "$work/err")"
 # A sheet's value on one IPU whose links carry nothing: told if none of its values changes anything; and what is set for all configurations.
 c600=vendor-c600-resnet50-b1-poprt first="has no effect in the first configuration"
 run sweep $c600 --over machine.link_bytes_per_s=1e9,2e9 --over machine.clock_hz=1.5e9,1.6e9 --over machine.n_links=1 \
-    --set machine.link_efficiency=0.9 --set machine.tdp_w=190 --set parallel.embedding_serial_steps=4
+    --set machine.link_efficiency=0.9 --set machine.board_power_w=190 --set parallel.embedding_serial_steps=4
 gives 0 "podbench: $c600: parallel.embedding_serial_steps $first" "an idle key that is set for all configurations is told"
 for key in machine.link_bytes_per_s machine.n_links machine.link_efficiency; do
     grep -q "^podbench: $c600: $key $first\$" "$work/err"

@@ -34,7 +34,7 @@ static void a_result_as_text_and_back(void **state)
     }
     assert_true(result_column_is_provenance("version") && result_column_is_provenance("inputs") && result_column_is_provenance("overrides"));
     assert_false(result_column_is_provenance("id") || result_column_is_provenance("fault_cost_s"));
-    PRINTED(csv, (result_write_csv_header(f), result_write_csv(f, &r)));
+    PRINTED(csv, (result_write_csv(f, NULL), result_write_csv(f, &r)));
     const char *path = temp_file(csv, strlen(csv), ".csv");
     assert_true(results_load(&back, path, &a, &err));
     unlink(path);
@@ -140,7 +140,7 @@ static void results_of_other_versions(void **state)
                         .latency_s = 0.0035, .fits = true, .mfu = 0.31, .hfu = 0.37, .version = "v", .overrides = "o", .inputs = "i" };
     char *csv;
     (void)state;
-    PRINTED(csv, (result_write_csv_header(f), result_write_csv(f, &r)));
+    PRINTED(csv, (result_write_csv(f, NULL), result_write_csv(f, &r)));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena a = {0};
         struct err err = { "" };
@@ -168,7 +168,7 @@ static void rows_have_names_of_their_own(void **state)
     for (int reads = 0; reads < 2; reads++) {
         char *csv;
         PRINTED(csv, {
-            result_write_csv_header(f);
+            result_write_csv(f, NULL);
             for (size_t i = reads ? 0 : 1; i < (reads ? 5 : 3); i++)
                 result_write_csv(f, &(struct result){ .id = names[i], .workload = "w", .system = "s", .ipus = 7, .global_batch = 33,
                                                       .throughput_samples_per_s = 1, .step_time_s = 1, .version = "v", .overrides = "", .inputs = "i" });
