@@ -392,6 +392,41 @@ static void required_keys_are_missed(void **state)
     arena_free(&l.a);
 }
 
+/* A key that is taken away is as one that the file never had, for each key of three recipes; and a file's bad value may be replaced, but not kept. */
+static void a_removed_key_was_never_there(void **state)
+{
+    static const char *const ids[] = { pod16, "mlperf-v2.0-closed-bow-pod64-resnet50", "vendor-c600-resnet50-b1-poprt" };
+    struct loaded l, without, never;
+    size_t n_equal = 0;
+    char *text;
+    (void)state;
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        assert_true(load(&l, ids[i], NULL, 0));
+        assert_true(read_text_file(&text, NULL, l.r.path, 1 << 20, &l.a, NULL));
+        for (const struct ini_entry *e = l.r.entries; e < l.r.entries + l.r.n_entries; e++) {
+            const char *line = text, *taken = arena_printf(&l.a, "%s.%s=", e->section, e->key);
+            for (uint32_t k = 1; k < e->line; k++)
+                line = strchr(line, '\n') + 1;
+            const char *cut = arena_printf(&l.a, "%.*s%s", (int)(line - text), text, strchr(line, '\n') + 1);
+            bool good = load(&without, ids[i], &taken, 1);
+            assert_true(load(&never, temp_file(cut, strlen(cut), ".ini"), NULL, 0) == good);
+            for (size_t k = 0; k < n_recipe_keys && good; k++, n_equal++)
+                assert_string_equal(field_text(&recipe_keys[k].field, &without.r, &l.a), field_text(&recipe_keys[k].field, &never.r, &l.a));
+            arena_free(&without.a);
+            arena_free(&never.a);
+        }
+        const char *bad_value = arena_printf(&l.a, "%s\n[cost]\nprice_per_hour = dear\n", text), *path = temp_file(bad_value, strlen(bad_value), ".ini");
+        assert_false(load(&without, path, NULL, 0));
+        assert_non_null(strstr(without.err.msg, "price_per_hour: 'dear' is not a number"));
+        arena_free(&without.a);
+        assert_true(LOAD(&without, path, "cost.price_per_hour=3"));
+        assert_true(without.r.price_per_hour == 3 && without.r.replicas == l.r.replicas);
+        arena_free(&without.a);
+        arena_free(&l.a);
+    }
+    assert_true(n_equal > 1000);
+}
+
 /* ---- every recipe that is here ------------------------------------------------------------------------ */
 
 static uint64_t count_parts(const struct graph *g, uint32_t part)
@@ -673,7 +708,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(settings_beside_the_table_are_overridden), cmocka_unit_test(faults_are_read), cmocka_unit_test(overrides_are_named_in_refusals), cmocka_unit_test(lists_and_faults_at_their_limits),
     cmocka_unit_test(bad_recipes_are_refused), cmocka_unit_test(every_bad_recipe_has_its_message),
     cmocka_unit_test(unknown_recipes_name_near_ones), cmocka_unit_test(a_file_needs_no_folder), cmocka_unit_test(settings_are_all_keys), cmocka_unit_test(overrides_stand_in_place), cmocka_unit_test(required_keys_are_missed),
-    cmocka_unit_test(every_recipe_is_sound),
+    cmocka_unit_test(every_recipe_is_sound), cmocka_unit_test(a_removed_key_was_never_there),
     cmocka_unit_test(keys_without_effect_are_reported), cmocka_unit_test(keys_that_matter_elsewhere),
     cmocka_unit_test(a_moment_is_as_wide_as_its_weight), cmocka_unit_test(an_optimizer_of_inference_is_known), cmocka_unit_test(a_first_key_without_effect), cmocka_unit_test(keys_are_listed),
     cmocka_unit_test(defaults_are_as_listed),

@@ -35,6 +35,33 @@ static void weights_of_all_properties(void **state)
     arena_free(&a);
 }
 
+/* Runs one after the other, each of which differs from the one before in two properties; and two long names that begin alike. */
+static void distances_follow_what_changes(void **state)
+{
+    static const char begin[] = "a name of more than forty-eight characters begins so";
+    struct distances d = {0};
+    (void)state;
+    make_three();
+    for (size_t i = 0; i < 2 * (size_t)N_PROPERTIES; i++) {
+        size_t property = i % N_PROPERTIES;
+        struct properties at = with(property, property < BY_IPUS ? arena_printf(&a, "%s %zu", i < N_PROPERTIES ? "another" : begin, i / 2) : "0.5");
+        distances_find(&d, &three_groups, &at, &a);
+        for (size_t k = 0; k < three_groups.n; k++) {
+            const struct apart fresh = properties_apart(&at, &three[k].at);
+            assert_true(d.items[k].apart.distance == fresh.distance && d.items[k].apart.unlike == fresh.unlike);
+            assert_true(distance_is_of_kind(&d.items[k]) == (property > BY_MODE));
+        }
+    }
+    struct properties long_name = with(BY_FRAMEWORK, arena_printf(&a, "%s, and ends so", begin)), other = with(BY_FRAMEWORK, arena_printf(&a, "%s, or not", begin));
+    const struct references one_long = { .items = &(struct reference){ .at = long_name }, .n = 1 };
+    struct distances of_long = {0};
+    distances_find(&of_long, &one_long, &long_name, &a);
+    assert_near(of_long.items[0].apart.distance, 0, 0);
+    distances_find(&of_long, &one_long, &other, &a);
+    assert_near(of_long.items[0].apart.distance, 1, 0);
+    arena_free(&a);
+}
+
 /* ---- intervals ------------------------------------------------------------------------------------ */
 
 /* The mean of weighted errors is off itself: sqrt(1 + 1 / sum of the weights). */
@@ -232,7 +259,7 @@ static void coverage_as_text(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(distances_by_hand), cmocka_unit_test(weights_of_all_properties), cmocka_unit_test(intervals_by_hand),
+    cmocka_unit_test(distances_by_hand), cmocka_unit_test(distances_follow_what_changes), cmocka_unit_test(weights_of_all_properties), cmocka_unit_test(intervals_by_hand),
     cmocka_unit_test(distances_differ), cmocka_unit_test(no_run_is_without_error), cmocka_unit_test(what_is_unlike_is_wider),
     cmocka_unit_test(nine_in_ten_of_twenty), cmocka_unit_test(coverage_by_hand), cmocka_unit_test(coverage_as_text),
 };

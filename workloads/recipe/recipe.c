@@ -212,14 +212,6 @@ static bool read_entries(struct recipe *r, bool has_values, struct arena *a, str
     return true;
 }
 
-const struct ini_entry *recipe_entry_of(const struct recipe *r, const char *section, const char *key)
-{
-    for (size_t i = 0; i < r->n_entries; i++)
-        if (text_is(r->entries[i].key, key) && text_is(r->entries[i].section, section))
-            return &r->entries[i];
-    return NULL;
-}
-
 const struct ini_entry *recipe_entry(const struct recipe *r, const char *name)
 {
     const char *point = strchr(name, '.');

@@ -118,11 +118,11 @@ size_t recipe_settings(struct recipe_setting **out, const struct recipe *r, stru
     for (size_t i = 0; i < n_recipe_keys; i++) {
         const struct recipe_key *k = &recipe_keys[i];
         (*out)[i] = (struct recipe_setting){ .section = k->section, .field = &k->field, .matters = !k->matters || k->matters(r) };
-        const struct ini_entry *e = recipe_entry_of(r, k->section, k->field.name);
-        if (e) {
-            (*out)[i].value = e->value;
-            (*out)[i].line = e->line;
-        }
+    }
+    for (const struct ini_entry *e = r->entries; e < r->entries + r->n_entries; e++) {
+        const struct recipe_key *k = recipe_key_of(e);
+        if (k)
+            (*out)[k - recipe_keys].value = e->value, (*out)[k - recipe_keys].line = e->line;
     }
     return n_recipe_keys;
 }

@@ -17,7 +17,6 @@ extern const size_t n_recipe_keys;
 const struct recipe_key *recipe_key_find(const char *section, const char *key);     /* NULL if none of the table */
 void recipe_place_entry(struct ini_entry *e);               /* looks the entry's key up, for all later recipe_key_of() */
 const struct recipe_key *recipe_key_of(const struct ini_entry *e);      /* recipe_key_find() */
-const struct ini_entry *recipe_entry_of(const struct recipe *r, const char *section, const char *key);    /* recipe_entry() by two names */
 bool recipe_key_describes(const struct recipe_key *k);      /* it documents a run, and may have no effect */
 bool recipe_takes_hyperparameter(const char *key);
 bool recipe_takes_fault(const char *key);

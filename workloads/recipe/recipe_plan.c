@@ -15,7 +15,7 @@ enum { N_OPTIMIZERS = sizeof optimizers / sizeof *optimizers };
 /* The head of a message: "path:12: key", or the override that set it. */
 static const char *where(const struct recipe *r, const char *section, const char *key, struct arena *a)
 {
-    const struct ini_entry *e = recipe_entry_of(r, section, key);
+    const struct ini_entry *e = recipe_entry(r, arena_printf(a, "%s.%s", section, key));
     return e ? recipe_entry_place(r, e, a) : arena_printf(a, "%s: %s", r->path, key);
 }
 
