@@ -229,6 +229,7 @@ static struct hash_entry *cached_compiler(struct simulator *s, struct hash_entry
 {
     const struct simulation *other = s->options.splits_of;
     struct hash_entry *splits_of = other ? ((struct cached_compiler *)other->compiler_entry->value)->topology : NULL;
+    splits_of = splits_of == topology ? NULL : splits_of;       /* the chip's own */
     const struct hash_entry *key[] = { graph, topology, splits_of };
     bool is_new;
     struct hash_entry *x = entry_of(&s->compilers, key, sizeof key, sizeof(struct cached_compiler), &is_new);
