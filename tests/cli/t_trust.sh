@@ -73,9 +73,9 @@ for command in explain plan timeline; do
     ! grep -q tile_memory "$work/err"
     result $? "but memory that is left free has one" "$(cat "$work/err")"
 done
-run run vendor-c600-resnet50-b1-poprt --set machine.clock_hz=1.5e9 --set machine.tdp_w=190
+run run vendor-c600-resnet50-b1-poprt --set machine.clock_hz=1.5e9 --set machine.board_power_w=190
 gives 0 "no effect here: machine.clock_hz" "a value that is the sheet's own has none"
-! grep -q tdp_w "$work/err"
+! grep -q board_power_w "$work/err"
 result $? "what changes the energy alone has one" "$(cat "$work/err")"
 run diff $resnet $resnet --set parallel.gradient_accumulation=7 --set a:machine.clock_hz=2e9 --format json
 json '@{$o->{causes}} == 2 && $o->{causes}[0]{cause} eq "parallel.gradient_accumulation 10 -> 7" && $o->{causes}[1]{cause} eq "machine.clock_hz 2e9 -> 1.325e9"
