@@ -134,6 +134,8 @@ void configuration_vary(struct configuration *c, const char *text, const char *c
 bool setting_is_of(const char *setting, const char *key);      /* "key=..." */
 /* Warns of settings without effect; where names the configuration in the message: "first". The warnings are added to notes, an array, or NULL. */
 void warn_idle_settings(struct configuration *c, const char *where, struct json_t *notes, struct session *s);
+/* Leaves out, one after the other, settings without which the recipe with its sets is found again; returns how many remain. --unfolded keeps all. */
+size_t settings_that_matter(const char **settings, size_t n, const char *recipe, const char *const *sets, size_t n_sets, struct session *s);
 /* The number that --jobs gives, or one for each core. */
 bool count_threads(uint32_t *out, const struct options *o, struct err *err);
 /* Rows of spec sheets as a table: machine.c. */

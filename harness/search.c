@@ -376,8 +376,10 @@ int command_search(const struct options *o, struct session *s, struct err *err)
         return EXIT_BAD_INPUT;
     struct document d = { .arena = &s->arena };
     json_t *notes = json_array();
-    if (found->any)
+    if (found->any) {
         search_warn_idle_keys(&found->best, &q, notes, s);
+        found->best.n_settings = settings_that_matter(found->best.settings, found->best.n_settings, q.recipe, q.sets, q.n_sets, s);
+    }
     document_member(&d, "objective", json_string(objective_names[q.objective]));
     add_found(&d, "recipe", &found->own, &found->own);
     add_best_found(&d, found, gain, o);

@@ -150,6 +150,34 @@ void warn_unused_keys(const struct simulation *sim, const struct result *r, cons
         fprintf(s->log, "podbench: %s: no effect here: %s\n", sim->recipe.id, names_list(names, n, scratch));
 }
 
+size_t settings_that_matter(const char **settings, size_t n, const char *recipe, const char *const *sets, size_t n_sets, struct session *s)
+{
+    struct arena scratch = {0};
+    struct configuration c = { .recipe = recipe };
+    struct simulation sim;
+    struct result r;
+    size_t kept = 0;
+    configuration_add(&c, sets, n_sets, &scratch);
+    configuration_add(&c, settings, n, &scratch);
+    const char **texts = ARENA_ROOM(&scratch, const char *, c.n);
+    for (size_t i = 0; i < c.n; i++)
+        texts[i] = c.settings[i].text;
+    if (n == 0 || s->paths.unfolded || !simulator_run(&s->simulator, &sim, &r, recipe, texts, c.n, NULL)) {
+        arena_free(&scratch);
+        return n;
+    }
+    json_t *found = all_findings(&sim, &r);
+    for (size_t i = n_sets; i < c.n; i++) {
+        c.settings[i].is_idle = is_found_again(found, &c, i, NULL, s);
+        if (!c.settings[i].is_idle)
+            settings[kept++] = texts[i];
+    }
+    json_decref(found);
+    simulation_free(&sim);
+    arena_free(&scratch);
+    return kept;
+}
+
 /* ---- one configuration of many --------------------------------------------------------------------------- */
 
 bool setting_is_of(const char *setting, const char *key)

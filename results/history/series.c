@@ -124,9 +124,9 @@ static double mean_tail(const double *a, size_t n, size_t m, double s)
 {
     enum { NEAR = 2 };                              /* a sum below this many deviations is not unusual */
     double sd = sqrt(gsl_stats_tss_m(a, 1, n, 0) / (double)n), share = (double)m / (double)n;
-    double least = largest_share(a, n, m);
     if (!(sd > 0) || s < NEAR * sd * sqrt((double)m * (1 - share)))
         return 1;
+    double least = largest_share(a, n, m);
     struct tilted_draw t = { .level = log(share / (1 - share)) };
     double level_0 = t.level, log_sum_0 = (double)n * log1p(exp(level_0)), n_n_0 = (double)m * (1 - share);
     if (!tilt_solve(&t, a, n, (double)m, s, sd))

@@ -199,7 +199,8 @@ bool tree_walk(size_t *n_folders, const char *dir, const struct tree_visit *v, s
 /* One system and benchmark. Medians are over the runs that converged (over all, when none did). NaN if unknown. */
 struct score_row {
     const char *round, *division, *submitter, *system, *benchmark;      /* from the path, or else the logs; "" unknown */
-    uint64_t runs, failed, required_runs;       /* failed: refused, or without a time */
+    uint64_t runs, required_runs;
+    double failed;                      /* runs that are refused, or without a time; NaN if the folder cannot be judged */
     uint64_t dropped;                   /* fastest runs that the score leaves out, and as many slowest; failed runs are the slowest */
     double score_minutes;               /* the official score; NaN if there is none, the note says why */
     double scaling;                     /* already in score_minutes; 1 without a scaling.json that the edition reads */

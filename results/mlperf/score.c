@@ -33,7 +33,7 @@ static void fill_spread(struct score_row *row, const struct folder *f, double *r
     for (size_t i = 0; i < f->n; i++)
         if (run_counts(&f->runs[i]))
             room[n++] = f->runs[i].minutes;
-    row->failed = f->n - n;
+    row->failed = f->problem ? (double)NAN : (double)(f->n - n);
     if (n) {
         row->mean_minutes = statistics_mean(room, n);
         gsl_stats_minmax(&row->min_minutes, &row->max_minutes, room, 1, n);
@@ -48,8 +48,8 @@ static const char *score_note(const struct folder *f, const struct score_row *ro
     const char *note = "";
     if (f->n != row->required_runs)
         note = arena_printf(a, "%zu logs, %s wants %llu: the package is refused", f->n, f->round, (unsigned long long)row->required_runs);
-    if (row->failed)
-        note = arena_printf(a, "%s%s%llu of %zu runs refused, counted as slowest", note, *note ? "; " : "", (unsigned long long)row->failed, f->n);
+    if (row->failed > 0)
+        note = arena_printf(a, "%s%s%.0f of %zu runs refused, counted as slowest", note, *note ? "; " : "", row->failed, f->n);
     return *f->remark ? arena_printf(a, "%s%s%s", note, *note ? "; " : "", f->remark) : note;
 }
 

@@ -158,7 +158,7 @@ static void fill_row(struct round_result *row, const struct folder *f, struct ar
         .division = s.division, .benchmark = s.benchmark, .vendor = "", .global_batch = s.measures[MEASURE_BATCH],
         .samples_to_target = s.measures[MEASURE_SAMPLES], .epochs_to_target = s.measures[MEASURE_EPOCHS],
         .samples_per_s = s.measures[MEASURE_THROUGHPUT], .minutes = s.score_minutes, .spread = s.spread, .runs = (double)s.runs,
-        .failed = (double)s.failed, .scaling_efficiency = NAN, .time_efficiency = NAN, .smallest_system = "", .converged_at = NAN,
+        .failed = s.failed, .scaling_efficiency = NAN, .time_efficiency = NAN, .smallest_system = "", .converged_at = NAN,
         .reference_at = NAN, .unit = f->rules ? f->rules->terms->unit : "", .ruleset = s.ruleset, .throughput_method = s.throughput_method,
         .note = s.note, .path = s.path };
     if (!f->problem)

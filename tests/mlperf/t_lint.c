@@ -508,6 +508,22 @@ static void test_order_and_limits(void **state)
     free(moved), free(text);
 }
 
+/* A time of 300 digits is told by its power of ten. */
+static void test_a_time_of_300_digits(void **state)
+{
+    struct submission_description s = resnet();
+    char *text = log_text(&s, &resnet_run), *stop = strstr(text, "\"key\": \"run_stop\""), *late = malloc(strlen(text) + 301);
+    (void)state;
+    assert_non_null(stop);
+    while (strncmp(stop, "time_ms", 7) != 0)
+        stop--;
+    stop += strcspn(stop, "0123456789");
+    sprintf(late, "%.*s1%0299d%s", (int)(stop - text), text, 0, stop + strspn(stop, "0123456789"));
+    expect(late, "2.0.0", "error: run_stop: its time is longer than a run can be (run_start 1640995260000 ms, run_stop 1e+299 ms): "
+                          "impossible, refused by podbench\n", false);
+    free(late), free(text);
+}
+
 /* Missing weights: nothing in 1.0.0, a warning in 1.1.0, an error in 2.0.0. */
 static void test_weights_by_ruleset(void **state)
 {
@@ -606,7 +622,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_conforming_log), cmocka_unit_test(test_each_breakage), cmocka_unit_test(test_repeated_keys),
     cmocka_unit_test(test_many_hosts), cmocka_unit_test(test_notes_for_reviewers), cmocka_unit_test(test_rules_that_compute), cmocka_unit_test(test_groups_of_keys), cmocka_unit_test(test_measures_of_one_evaluation), cmocka_unit_test(test_as_many_evaluations_as_may_be),
     cmocka_unit_test(test_one_block_before_the_evaluations), cmocka_unit_test(test_evaluations_off_the_schedule), cmocka_unit_test(test_names_from_paths), cmocka_unit_test(test_submission_keys),
-    cmocka_unit_test(test_order_and_limits), cmocka_unit_test(test_short_initialisation), cmocka_unit_test(test_numbers_that_count), cmocka_unit_test(test_weights_by_ruleset), cmocka_unit_test(test_evaluation_schedule),
+    cmocka_unit_test(test_order_and_limits),
+    cmocka_unit_test(test_a_time_of_300_digits), cmocka_unit_test(test_short_initialisation), cmocka_unit_test(test_numbers_that_count), cmocka_unit_test(test_weights_by_ruleset), cmocka_unit_test(test_evaluation_schedule),
     cmocka_unit_test(test_requests), cmocka_unit_test(test_weights),
 };
 TAP_MAIN(tests)
