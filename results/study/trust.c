@@ -71,11 +71,17 @@ static const char *find_foreign(const struct track_record *by, const struct simu
     return foreign;
 }
 
+static bool is_off_amp(const struct validity *v)
+{
+    return v->off_amp_share > v->most_off_amp_share + SHARE_BEYOND;
+}
+
 static void find_extrapolated(struct validity *v, const struct references *all, const struct distances *d, const struct properties *at)
 {
     bool has_name[BY_IPUS] = {0}, has_lower[N_PROPERTIES] = {0}, has_higher[N_PROPERTIES] = {0};
     for (size_t k = 0; k < all->n; k++) {
         const struct properties *other = &all->items[k].at;
+        v->most_off_amp_share = fmax(v->most_off_amp_share, other->off_amp_share);
         if (!distance_is_of_kind(&d->items[k]))
             continue;
         for (size_t i = 0; i < BY_IPUS; i++)
@@ -90,6 +96,9 @@ static void find_extrapolated(struct validity *v, const struct references *all, 
             v->extrapolates[v->n_extrapolates++] = property_name(i);
     if (!v->same_kind)
         v->extrapolates[v->n_extrapolates++] = property_name(BY_WORKLOAD);
+    v->off_amp_share = at->off_amp_share;
+    if (all->n && is_off_amp(v))
+        v->extrapolates[v->n_extrapolates++] = property_name(N_PROPERTIES);
 }
 
 /* A time that is a fitted value times an assumed one counts for both, so the sum is scaled down to at most 1. */
@@ -190,6 +199,9 @@ void validity_document(struct document *d, const struct validity *v, const struc
         document_line(d, "  %s", nearest_text(v, a));
     if (v->n_extrapolates)
         document_line(d, "  beyond everything published: %s", names_joined(v->extrapolates, v->n_extrapolates, ", ", a));
+    if (is_off_amp(v))
+        document_line(d, "  products that do not use the AMP take %.0f %% of a micro-batch's time, at most %.0f %% in any published run, so the interval is not "
+                      "tested there; a larger parallel.available_memory may bring plans that use it", 100 * v->off_amp_share, 100 * v->most_off_amp_share);
     open_readings_document(d, &v->open);
 }
 

@@ -20,8 +20,9 @@ enum property_id {
     BY_IPUS, BY_WIDTH, BY_MICRO_BATCH, BY_GLOBAL_BATCH, BY_SEQUENCE, BY_SHARES, N_PROPERTIES = BY_SHARES + N_PART_CLASSES
 };
 
-/* The properties of one run: a name, or a count or share. */
-struct properties { const char *name[BY_IPUS]; double number[N_PROPERTIES]; };
+/* The properties of one run: a name, or a count or share. off_amp_share: of a micro-batch's cycles, those of products whose plans do not use the AMP unit.
+ * It adds no distance, and tells what lies beyond all published runs. */
+struct properties { const char *name[BY_IPUS]; double number[N_PROPERTIES], off_amp_share; };
 struct properties properties_of(const struct simulation *sim, struct arena *a);     /* the names live in the arena */
 bool property_names_equal(const struct properties *x, const struct properties *y, size_t property);
 /* A group such as "resnet50 train PopART bow": its runs are left out of the fit together. */
@@ -58,7 +59,7 @@ void references_build(struct references *out, const struct figures *figures, str
 /* The table left-out.csv of results/validity, which podbench validate --out writes: building it takes seconds. */
 void references_write(FILE *f, const struct references *r);
 bool references_load(struct references *out, const char *path, struct arena *a, struct err *err);
-const char *property_name(size_t property);       /* its column there */
+const char *property_name(size_t property);       /* its column there; that of off_amp_share for N_PROPERTIES */
 struct references references_without_group(const struct references *r, const char *group, struct arena *a);
 
 /* ---- trust_distance.c: how far apart two runs are ------------------------------------------------ */
@@ -145,7 +146,8 @@ struct validity {
     double distance;                    /* to the nearest published run; -1: none */
     double unlike;                      /* share of the step that the nearest run spends on other things */
     struct { const struct reference *reference; double distance; } nearest[MAX_NEAREST]; size_t n_nearest;
-    const char *extrapolates[N_PROPERTIES]; size_t n_extrapolates;      /* names of properties */
+    const char *extrapolates[N_PROPERTIES + 1]; size_t n_extrapolates;  /* names of properties */
+    double off_amp_share, most_off_amp_share;   /* this run's, and the most that a published run had */
     bool same_kind;                     /* some published run has this family of models and mode */
     bool near;                          /* and one is within NEAR_DISTANCE: three names apart, or as much in doublings */
     const char *foreign;                /* values of the machine that no published run had: no error is known there; NULL if none */

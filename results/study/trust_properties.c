@@ -3,6 +3,7 @@
  * trust_properties.c - what makes two runs alike: names, counts, and the classes of work that a step is spent on.
  */
 #include "results/study/trust.h"
+#include "system-model/graph/graph.h"
 
 #include <ctype.h>
 #include <strings.h>
@@ -27,6 +28,19 @@ static void fill_shares(double *share, const struct simulation *sim)
         share[k] = round(1e4 * sum[k] / step_s) / 1e4;
 }
 
+static double off_amp_share(const struct simulation *sim)
+{
+    double all = 0, off = 0;
+    for (uint32_t i = 0; i < sim->graph->n_ops; i++) {
+        const struct op *op = &sim->graph->ops[i];
+        const struct op_plan *p = plan_stage_of(&sim->plan, op->layer_id)->compiled->op_plans[i];
+        double cycles = (double)op_plan_cycles(p) * (double)op_repeats(sim->graph, op);
+        all += cycles;
+        off += p->vertex == VERTEX_HMAC || p->vertex == VERTEX_OUTER_PRODUCT ? cycles : 0;
+    }
+    return round(1e4 * off / all) / 1e4;
+}
+
 struct properties properties_of(const struct simulation *sim, struct arena *a)
 {
     static const char *const computes[] = { "fp16", "fp32", "fp8" };
@@ -41,6 +55,7 @@ struct properties properties_of(const struct simulation *sim, struct arena *a)
                     [BY_SEQUENCE] = (double)(own_length ? r->model.sequence_length : w->default_sequence_length) },
     };
     fill_shares(p.number + BY_SHARES, sim);
+    p.off_amp_share = off_amp_share(sim);
     return p;
 }
 

@@ -192,6 +192,7 @@ static const struct table_column reference_columns[] = {
     V(BY_SEQUENCE, "sequence_length"), V(BY_SHARES + CLASS_COMPUTE, "compute_share"), V(BY_SHARES + CLASS_EXCHANGE, "exchange_share"),
     V(BY_SHARES + CLASS_SYNC, "sync_share"), V(BY_SHARES + CLASS_LINKS, "links_share"), V(BY_SHARES + CLASS_WAITING, "waiting_share"),
     V(BY_SHARES + CLASS_MEMORY, "memory_share"), V(BY_SHARES + CLASS_HOST, "host_share"),
+    { COLUMN_AS(struct reference, at.off_amp_share, "off_amp_share") },
     { COLUMN_AS(struct reference, published, "published_samples_per_s") }, { COLUMN_AS(struct reference, simulated, "simulated_samples_per_s") },
     { COLUMN_AS(struct reference, left_out, "left_out_log_error"), .csv_digits = 6 },
 };
@@ -199,7 +200,7 @@ static const struct table_column reference_columns[] = {
 #undef N
 #undef V
 enum { N_REFERENCE_COLUMNS = sizeof reference_columns / sizeof *reference_columns, FIRST_PROPERTY = 4 };
-_Static_assert(N_REFERENCE_COLUMNS == FIRST_PROPERTY + N_PROPERTIES + 3, "a column for each property");
+_Static_assert(N_REFERENCE_COLUMNS == FIRST_PROPERTY + N_PROPERTIES + 4, "a column for each property");
 
 const char *property_name(size_t property)
 {
