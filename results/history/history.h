@@ -62,7 +62,7 @@ struct series_change {
 struct series_change series_judge(const double *x, size_t n, const struct series_rule *rule, struct arena *scratch);
 /* True if the ranks of the newest m points (at most 20) say, with a chance of 1 in 100, that they have left those before
  * them; *from is since when. For a change that is expected, as a repair is: its level is far less strict. */
-bool series_left(size_t *from, const double *x, size_t n, size_t m, bool upwards, struct arena *scratch);
+bool series_left(size_t *from, const double *x, size_t n, size_t m, bool upwards);
 
 /* ---- levels.c: the accepted level, and a latest level that is worse ------------------------------- */
 

@@ -20,7 +20,8 @@ struct levels {
     const struct series_acceptance *accepted; size_t n_accepted;
     struct series_level *items; size_t n_items, cap;
     size_t base;                        /* the accepted level; 0 is the one before all changes, k begins with items[k - 1] */
-    struct arena *a;
+    double accepted_median;             /* the base's, while a worse level follows it */
+    struct arena *a, scratch;           /* scratch: emptied for each point */
 };
 
 static struct stretch stretch_of(const struct levels *l, size_t level)
@@ -28,9 +29,9 @@ static struct stretch stretch_of(const struct levels *l, size_t level)
     return (struct stretch){ level ? l->items[level - 1].change.from : 0, level < l->n_items ? l->items[level].change.from : l->n };
 }
 
-static double stretch_median(const struct levels *l, struct stretch s)
+static double stretch_median(struct levels *l, struct stretch s)
 {
-    return statistics_median(l->x + s.from, s.end - s.from, l->a);
+    return statistics_median(l->x + s.from, s.end - s.from, &l->scratch);
 }
 
 static bool is_verdict_worse(enum series_verdict v)
@@ -39,17 +40,17 @@ static bool is_verdict_worse(enum series_verdict v)
 }
 
 /* The verdict on the newest points of a stretch, as if they had followed the accepted level. */
-static enum series_verdict tested(const struct levels *l, struct stretch base, struct stretch now)
+static enum series_verdict tested(struct levels *l, struct stretch base, struct stretch now)
 {
     enum { MOST_NEWEST = 20 };
     size_t n_base = base.end - base.from, n_now = min_u64(now.end - now.from, MOST_NEWEST);
-    double *joined = ARENA_ARRAY(l->a, double, n_base + n_now);
+    double *joined = ARENA_ARRAY(&l->scratch, double, n_base + n_now);
     memcpy(joined, l->x + base.from, n_base * sizeof *joined);
     memcpy(joined + n_base, l->x + now.end - n_now, n_now * sizeof *joined);
-    return series_judge(joined, n_base + n_now, l->rule, l->a).verdict;
+    return series_judge(joined, n_base + n_now, l->rule, &l->scratch).verdict;
 }
 
-static enum series_verdict against_base(const struct levels *l, size_t level)
+static enum series_verdict against_base(struct levels *l, size_t level)
 {
     struct stretch b = stretch_of(l, l->base), now = stretch_of(l, level);
     if (l->base + 1 == level)
@@ -96,24 +97,28 @@ static void judge_levels(struct levels *l)
         if (reason || level->end == CHANGE_BETTER)
             l->base = i + 1;
     }
+    if (series_is_worse(l->items, l->n_items))
+        l->accepted_median = stretch_median(l, stretch_of(l, l->base));
 }
 
-/* True if the newest points have left a level that is worse, and are back at the accepted one. */
-static bool is_back(struct series_change *out, const struct levels *l)
+/* True if the newest points have left a level that is worse, and are back at the accepted one. The worse level is known by its newest points, so that
+ * every point takes the same time. */
+static bool is_back(struct series_change *out, struct levels *l)
 {
+    enum { MOST_WORSE = 100 };
     static const size_t newest[] = { SERIES_LEAST_NEW, 10, 20 };
     struct stretch b = stretch_of(l, l->base), last = stretch_of(l, l->n_items);
-    double accepted = stretch_median(l, b);
     for (size_t k = 0; k < sizeof newest / sizeof *newest && last.end - last.from >= newest[k] + SERIES_LEAST_NEW; k++) {
-        struct stretch now = { last.end - newest[k], last.end }, worse = { last.from, now.from };
+        struct stretch now = { last.end - newest[k], last.end }, worse = { now.from - min_u64(now.from - last.from, MOST_WORSE), now.from };
         double here = stretch_median(l, now), there = stretch_median(l, worse);
         size_t from;
-        if (fabs(here - accepted) > fabs(here - there) || !series_left(&from, l->x + last.from, last.end - last.from, newest[k], here > there, l->a))
+        if (fabs(here - l->accepted_median) > fabs(here - there)
+            || !series_left(&from, l->x + last.from, last.end - last.from, newest[k], here > there))
             continue;
         if (b.end - b.from >= SERIES_LEAST_POINTS && is_verdict_worse(tested(l, b, now)))
             continue;
         *out = (struct series_change){ .verdict = l->rule->better == 0 ? SERIES_CHANGED : SERIES_BETTER, .from = from, .found = last.end - last.from - 1,
-                                       .before = there, .after = here };
+                                       .before = stretch_median(l, (struct stretch){ last.from, now.from }), .after = here };
         return true;
     }
     return false;
@@ -141,7 +146,8 @@ size_t series_levels(struct series_level **out, const double *x, size_t n, const
     struct levels l = { .x = x, .rule = rule, .accepted = accepted, .n_accepted = n_accepted, .a = a };
     while (l.n++ < n) {
         struct stretch last = stretch_of(&l, l.n_items);
-        struct series_change c = series_judge(x + last.from, l.n - last.from, rule, a);
+        arena_reset(&l.scratch);
+        struct series_change c = series_judge(x + last.from, l.n - last.from, rule, &l.scratch);
         bool changed = c.verdict != SERIES_STEADY && c.verdict != SERIES_SHORT;
         if (changed || (series_is_worse(l.items, l.n_items) && is_back(&c, &l)))
             level_begin(&l, c);
@@ -151,6 +157,7 @@ size_t series_levels(struct series_level **out, const double *x, size_t n, const
     }
     l.n = n;
     judge_levels(&l);
+    arena_free(&l.scratch);
     *out = l.items;
     return l.n_items;
 }

@@ -242,16 +242,15 @@ static size_t first_after(const double *x, size_t n, size_t m)
     return best;
 }
 
-bool series_left(size_t *from, const double *x, size_t n, size_t m, bool upwards, struct arena *scratch)
+bool series_left(size_t *from, const double *x, size_t n, size_t m, bool upwards)
 {
     enum { ONE_IN = 100 };
     size_t n_before = min_u64(n - m, MOST_BEFORE);
-    const double *window = x + (n - m - n_before);
-    double *turned = ARENA_ARRAY(scratch, double, n_before + m);
-    for (size_t i = 0; i < n_before + m; i++)
-        turned[i] = upwards ? window[i] : -window[i];
-    *from = first_after(x, n, m);
-    return rank_tail(m, n_before, pairs_below(turned, n_before, n_before + m)) < 1.0 / ONE_IN;
+    struct series_window v;
+    window_build(&v, x + (n - m - n_before), n_before + m, m, 0, upwards ? 1 : -1);
+    bool left = rank_tail(m, n_before, pairs_below(v.x, n_before, v.n)) < 1.0 / ONE_IN;
+    *from = left ? first_after(x, n, m) : 0;            /* reads all points, which the test does not */
+    return left;
 }
 
 /* ---- verdicts ---------------------------------------------------------------------------------------- */

@@ -77,6 +77,20 @@ static void a_repair_names_the_change_that_made_it(void **state)
     arena_free(&a);
 }
 
+/* Each point of a worse level that lasts once took a copy of the series in memory, and the time to sort it. */
+static void a_level_that_lasts_takes_no_memory_for_each_point(void **state)
+{
+    static double x[3000];
+    struct arena a = {0};
+    struct series_level *levels;
+    (void)state;
+    size_t n = draw(x, (const struct stretch[]){ { 10, 100 }, { 12, 2900 }, { 0, 0 } });
+    assert_int_equal(series_levels(&levels, x, n, &(struct series_rule){ .better = -1 }, NULL, 0, &a), 1);
+    assert_true(levels[0].end == CHANGE_LASTS && levels[0].change.from == 100);
+    assert_true(a.used_bytes < 4096);
+    arena_free(&a);
+}
+
 static void acceptances_are_kept_beside_the_series(void **state)
 {
     static const struct { const char *series, *table; } cases[] = { { "a/b.csv", "a/b.accepted.csv" }, { "a.b/c", "a.b/c.accepted.csv" }, { "x.y.json", "x.y.accepted.csv" },
@@ -90,6 +104,7 @@ static void acceptances_are_kept_beside_the_series(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_becomes_of_a_change), cmocka_unit_test(a_repair_names_the_change_that_made_it),
+    cmocka_unit_test(a_level_that_lasts_takes_no_memory_for_each_point),
     cmocka_unit_test(acceptances_are_kept_beside_the_series),
 };
 TAP_MAIN(tests)
