@@ -139,6 +139,7 @@ static uint32_t append_tensor(struct graph *g, struct tensor t)
 {
     assert(g->n_layers > 0 && t.n_dims > 0 && t.n_dims <= MAX_DIMS);
     g->tensors = arena_grow(g->arena, g->tensors, g->n_tensors, &g->cap_tensors, sizeof *g->tensors);
+    t.first_reader = NO_ID;
     g->tensors[g->n_tensors] = t;
     return (uint32_t)g->n_tensors++;
 }
@@ -163,11 +164,20 @@ static const uint32_t *keep_ids(struct graph *g, const uint32_t *ids, uint32_t n
     return kept;
 }
 
+static void add_reader(struct tensor *t, const struct op *op)
+{
+    t->first_reader = min_u32(t->first_reader, op->layer_id);
+    t->last_reader = max_u32(t->last_reader, op->layer_id);
+    t->read_backward |= op->pass != PASS_FORWARD;
+}
+
 uint32_t graph_append(struct graph *g, struct op op)
 {
     assert(op.n_inputs <= MAX_OP_INPUTS && op.n_outputs > 0 && op.n_outputs <= MAX_OP_OUTPUTS);
     op.inputs = keep_ids(g, op.inputs, op.n_inputs);
     op.outputs = keep_ids(g, op.outputs, op.n_outputs);
+    for (uint32_t i = 0; i < op.n_inputs; i++)
+        add_reader(&g->tensors[op.inputs[i]], &op);
     g->ops = arena_grow(g->arena, g->ops, g->n_ops, &g->cap_ops, sizeof *g->ops);
     g->ops[g->n_ops] = op;
     return (uint32_t)g->n_ops++;

@@ -32,6 +32,8 @@ struct tensor {
     uint32_t layer_id;      /* the layer that makes or owns it */
     uint32_t producer_op;   /* NO_ID: input or weight */
     uint32_t of_tensor;     /* gradients: the tensor they are the gradient of; else NO_ID */
+    uint32_t first_reader, last_reader;         /* layers whose operations read it, forward or backward; NO_ID and 0: none does */
+    bool read_backward;     /* a backward operation reads it */
 };
 
 /* Row order of op_rules in op_kinds.c. Shapes: image tensors are [batch, height, width, channels]; sequences are

@@ -132,6 +132,8 @@ void graph_keep_fp32(struct graph *g, uint64_t kinds)
     for (size_t i = 0; i < n_ops; i++)
         for (uint32_t k = 0; k < ops[i].n_inputs; k++)
             readers[ops[i].inputs[k]] |= kinds & op_kind_bit(ops[i].kind) ? READ_IN_FP32 : READ_AS_IT_IS;
+    for (size_t i = 0; i < g->n_tensors; i++)
+        g->tensors[i].first_reader = NO_ID, g->tensors[i].last_reader = 0;
     g->ops = NULL;
     g->n_ops = g->cap_ops = g->n_forward_ops = 0;
     for (size_t i = 0; i < n_ops; i++)

@@ -14,8 +14,6 @@
 
 struct stage_walk {
     const struct graph *g; const struct stage_plan *s;
-    const uint64_t *lying_bytes;        /* by tensor: on the fullest tile, times the tiles */
-    const bool *kept;                   /* by tensor: an operation's backward pass reads it */
     bool *there, *waits;                /* by tensor: it lives; it is in the stash of this micro-batch */
     uint64_t waiting_bytes, live_bytes; /* their tensors' bytes */
     uint64_t tile_bytes;                /* live_bytes as they lie, but what only waits for a backward operation as if it were even */
@@ -28,9 +26,16 @@ static bool lives(const struct stage_walk *w, uint32_t id)
     return role == ROLE_ACTIVATION || role == ROLE_GRADIENT || role == ROLE_WEIGHT_GRADIENT;
 }
 
+/* Bytes of a tensor if every tile held as much of it as the fullest tile. Results are where their plan computed them. */
+static uint64_t lying_bytes(const struct stage_walk *w, uint32_t id)
+{
+    const struct tensor *t = &w->g->tensors[id];
+    return (uint64_t)((double)tensor_bytes(t) * (t->producer_op == NO_ID ? 1 : w->s->compiled->op_plans[t->producer_op]->imbalance));
+}
+
 static uint64_t at_rest(const struct stage_walk *w, uint32_t id)
 {
-    return w->kept[id] ? tensor_bytes(&w->g->tensors[id]) : w->lying_bytes[id];
+    return w->g->tensors[id].read_backward ? tensor_bytes(&w->g->tensors[id]) : lying_bytes(w, id);
 }
 
 static void hold_tensor(struct stage_walk *w, uint32_t id, bool there)
@@ -54,8 +59,8 @@ static uint64_t more_at_work(const struct stage_walk *w, const struct op *op)
         bool again = false;
         for (uint32_t j = 0; j < k && j < op->n_inputs; j++)
             again |= op->inputs[j] == id;
-        if (!again && lives(w, id) && w->there[id])
-            bytes += w->lying_bytes[id] - at_rest(w, id);
+        if (!again && w->there[id] && w->g->tensors[id].read_backward)
+            bytes += lying_bytes(w, id) - at_rest(w, id);
         else if (w->g->tensors[id].role == ROLE_STATE)
             bytes += tensor_bytes(&w->g->tensors[id]);
     }
@@ -79,7 +84,7 @@ static uint64_t normalised_bytes(const struct stage_walk *w, const struct op_seq
     uint32_t input = op_forward(w->g, op)->inputs[0];
     if ((op->kind != OP_BATCH_NORM && op->kind != OP_GROUP_NORM && op->kind != OP_LAYER_NORM) || known || (forward && is_freed(q, i, input)))
         return 0;
-    return w->lying_bytes[input];
+    return lying_bytes(w, input);
 }
 
 /* The bytes that an operation takes besides live tensors. If the sums of a convolution are its result (neither shared, nor cast, nor put together
@@ -92,7 +97,7 @@ static uint64_t temp_bytes_besides(const struct stage_walk *w, uint32_t op_id)
     bool same_type = data_type_bytes(w->g->tensors[op->outputs[0]].type) == data_type_bytes(p->partials == PARTIALS_FP16 ? TYPE_FP16 : TYPE_FP32);
     if (op->kind != OP_CONV || !one_step || !same_type)
         return p->temp_bytes_per_tile;
-    return p->temp_bytes_per_tile - min_u64(w->lying_bytes[op->outputs[0]] / w->s->compiled->options.n_tiles, p->temp_bytes_per_tile);
+    return p->temp_bytes_per_tile - min_u64(lying_bytes(w, op->outputs[0]) / w->s->compiled->options.n_tiles, p->temp_bytes_per_tile);
 }
 
 static uint64_t moment_tile_bytes(const struct stage_walk *w, const struct stage_moment *m)
@@ -176,26 +181,6 @@ static void walk_task(struct stage_walk *w, const struct stage_program *program,
         walk_op(w, &program->pass[task], i, task);
 }
 
-/* Bytes of each tensor if every tile held as much of it as the fullest tile. Results are where their plan computed them. */
-static const uint64_t *lying_bytes(const struct graph *g, const struct compiled *compiled, struct arena *a)
-{
-    uint64_t *out = ARENA_ROOM(a, uint64_t, g->n_tensors);
-    for (size_t i = 0; i < g->n_tensors; i++) {
-        uint32_t op = g->tensors[i].producer_op;
-        out[i] = (uint64_t)((double)tensor_bytes(&g->tensors[i]) * (op == NO_ID ? 1 : compiled->op_plans[op]->imbalance));
-    }
-    return out;
-}
-
-static const bool *read_backward(const struct graph *g, struct arena *a)
-{
-    bool *out = ARENA_ARRAY(a, bool, g->n_tensors);
-    for (size_t i = g->n_forward_ops; i < g->n_ops; i++)
-        for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
-            out[g->ops[i].inputs[k]] = true;
-    return out;
-}
-
 static void add_kept(struct stage_plan *s, const struct graph *g, const struct stage_program *program)
 {
     s->stash_bytes = s->kept_input_bytes = 0;
@@ -216,7 +201,7 @@ void stage_moments(struct stage_plan *s, const struct plan *p, const struct stag
     struct arena scratch = {0};
     const struct graph *g = p->graph;
     s->layers = ARENA_ARRAY(a, struct stage_layer, s->n_layers);
-    struct stage_walk w = { .g = g, .s = s, .lying_bytes = lying_bytes(g, s->compiled, &scratch), .kept = read_backward(g, &scratch) };
+    struct stage_walk w = { .g = g, .s = s };
     add_kept(s, g, program);
     for (int task = TASK_FORWARD; task <= TASK_BACKWARD && !p->request.timed_only; task++) {
         walk_task(&w, program, (enum task_kind)task, &scratch);

@@ -15,14 +15,7 @@ struct maker { const struct plan *p; const struct graph *g; const struct stage_p
 
 static void list_add(struct id_list *l, uint32_t id) { l->ids[l->n++] = id; }
 
-static struct id_list list_of(const bool *in, size_t n, struct arena *a)
-{
-    struct id_list l = { ARENA_ARRAY(a, uint32_t, n), 0 };
-    for (uint32_t i = 0; i < n; i++)
-        if (in[i])
-            list_add(&l, i);
-    return l;
-}
+static struct id_list list_for(size_t n, struct arena *a) { return (struct id_list){ ARENA_ROOM(a, uint32_t, n), 0 }; }
 
 /* ---- operations ----------------------------------------------------------------------------------- */
 
@@ -40,7 +33,7 @@ static void add_ops(struct id_list *to, const struct maker *m, const struct id_l
 static void find_ops(struct id_list found[2], const struct maker *m)
 {
     for (int forward = 0; forward < 2; forward++)
-        found[forward].ids = ARENA_ARRAY(m->a, uint32_t, m->g->n_ops);
+        found[forward] = list_for(m->g->n_ops, m->a);
     for (uint32_t i = 0; i < m->g->n_ops; i++) {
         const struct op *op = &m->g->ops[i];
         if (op->layer_id >= m->s->first_layer && op->layer_id < stage_end(m->s))
@@ -64,12 +57,12 @@ static bool is_recomputed(const struct maker *m, uint32_t end)
 
 static void make_ops(struct stage_program *out, const struct maker *m)
 {
-    struct id_list found[2] = { { 0 } }, *backward = &out->pass[TASK_BACKWARD].ops;
+    struct id_list found[2], *backward = &out->pass[TASK_BACKWARD].ops;
     find_ops(found, m);
     out->pass[TASK_FORWARD].ops = found[true];
     if (!found[false].n)
         return;
-    backward->ids = ARENA_ARRAY(m->a, uint32_t, found[true].n + found[false].n);
+    *backward = list_for(found[true].n + found[false].n, m->a);
     for (uint32_t end = stage_end(m->s), first; end > m->s->first_layer; end = first) {
         first = segment_start(m, end);
         if (is_recomputed(m, end))
@@ -105,41 +98,39 @@ static void make_kept(struct stage_program *out, const struct maker *m)
 {
     size_t n = m->g->n_tensors;
     const bool *forward = needed_by(&out->pass[TASK_FORWARD], m), *backward = needed_by(&out->pass[TASK_BACKWARD], m);
-    bool *inputs = ARENA_ARRAY(m->a, bool, n), *states = ARENA_ARRAY(m->a, bool, n);
-    out->kept.ids = ARENA_ARRAY(m->a, uint32_t, n);
-    out->kept_as = ARENA_ARRAY(m->a, enum kept_kind, n);
+    out->inputs = list_for(n, m->a), out->states = list_for(n, m->a), out->kept = list_for(n, m->a);
+    out->kept_as = ARENA_ROOM(m->a, enum kept_kind, n);
     for (uint32_t i = 0; i < n; i++) {
+        if (!forward[i] && !backward[i])
+            continue;
         enum tensor_role role = m->g->tensors[i].role;
-        inputs[i] = role == ROLE_INPUT && (forward[i] || backward[i]);
-        states[i] = role == ROLE_STATE && (forward[i] || backward[i]);
+        if (role == ROLE_INPUT || role == ROLE_STATE)
+            list_add(role == ROLE_INPUT ? &out->inputs : &out->states, i);
         if (!backward[i] || (role != ROLE_ACTIVATION && role != ROLE_INPUT))
             continue;
         out->kept_as[out->kept.n] = role == ROLE_INPUT ? KEPT_INPUT : is_carried(m, i) ? KEPT_CARRIED : KEPT_IN_STASH;
         list_add(&out->kept, i);
     }
-    out->inputs = list_of(inputs, n, m->a), out->states = list_of(states, n, m->a);
 }
 
 /* ---- what is handed on --------------------------------------------------------------------------------- */
 
 /* Forward: activations that this stage or an earlier one makes and a later one reads. Backward: gradients, the other way round. */
-static struct id_list handed_on(const struct maker *m, bool forward)
+static void make_handed(struct stage_program *out, const struct maker *m)
 {
-    bool *in = ARENA_ARRAY(m->a, bool, m->g->n_tensors);
+    const struct graph *g = m->g;
     uint32_t first = m->s->first_layer, end = stage_end(m->s);
-    for (size_t i = 0; i < m->g->n_ops; i++) {
-        const struct op *op = &m->g->ops[i];
-        if (forward ? op->layer_id < end : op->layer_id >= first)
+    for (int k = 0; k < 2; k++)
+        out->handed[k] = list_for(g->n_tensors, m->a);
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const struct tensor *t = &g->tensors[i];
+        bool forward = t->role == ROLE_ACTIVATION;
+        if ((!forward && t->role != ROLE_GRADIENT) || t->producer_op == NO_ID || (forward ? t->last_reader < end : t->first_reader >= first))
             continue;
-        for (uint32_t k = 0; k < op->n_inputs; k++) {
-            const struct tensor *t = &m->g->tensors[op->inputs[k]];
-            if (t->producer_op == NO_ID || t->role != (forward ? ROLE_ACTIVATION : ROLE_GRADIENT))
-                continue;
-            uint32_t maker = m->g->ops[t->producer_op].layer_id;
-            in[op->inputs[k]] |= forward ? maker < end : maker >= first;
-        }
+        uint32_t maker = g->ops[t->producer_op].layer_id;
+        if (forward ? maker < end : maker >= first)
+            list_add(&out->handed[forward ? TASK_FORWARD : TASK_BACKWARD], i);
     }
-    return list_of(in, m->g->n_tensors, m->a);
 }
 
 /* ---- when tensors are dropped ----------------------------------------------------------------------------- */
@@ -179,10 +170,10 @@ static void make_freed(struct op_sequence *q, const struct maker *m, const bool 
 {
     const struct graph *g = m->g;
     bool *seen = ARENA_ARRAY(m->a, bool, g->n_tensors);
-    uint32_t *ids = ARENA_ARRAY(m->a, uint32_t, 2 * g->n_tensors), n = 0;
+    uint32_t *ids = ARENA_ROOM(m->a, uint32_t, 2 * g->n_tensors), n = 0;
     q->freed_first = ARENA_ARRAY(m->a, uint32_t, q->ops.n + 1);
     q->in_place = ARENA_ARRAY(m->a, bool, q->ops.n);
-    uint32_t *first = ARENA_ARRAY(m->a, uint32_t, q->ops.n + 1);
+    uint32_t *first = ARENA_ROOM(m->a, uint32_t, q->ops.n + 1);
     for (uint32_t i = q->ops.n; i-- > 0; ) {            /* backward: the first use that is met is the last one */
         const struct op *op = &g->ops[q->ops.ids[i]];
         first[i] = n;
@@ -195,7 +186,7 @@ static void make_freed(struct op_sequence *q, const struct maker *m, const bool 
         for (uint32_t k = 0; k < op->n_outputs; k++)
             seen[op->outputs[k]] = false;       /* another operation made what is read before */
     }
-    q->freed = (struct id_list){ ARENA_ARRAY(m->a, uint32_t, n), 0 };
+    q->freed = list_for(n, m->a);
     for (uint32_t i = 0; i < q->ops.n; i++) {
         for (uint32_t k = first[i]; k < (i ? first[i - 1] : n); k++)
             list_add(&q->freed, ids[k]);
@@ -211,10 +202,9 @@ void stage_program_make(struct stage_program *out, const struct plan *p, uint32_
     make_ops(out, &m);
     make_kept(out, &m);
     bool *forward = ARENA_ARRAY(a, bool, m.g->n_tensors), *backward = ARENA_ARRAY(a, bool, m.g->n_tensors);
-    for (int k = 0; k < 2; k++) {
-        out->handed[k] = handed_on(&m, k == TASK_FORWARD);
-        mark(k == TASK_FORWARD ? forward : backward, &out->handed[k]);
-    }
+    make_handed(out, &m);
+    mark(forward, &out->handed[TASK_FORWARD]);
+    mark(backward, &out->handed[TASK_BACKWARD]);
     bool *kept = ARENA_ARRAY(a, bool, m.g->n_tensors);
     mark(kept, &out->kept);
     out->handed_is_kept = ARENA_ARRAY(a, bool, out->handed[TASK_FORWARD].n);

@@ -489,12 +489,17 @@ static void fill_places(struct stage_place places[MAX_STAGES], const struct plan
         places[s] = (struct stage_place){ p->stages[s].ipu, p->stages[s].first_layer, p->stages[s].n_layers };
 }
 
+static bool starts_part(const struct update_chain *c, bool first) { return first || c->ipu != c[-1].ipu || c->ipu == ALL_IPUS; }
+
 void update_sum_cycles(struct update_program *u, struct arena *a)
 {
-    u->parts = ARENA_ARRAY(a, struct update_part, u->n_chains);
+    uint32_t n_parts = 0;
+    for (uint32_t i = 0; i < u->n_chains; i++)
+        n_parts += starts_part(&u->chains[i], i == 0);
+    u->parts = ARENA_ARRAY(a, struct update_part, n_parts);
     for (uint32_t i = 0; i < u->n_chains; i++) {
         const struct update_chain *c = &u->chains[i];
-        if (i == 0 || c->ipu != c[-1].ipu || c->ipu == ALL_IPUS)
+        if (starts_part(c, i == 0))
             u->parts[u->n_parts++] = (struct update_part){ .first = i, .ipu = c->ipu };
         struct update_part *part = &u->parts[u->n_parts - 1];
         part->end = i + 1;
