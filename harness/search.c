@@ -288,8 +288,8 @@ static bool judge_gain(struct judged_gain *g, const struct search_result *s, con
 static void add_gain(struct document *d, const struct judged_gain *g, const struct found *best)
 {
     if (best->n_settings && is_known(g->low))
-        document_line(d, "gain      %+.1f %% in throughput; with 90 %% certainty %+.1f to %+.1f %%, if the errors of both are independent",
-                      100 * (g->ratio - 1), 100 * (g->low - 1), 100 * (g->high - 1));
+        document_line(d, "gain      %+.1f %% in throughput; with 90 %% certainty %+.1f to %+.1f %%, if the errors of both are independent%s",
+                      100 * (g->ratio - 1), 100 * (g->low - 1), 100 * (g->high - 1), result_fits_surely(&g->best.r) ? "" : " and the configuration fits");
     document_member(d, "gain", json_pack("{s:f, s:o, s:o}", "throughput_ratio", g->ratio, "low", json_number(g->low), "high", json_number(g->high)));
 }
 

@@ -19,6 +19,11 @@ result $? "nothing that a sweep finds is better" "search $best, sweep $swept"
 awk '/^best/ { sub(/.*\(/, ""); best = $1 + 0 } /^gain/ { gain = $2 + 0; for (i = 3; i <= NF; i++) if ($i == "certainty") { low = $(i + 1) + 0; high = $(i + 3) + 0 } }
      END { exit !(gain == best && low < gain && gain < high && low > -100) }' "$work/out.search"
 result $? "the gain has an interval" "$(grep '^gain' "$work/out.search")"
+! grep -q "configuration fits" "$work/out.search" && grep -q "fits (100 % likely)" "$work/out.search"
+result $? "without a condition where it surely fits"
+run search $resnet $fixed --over parallel.micro_batch=28,32 --over parallel.available_memory=0.2 --over parallel.io_tiles=32 --limit global_batch=2000..20000
+grep -q "^gain .* independent and the configuration fits$" "$work/out" && grep -q "fits ([0-8][0-9] % likely)" "$work/out"
+result $? "and if it fits, where that is not sure" "$(grep -E '^gain|likely' "$work/out")"
 trusted() { sed -n 's/^trust: \([^)]*)\).*/\1/p; /^  open: /p' "$work/out"; }
 run search $resnet $space $fixed --set open.precision.partials=fp32
 settings=$(sed -n '/^best/,/^why/s/^  *--set/--set/p' "$work/out") found=$(trusted)

@@ -31,6 +31,40 @@ static void assert_ops(const struct graph *g, const char *want)
             assert_int_equal(g->tensors[g->ops[i].outputs[k]].producer_op, i);
 }
 
+static void assert_readers(const struct graph *g, uint32_t id, uint32_t first, uint32_t last, bool backward)
+{
+    const struct tensor *t = &g->tensors[id];
+    assert_int_equal(t->first_reader, first);
+    assert_int_equal(t->last_reader, last);
+    assert_int_equal(t->read_backward, backward);
+}
+
+/* Layers 1 and 2 read the product for a gelu. In fp32 layer 1 casts it for both, and layer 2 reads the copy instead. A gelu's backward pass reads its
+ * input, the copy. */
+static void readers_are_those_of_the_graph(void **state)
+{
+    (void)state;
+    struct graph g;
+    struct arena a;
+    struct builder b = started(&g, &a);
+    uint32_t product = build_dense(&b, build_input(&b, "x", TYPE_FP16, DIMS(5, 7)), 3, false);
+    build_layer(&b, LAYER_BODY, 0, 0, 1, "two");
+    uint32_t first = build_op1(&b, OP_GELU, product);
+    build_layer(&b, LAYER_BODY, 1, 0, 1, "three");
+    uint32_t sum = build_op2(&b, OP_ADD, first, build_op1(&b, OP_GELU, product));
+    assert_readers(&g, product, 1, 2, false);
+    assert_readers(&g, sum, NO_ID, 0, false);
+    graph_op(&g, OP_CROSS_ENTROPY, (uint32_t[]){ sum, build_input(&b, "labels", TYPE_INT32, DIMS(5)) }, 2, (struct op_attributes){ 0 });
+    keep(&g, "gelu");
+    uint32_t copy = g.ops[1].outputs[0];
+    assert_readers(&g, product, 1, 1, false);
+    assert_readers(&g, copy, 1, 2, false);
+    graph_add_backward(&g);
+    assert_readers(&g, product, 1, 1, false);
+    assert_readers(&g, copy, 1, 2, true);
+    arena_free(&a);
+}
+
 /* The product feeds a gelu, the gelu a norm, and product and norm an addition. Up into the gelu, down behind the norm, and nothing between
  * the two; the norm's parameters are in fp32 themselves. */
 static void neighbours_need_no_casts(void **state)
@@ -229,7 +263,7 @@ static void lists_of_kinds(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(neighbours_need_no_casts), cmocka_unit_test(what_others_read_is_cast), cmocka_unit_test(what_changes_nothing),
+    cmocka_unit_test(readers_are_those_of_the_graph), cmocka_unit_test(neighbours_need_no_casts), cmocka_unit_test(what_others_read_is_cast), cmocka_unit_test(what_changes_nothing),
     cmocka_unit_test(values_stay), cmocka_unit_test(types_are_as_asked), cmocka_unit_test(lists_of_kinds),
 };
 TAP_MAIN(tests)
