@@ -30,7 +30,7 @@ static void fill_spread(struct score_row *row, const struct folder *f, double *r
 {
     size_t n = 0;
     row->mean_minutes = row->min_minutes = row->max_minutes = NAN;
-    for (size_t i = 0; i < f->n; i++)
+    for (size_t i = 0; i < f->n && !f->problem; i++)
         if (run_counts(&f->runs[i]))
             room[n++] = f->runs[i].minutes;
     row->failed = f->problem ? (double)NAN : (double)(f->n - n);

@@ -308,6 +308,21 @@ static void test_unknown_names(void **state)
     arena_free(&a);
 }
 
+/* One log too many bytes long: those before it were judged, those after it were not, and the row counts none. */
+static void test_a_log_that_cannot_be_read(void **state)
+{
+    struct arena a = { 0 };
+    (void)state;
+    const char *dir = arena_printf(&a, "%s/v2.0/open/Acme/box/resnet", top);
+    write_tree(dir);
+    assert_int_equal(truncate(arena_printf(&a, "%s/result_2.txt", dir), (256 << 20) + 1), 0);
+    struct judged_tree j = judge_tree(top, NULL, &a);
+    assert_int_equal(j.row.runs, 5);
+    assert_true(isnan(j.row.failed) && isnan(j.row.mean_minutes) && isnan(j.row.spread) && isnan(j.row.score_minutes));
+    assert_string_equal(j.row.note, "result_2.txt: 268435457 bytes, more than the 268435456 that a log may have");
+    arena_free(&a);
+}
+
 /* A ruleset that the user names counts, and the row says that the path names another round. */
 static void test_another_round_than_the_path(void **state)
 {
@@ -466,7 +481,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_no_score, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_impossible_counts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_names_that_differ, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_unknown_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_unknown_names, set_up, tear_down), cmocka_unit_test_setup_teardown(test_a_log_that_cannot_be_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_another_round_than_the_path, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_is_passed_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_names_that_a_terminal_would_obey, set_up, tear_down),
