@@ -33,19 +33,15 @@ static uint64_t lying_bytes(const struct stage_walk *w, uint32_t id)
     return (uint64_t)((double)tensor_bytes(t) * (t->producer_op == NO_ID ? 1 : w->s->compiled->op_plans[t->producer_op]->imbalance));
 }
 
-static uint64_t at_rest(const struct stage_walk *w, uint32_t id)
-{
-    return w->g->tensors[id].read_backward ? tensor_bytes(&w->g->tensors[id]) : lying_bytes(w, id);
-}
-
+/* At rest a tensor that only waits for a backward operation counts as even, any other as it lies. */
 static void hold_tensor(struct stage_walk *w, uint32_t id, bool there)
 {
     if (w->there[id] == there || !lives(w, id))
         return;
-    uint64_t bytes = tensor_bytes(&w->g->tensors[id]);
+    uint64_t bytes = tensor_bytes(&w->g->tensors[id]), at_rest = w->g->tensors[id].read_backward ? bytes : lying_bytes(w, id);
     w->there[id] = there;
     w->live_bytes = there ? w->live_bytes + bytes : w->live_bytes - bytes;
-    w->tile_bytes = there ? w->tile_bytes + at_rest(w, id) : w->tile_bytes - at_rest(w, id);
+    w->tile_bytes = there ? w->tile_bytes + at_rest : w->tile_bytes - at_rest;
     w->waiting_bytes -= there && w->waits[id] ? bytes : 0;
     w->waits[id] &= !there;
 }
@@ -60,7 +56,7 @@ static uint64_t more_at_work(const struct stage_walk *w, const struct op *op)
         for (uint32_t j = 0; j < k && j < op->n_inputs; j++)
             again |= op->inputs[j] == id;
         if (!again && w->there[id] && w->g->tensors[id].read_backward)
-            bytes += lying_bytes(w, id) - at_rest(w, id);
+            bytes += lying_bytes(w, id) - tensor_bytes(&w->g->tensors[id]);
         else if (w->g->tensors[id].role == ROLE_STATE)
             bytes += tensor_bytes(&w->g->tensors[id]);
     }
