@@ -138,7 +138,6 @@ void metrics_document(struct document *d)
     page_document(d);
 }
 
-
 /* ---- the schema of JSON ----------------------------------------------------------------------- */
 
 static json_t *schema_of_type(const char *type, bool may_be_null)
@@ -214,4 +213,3 @@ json_t *result_json_schema(void)
     return json_pack("{s:s, s:s, s:i, s:s, s:o}", "$schema", "https://json-schema.org/draft/2020-12/schema", "title", "podbench run --format json", "version",
                      RESULT_FORMAT, "type", "array", "items", result);
 }
-

@@ -3,7 +3,6 @@
  * trust_properties.c - what makes two runs alike: names, counts, and the classes of work that a step is spent on.
  */
 #include "results/study/trust.h"
-#include "system-model/graph/graph.h"
 
 #include <ctype.h>
 #include <strings.h>
@@ -30,15 +29,12 @@ static void fill_shares(double *share, const struct simulation *sim)
 
 static double off_amp_share(const struct simulation *sim)
 {
-    double all = 0, off = 0;
-    for (uint32_t i = 0; i < sim->graph->n_ops; i++) {
-        const struct op *op = &sim->graph->ops[i];
-        const struct op_plan *p = plan_stage_of(&sim->plan, op->layer_id)->compiled->op_plans[i];
-        double cycles = (double)op_plan_cycles(p) * (double)op_repeats(sim->graph, op);
-        all += cycles;
-        off += p->vertex == VERTEX_HMAC || p->vertex == VERTEX_OUTER_PRODUCT ? cycles : 0;
+    uint64_t all = 0, off = 0;
+    for (const struct stage_plan *s = sim->plan.stages; s < sim->plan.stages + sim->plan.n_stages; s++) {
+        all += s->op_cycles;
+        off += s->off_amp_cycles;
     }
-    return round(1e4 * off / all) / 1e4;
+    return round(1e4 * (double)off / (double)all) / 1e4;
 }
 
 struct properties properties_of(const struct simulation *sim, struct arena *a)

@@ -176,6 +176,7 @@ void stash_plan(struct op_plan *write, struct op_plan *read, const struct stash 
 struct layer_cost {
     struct cycles forward, backward;
     uint64_t forward_cycles, backward_cycles;           /* totals of the two */
+    uint64_t op_cycles, off_amp_cycles;                 /* all operations once, forward and backward; products among them that do not use the AMP */
     struct energy forward_energy, backward_energy;      /* backward: with the slices that are computed again */
     uint64_t forward_mac, backward_mac, slices_mac;     /* slices_mac: forward work that a repeated layer does again in its backward pass */
     uint64_t n_parameters;                  /* trainable elements */

@@ -12,6 +12,8 @@ static void add_op_cost(struct layer_cost *layer, const struct graph *g, const s
     const struct energy energy = op_energy(g, op, p, chip);
     bool forward = op->pass == PASS_FORWARD;
     enum part part = op_part(op);
+    layer->op_cycles += op_plan_cycles(p) * repeats;
+    layer->off_amp_cycles += p->vertex == VERTEX_HMAC || p->vertex == VERTEX_OUTER_PRODUCT ? op_plan_cycles(p) * repeats : 0;
     cycles_add_plan(forward ? &layer->forward : &layer->backward, p, part, repeats);
     energy_add(forward ? &layer->forward_energy : &layer->backward_energy, &energy, (double)repeats);
     if (forward && repeats > 1) {       /* a slice is computed again for its backward pass, as only one is kept at a time */

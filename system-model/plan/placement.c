@@ -227,6 +227,8 @@ static void sum_layers(const struct plan *p, struct stage_plan *s)
     for (uint32_t i = s->first_layer; i < stage_end(s); i++) {
         const struct layer_cost *l = &s->compiled->layers[i];
         cycles_add(&s->forward, &l->forward, 1);
+        s->op_cycles += l->op_cycles;
+        s->off_amp_cycles += l->off_amp_cycles;
         s->forward_mac += l->forward_mac;
         energy_add(&s->energy, &l->forward_energy, 1);
         s->n_parameters += l->n_parameters;

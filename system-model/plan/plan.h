@@ -27,6 +27,7 @@ struct stage_plan {
     uint64_t forward_cycles, backward_cycles;   /* their sums */
     uint64_t recompute_cycles;          /* part of backward */
     uint32_t n_layers_again;            /* this many first layers are recomputed before their backward pass */
+    uint64_t op_cycles, off_amp_cycles; /* sums of its layers' */
     uint64_t forward_mac, backward_mac, recompute_mac;
     struct energy energy;               /* one micro-batch: forward and backward pass, with recomputation */
     uint64_t n_parameters, n_copied, weight_bytes;  /* copied: tied weights that belong to another IPU; bytes: including them */
