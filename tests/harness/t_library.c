@@ -241,23 +241,29 @@ static void threads_with_handles_of_their_own_agree(void **state)
     free(said[0]);
 }
 
-/* A locale whose numbers have a decimal comma, as German ones have. NULL where none can be made. */
-static const char *comma_locale(void)
+static void write_in(const char *folder, const char *name, const char *text)
 {
-    static const char source[] = "LC_NUMERIC\ndecimal_point \"<U002C>\"\nthousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n";
-    static char folder[] = "/tmp/podbench-locale-XXXXXX";
-    char command[200];
-    if (!mkdtemp(folder))
-        return NULL;
-    snprintf(command, sizeof command, "cd %s && cat >source && localedef -c -i source -f ANSI_X3.4-1968 ./comma >/dev/null 2>&1", folder);
-    FILE *f = popen(command, "w");
-    fputs(source, f);
-    pclose(f);
+    char path[100];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* A locale whose numbers have a decimal comma, as German ones have. The character map is our own, as a bare machine has none. */
+static void set_comma_locale(void)
+{
+    char folder[] = "/tmp/podbench-locale-XXXXXX", command[200];
+    assert_non_null(mkdtemp(folder));
+    write_in(folder, "source", "LC_NUMERIC\ndecimal_point \"<U002C>\"\nthousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n");
+    write_in(folder, "map", "<code_set_name> ANSI_X3.4-1968\n<comment_char> %\n<escape_char> /\nCHARMAP\n<U0000>..<U007F> /x00 ASCII\nEND CHARMAP\n");
+    snprintf(command, sizeof command, "cd %s && localedef -c -i source -f ./map ./comma >/dev/null 2>&1; test -d comma", folder);
+    assert_int_equal(system(command), 0);
     setenv("LOCPATH", folder, 1);
-    const char *name = setlocale(LC_NUMERIC, "comma");
+    assert_non_null(setlocale(LC_NUMERIC, "comma"));
     snprintf(command, sizeof command, "rm -r %s", folder);
     assert_int_equal(system(command), 0);
-    return name;
 }
 
 static void answers_do_not_depend_on_the_locale(void **state)
@@ -269,8 +275,8 @@ static void answers_do_not_depend_on_the_locale(void **state)
     char *said[2][4];
     (void)state;
     for (int k = 0; k < 2; k++) {
-        if (k && !comma_locale())
-            skip();
+        if (k)
+            set_comma_locale();
         struct podbench *p = podbench_open("tests/root");
         int status;
         for (int i = 0; i < 3; i++)
