@@ -263,7 +263,7 @@ static const struct table_column code_columns[] = {
 #undef C
 };
 
-/* As CSV has it, in one table with those of sheets: nothing varies it. */
+/* Adds a number of the code to the table of CSV, which holds those of sheets too. It has no effects, as nothing varies it. */
 static void add_code(struct table *t, const struct code_assumption *x, size_t n_of, struct arena *a)
 {
     struct assumption_row *row = arena_alloc(a, t->row_bytes);

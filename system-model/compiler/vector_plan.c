@@ -479,8 +479,8 @@ static void plan_local_norm(struct passes *p, const struct vector_op *w)
 
 /* ---- the table ------------------------------------------------------------------------------------------------- */
 
-/* By kind of operation, the part of the breakdown that its computing belongs to, and its planner; products have
- * planners of their own (NULL). */
+/* A row for each kind of operation: the part of the breakdown that its computing belongs to, and the function that prices
+ * it. Products have planners of their own (NULL). */
 static const struct op_row { enum part part; void (*price)(struct passes *p, const struct vector_op *w); } op_rows[] = {
     [OP_CONV] = { PART_CONV, NULL }, [OP_MATMUL] = { PART_MATMUL, NULL }, [OP_CONV_TRANSPOSE] = { PART_CONV, NULL },
     [OP_ADD] = { PART_ELEMENTWISE, plan_binary }, [OP_MUL] = { PART_ELEMENTWISE, plan_binary },

@@ -199,7 +199,7 @@ static void coverage_by_hand(void **state)
     assert_near(c.rows[2].sum_half_widths, 2 * far, 1e-12);
     assert_near(c.rows[7].sum_half_widths, c.rows[0].sum_half_widths + c.rows[1].sum_half_widths
                 + quantile * (expected(k * 0.06 + 0.03 + 0.03, 2 * k + 2) + expected(k * 0.06 + 0.09 + 0.03, 2 * k + 2)), 1e-12);
-    /* By kind: a run that infers, and trainings of a family of fewer than ten runs. */
+    /* A run that infers is counted apart from trainings of a family that has fewer than ten runs. */
     const struct interval_count *kinds = &c.rows[8];
     assert_true(kinds[0].configurations == 0 && kinds[1].configurations == 4 && kinds[2].configurations == 0);
     four[3].at.name[BY_MODE] = "infer";

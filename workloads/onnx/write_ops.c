@@ -137,7 +137,7 @@ static void write_gelu(struct writer *w)
     WRITE_NODE(w, "Mul", writer_result(w), half, piece(w, "Add", "gate", curve, writer_number(w, writer_part(w, "one"), 1)));
 }
 
-/* As PyTorch writes swish. */
+/* Swish is written as PyTorch exports it: x times its sigmoid. */
 static void write_swish(struct writer *w)
 {
     const char *x = writer_input(w, 0), *gate = writer_part(w, "gate");
