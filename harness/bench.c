@@ -72,11 +72,12 @@ static bool manifest_json(json_t **out, const struct options *o, size_t n_recipe
     json_object_set_new(*out, "figures", json_integer((json_int_t)n_figures));
     json_object_set_new(*out, "folders", folders_json(o));
     json_object_set_new(*out, "inputs", inputs);
-    const char *sdk_dir = arena_printf(&s->arena, "%s/sdk", s->paths.specs_dir);
+    const char *sdk_dir = arena_printf(&s->arena, "%s/sdk", s->paths.specs_dir), *links_dir = arena_printf(&s->arena, "%s/links", s->published_dir);
     return manifest_hash_folder(inputs, s->paths.specs_dir, ".csv", s, err) && manifest_hash_folder(inputs, sdk_dir, ".csv", s, err) &&
            manifest_hash_folder(inputs, s->paths.recipes_dir, ".ini", s, err) &&
            manifest_hash_folder(inputs, s->paths.data_dir, ".csv", s, err) &&
-           manifest_hash_rounds(inputs, s, err) && manifest_hash_folder(inputs, s->published_dir, ".csv", s, err);
+           manifest_hash_rounds(inputs, s, err) && manifest_hash_folder(inputs, s->published_dir, ".csv", s, err) &&
+           (access(links_dir, F_OK) != 0 || manifest_hash_folder(inputs, links_dir, ".csv", s, err));
 }
 
 /* ---- writing a run ------------------------------------------------------------------------------ */
@@ -218,7 +219,7 @@ static bool prepare_folder(const char *folder, struct arena *a, struct err *err)
 
 static int bench_all(const struct options *o, struct figures *figures, struct simulator_pool *pool, struct session *s, struct err *err)
 {
-    struct check_source from = { .simulator = &pool->simulators[0] };
+    struct check_source from = session_source(s, &pool->simulators[0]);
     struct check c;
     json_t *manifest = NULL;
     const char *folder = o->out ? o->out : arena_printf(&s->arena, "%s/latest", s->runs_dir);
@@ -241,7 +242,7 @@ static int bench_all(const struct options *o, struct figures *figures, struct si
 int command_bench(const struct options *o, struct session *s, struct err *err)
 {
     struct figures figures;
-    struct check_source parts = { .simulator = &s->simulator };
+    struct check_source parts = session_source(s, &s->simulator);
     struct simulator_pool pool;
     uint32_t n_threads;
     char **ids;

@@ -9,7 +9,7 @@ bool build_check(struct check *out, const struct options *o, struct session *s, 
 {
     struct figures *figures = ARENA_NEW(&s->arena, struct figures);
     struct progress p;
-    struct check_source from = { .simulator = &s->simulator, .watch = { progress_report, &p } };
+    struct check_source from = session_source(s, &s->simulator);
     const char *rows;
     if (o->n_arguments && (!run_open(o->arguments[0], result_columns(&s->arena), s, err) ||
                            !run_table_path(&rows, o->arguments[0], "rows.csv", s, err) ||
@@ -19,6 +19,7 @@ bool build_check(struct check *out, const struct options *o, struct session *s, 
         return false;
     if (figures->n == 0)                /* a check of nothing must not pass */
         return fail(err, "%s: holds no figure; want rows below the header", o->published ? o->published : s->published_dir);
+    from.watch = (struct watch){ progress_report, &p };
     progress_start(&p, s->log, "checking");
     bool good = check_build(out, figures, &from, &s->arena, err);
     progress_end(&p);

@@ -101,6 +101,7 @@ bool run_folder(const char **out, const char *run, struct session *s, struct err
 /* Published figures and the rows derived from them; published NULL: the session's. Warns of derived rows that lack a
  * recipe. */
 bool session_figures(struct figures *out, const char *published, struct session *s, struct err *err);
+struct check_source session_source(struct session *s, struct simulator *simulator);     /* simulates what figures are compared with */
 /* Every recipe's id, sorted. */
 bool all_recipes(char ***ids, size_t *n, struct session *s, struct err *err);
 bool all_machines(char ***names, size_t *n, struct session *s, struct err *err);

@@ -274,7 +274,7 @@ int command_report(const struct options *o, struct session *s, struct err *err)
 {
     const char *run = o->n_arguments ? o->arguments[0] : "latest", *folder;
     struct figures published;
-    struct check_source from = { .simulator = &s->simulator };
+    struct check_source from = session_source(s, &s->simulator);
     struct report_page r = { .plots_dir = s->plots_dir, .baselines_dir = s->baselines_dir, .published = &published, .simulator = &s->simulator, .a = &s->arena };
     struct check c;
     if (!run_open(run, result_columns(&s->arena), s, err) || !run_folder(&folder, run, s, err))

@@ -3,7 +3,7 @@
  * session.c - the folders of data and runs that a command works with.
  */
 #include "harness/harness.h"
-#include "results/published/published.h"
+#include "results/published/check.h"
 #include "results/simulate/simulate.h"
 #include "results/simulate/run_folder.h"
 #include "system-model/machine/fitted.h"
@@ -207,6 +207,11 @@ bool session_figures(struct figures *out, const char *published, struct session 
     if (out->n_left_out)
         fprintf(s->log, "podbench: %zu derived row%s left out; %s\n", out->n_left_out, plural(out->n_left_out), out->left_out);
     return true;
+}
+
+struct check_source session_source(struct session *s, struct simulator *simulator)
+{
+    return (struct check_source){ .simulator = simulator, .links.costs_dir = arena_printf(&s->arena, "%s/links", s->published_dir) };
 }
 
 bool all_recipes(char ***ids, size_t *n, struct session *s, struct err *err)

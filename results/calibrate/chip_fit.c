@@ -9,7 +9,7 @@
 #include "results/published/check.h"
 
 /* A measured kernel on a chip, or a measured run if chip is NULL. */
-struct chip_row { const char *recipe; const struct chip *chip; double log_measured; };
+struct chip_row { const char *recipe; const struct kernel_case *kernel; const struct chip *chip; double log_measured; };
 struct chip_job {
     struct chip_row *rows;
     size_t n_rows;
@@ -26,7 +26,7 @@ static bool predict_kernel(double *tflop_per_s, const struct chip_row *row, cons
     struct chip chip = *row->chip;
     struct op_plan plan;
     fitted_constants_set(&chip, x);
-    return kernel_row_plan(&plan, tflop_per_s, row->recipe, &chip, cache, scratch, err);
+    return kernel_row_plan(&plan, tflop_per_s, row->kernel, &chip, cache, scratch, err);
 }
 
 static bool predict_run(double *samples_per_s, const struct chip_row *row, const double *x, const struct chip_job *job,
@@ -88,24 +88,24 @@ static bool load_chips(struct chip_job *job, struct arena *a, struct err *err)
     return true;
 }
 
-static const struct chip *chip_of(const struct chip_job *job, const char *kernel, struct arena *a)
+static const struct chip *chip_of(const struct chip_job *job, const struct kernel_case *kernel)
 {
     for (size_t c = 0; c < job->n_chips; c++)
-        if (strstr(kernel, arena_printf(a, "machine=%s;", job->chips[c].name)))
+        if (text_is(kernel->machine, job->chips[c].name))
             return &job->chips[c];
     return NULL;
 }
 
 /* Rows of one recipe are one measurement: their mean. */
-static void add_chip_row(struct chip_job *job, uint32_t *n_added, const char *recipe, const struct chip *chip, double log_measured)
+static void add_chip_row(struct chip_job *job, uint32_t *n_added, const struct figure *f, const struct chip *chip)
 {
     size_t i = 0;
-    while (i < job->n_rows && !text_is(job->rows[i].recipe, recipe))
+    while (i < job->n_rows && !text_is(job->rows[i].recipe, f->recipe))
         i++;
     if (i == job->n_rows)
-        job->rows[job->n_rows++] = (struct chip_row){ recipe, chip, 0 };
+        job->rows[job->n_rows++] = (struct chip_row){ f->recipe, f->kernel, chip, 0 };
     n_added[i]++;
-    job->rows[i].log_measured += (log_measured - job->rows[i].log_measured) / n_added[i];
+    job->rows[i].log_measured += (log(f->value) - job->rows[i].log_measured) / n_added[i];
 }
 
 static void read_chip_rows(struct chip_job *job, const struct figures *figures, struct arena *a)
@@ -116,9 +116,9 @@ static void read_chip_rows(struct chip_job *job, const struct figures *figures, 
         const struct figure *f = &figures->items[i];
         if (f->role != FIGURE_CALIBRATE)
             continue;
-        const struct chip *chip = is_kernel_recipe(f->recipe) ? chip_of(job, f->recipe, a) : NULL;
-        if (chip ? text_is(f->metric, "tflop_per_s") : !is_kernel_recipe(f->recipe) && text_is(f->metric, "throughput_samples_per_s"))
-            add_chip_row(job, n_added, f->recipe, chip, log(f->value));
+        const struct chip *chip = f->kernel ? chip_of(job, f->kernel) : NULL;
+        if (chip ? text_is(f->metric, "tflop_per_s") : !f->kernel && text_is(f->metric, "throughput_samples_per_s"))
+            add_chip_row(job, n_added, f, chip);
     }
 }
 

@@ -2,9 +2,9 @@
 /*
  * check.c - the simulated value of every published figure, and its verdict.
  *
- * The recipe cell of a figure says where its simulated value comes from: a recipe, "A:B" for the ratio of two recipes,
- * "kernel:..." for a measured kernel, "link:..." for a measured transfer. A derived row is computed from its parents'
- * simulated values in the way it was computed from their published ones.
+ * A figure says where its simulated value comes from: a recipe, "A:B" for the ratio of two recipes, or a measured kernel
+ * or transfer. A derived row is computed from its parents' simulated values in the way it was computed from their
+ * published ones.
  */
 #include "results/published/check.h"
 #include <unistd.h>
@@ -79,13 +79,13 @@ static void describe_run(struct check_row *row, const struct result *r)
     row->verdict = r->fits ? VERDICT_PASS : VERDICT_DOES_NOT_FIT;
 }
 
-/* "kernel:matmul;machine=bow;..." -> "kernel matmul", "bow" */
+/* "kernel matmul", "bow" */
 static void name_part(struct check_row *row, struct arena *a)
 {
-    const char *recipe = row->figure->recipe, *colon = strchr(recipe, ':'), *machine = strstr(recipe, ";machine=");
-    row->workload = arena_printf(a, "%.*s %.*s", (int)(colon - recipe), recipe, (int)strcspn(colon + 1, ";"), colon + 1);
-    if (machine)
-        row->system = arena_printf(a, "%.*s", (int)strcspn(machine + 9, ";"), machine + 9);
+    const struct figure *f = row->figure;
+    row->workload = f->kernel ? arena_printf(a, "kernel %s", kernel_kind_names[f->kernel->kind])
+                              : arena_printf(a, "link %s", exchange_kind_names[f->link->request.kind]);
+    row->system = f->kernel ? f->kernel->machine : f->link->machine;
 }
 
 static bool simulate_kernel_memory(struct check_row *row, struct check_source *from, struct arena *a)
@@ -94,7 +94,7 @@ static bool simulate_kernel_memory(struct check_row *row, struct check_source *f
     struct kernel_memory m;
     struct err why = {0};
     name_part(row, a);
-    if (!kernel_row_memory(&m, f->recipe, from->simulator->paths->specs_dir, from->simulator->plans, a, &why))
+    if (!kernel_row_memory(&m, f->kernel, from->simulator->paths->specs_dir, from->simulator->plans, a, &why))
         return no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
     row->fits = row->fits_with_less_memory = m.fits;
     row->fits_probability = m.fits_probability;
@@ -127,7 +127,7 @@ static bool simulate_category(struct check_row *row, struct check_source *from, 
 
 static bool simulate_memory(struct check_row *row, struct check_source *from, struct arena *a)
 {
-    if (is_kernel_recipe(row->figure->recipe))
+    if (row->figure->kernel)
         return simulate_kernel_memory(row, from, a);
     const struct result *r = row_result(row, from, row->figure->recipe, a);
     if (!r)
@@ -198,16 +198,17 @@ static bool simulate_derived(struct check_row *row, struct check_source *from, s
 
 /* ---- measured parts: kernels and links ------------------------------------------------- */
 
-static bool simulate_part(struct check_row *row, struct check_source *from, bool is_kernel, struct arena *a)
+static bool simulate_part(struct check_row *row, struct check_source *from, struct arena *a)
 {
     const struct figure *f = row->figure;
     struct err why = {0};
     name_part(row, a);
-    const char *specs_dir = from->simulator->paths->specs_dir;
-    bool good = is_kernel ? kernel_row_predict(&row->simulated, f->recipe, f->metric, specs_dir, from->simulator->plans, a, &why)
-                          : link_row_predict(&row->simulated, f->recipe, f->metric, specs_dir, a, &why);
+    const char *specs_dir = from->links.specs_dir = from->simulator->paths->specs_dir;
+    from->links.arena = a;
+    bool good = f->kernel ? kernel_row_predict(&row->simulated, f->kernel, f->metric, specs_dir, from->simulator->plans, a, &why)
+                          : link_row_predict(&row->simulated, f->link, f->metric, &from->links, &why);
     if (good && figure_kind(f) == FIGURE_OF_POWER)
-        kernel_row_predict(&row->stated_error, f->recipe, "energy_error_j", specs_dir, from->simulator->plans, a, &why);
+        kernel_row_predict(&row->stated_error, f->kernel, "energy_error_j", specs_dir, from->simulator->plans, a, &why);
     return good ? true : no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
 }
 
@@ -219,8 +220,8 @@ static bool simulate_row_value(struct check_row *row, struct check_source *from,
         return no_value(row, VERDICT_NO_RECIPE, "the figure names no recipe");
     if (kind == FIGURE_OF_MEMORY)
         return simulate_memory(row, from, a);
-    if (is_kernel_recipe(f->recipe) || kind == FIGURE_OF_LINK)
-        return simulate_part(row, from, kind != FIGURE_OF_LINK, a);
+    if (f->kernel || f->link)
+        return simulate_part(row, from, a);
     if (figure_is_ratio(f))
         return simulate_ratio(row, from, a);
     return kind == FIGURE_DERIVED ? simulate_derived(row, from, a) : simulate_recipe(row, from, a);

@@ -9,10 +9,10 @@
  */
 #ifndef RESULTS_CHECK_H
 #define RESULTS_CHECK_H
+#include "results/published/parts.h"
 #include "results/published/published.h"
 #include "results/simulate/simulator.h"
 #include "results/submission/drawn_runs.h"
-#include "system-model/compiler/compiler.h"
 #include "system-model/output/output.h"
 
 /* ---- check.c: one verdict for each figure ----------------------------------------------------------------- *
@@ -52,6 +52,7 @@ struct check { struct check_row *rows; size_t n; };
 struct check_source {
     struct results known;
     struct simulator *simulator;
+    struct link_bench links;            /* its costs_dir; the rest is set at the first link */
     struct watch watch;                 /* told how many figures are judged */
 };
 
@@ -64,39 +65,6 @@ bool check_passes(const struct check *c);       /* every row of role calibrate o
 void check_document(struct document *d, const struct check *c);
 void check_add_summary(struct document *d, const struct check *c);
 struct table check_table(const struct check *c, struct arena *a);      /* all rows, for CSV and JSON */
-
-/* ---- kernel_rows.c: the planner's value for a measured kernel --------------------------------------------- *
- *
- * The recipe cell of such a row describes the kernel, which becomes a graph of one operation:
- *     kernel:matmul;machine=bow;m=4096;k=4096;n=2048;type=fp16;partials=fp16       weights m x k, n columns
- *     kernel:conv;machine=gc2;batch=16;filter=3;input=56;in_chans=64;out_chans=64;stride=1;groups=1;type=fp16;partials=fp32
- *     kernel:conv-layer;...       the same, with its backward pass and the update of its weights; fc is such a layer of a product
- * Rates are those of one IPU.
- */
-
-bool is_kernel_recipe(const char *recipe_text);
-/* Energy of one call in joules, besides what the chip draws while nothing runs. */
-bool kernel_row_energy(double *energy_j, const char *recipe_text, const struct chip *chip, struct plan_cache *cache, struct arena *a, struct err *err);
-/* metric: "tflop_per_s" (multiplications with padding do not count), "time_s", "cycles", "peak_share", "energy_above_idle_j" or "energy_error_j". The cycles
- * are those of the planned operation, sync included, with its operands on chip. */
-bool kernel_row_predict(double *value, const char *recipe_text, const char *metric, const char *specs_dir,
-                        struct plan_cache *cache, struct arena *a, struct err *err);
-/* The plan and its rate on the given chip, whatever machine the text names. */
-bool kernel_row_plan(struct op_plan *out, double *tflop_per_s, const char *recipe_text, const struct chip *chip, struct plan_cache *cache,
-                     struct arena *a, struct err *err);
-
-/* Bytes on all tiles of one IPU together, while the kernel runs. max_tile_bytes: of the fullest tile, taken as even. Kinds for memory alone:
- *     kernel:gemm;machine=gc200;m=1000;k=512;n=10000;type=fp16;partials=fp16       alpha A B + beta C
- *     kernel:fc;machine=gc200;batch=128;in=768;out=3072;type=fp16;partials=fp16    forward, backward and weight update */
-struct kernel_memory {
-    uint64_t operand_bytes, temporary_bytes, code_bytes;        /* on all tiles */
-    uint64_t tile_temporary_bytes, tile_code_bytes, interleaved_bytes, max_tile_bytes, max_tile_with_gaps_bytes;       /* on the fullest */
-    uint64_t n_tiles;
-    double fits_probability;
-    bool fits;
-};
-bool kernel_row_memory(struct kernel_memory *out, const char *recipe_text, const char *specs_dir, struct plan_cache *cache, struct arena *a,
-                       struct err *err);
 
 /* ---- accuracy.c: errors by group ---------------------------------------------------------------------- */
 
@@ -179,14 +147,6 @@ bool memory_of_plan(double *out, const struct plan *p, const char *metric, struc
 double memory_deviation_of_plan(const struct plan *p, const struct figure *published);  /* plan_memory_deviation(); NaN for other metrics */
 void memory_document(struct document *d, const struct check *c, const struct memory_edge *edges, size_t n_edges);   /* tables, as text */
 struct json_t *memory_judgement_json(const struct check *c, const struct memory_edge *edges, size_t n_edges, struct arena *a);
-
-/* ---- link_rows.c: predictions of measured micro-benchmarks of links, of collectives between tiles, and of the host ----
- *
- * A case is written as link:EXPERIMENT;key=value;... - the recipe column of results/published/links.csv.
- * Experiments: p2p halves hop broadcast gather scatter all-to-all reduce host. Keys (link_rows.c has them in a table):
- * machine from to ipus tiles bytes operands both apart column. Metrics: latency_us, aggregate_gb_per_s. */
-
-bool link_row_predict(double *value, const char *recipe, const char *metric, const char *specs_dir, struct arena *a, struct err *err);
 
 /* ---- coverage.c: how many published runs lie inside the 90 % interval predicted for them ---------------------- */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * kernel_rows.c - a measured kernel, from the text in its recipe cell to the planner's value for it.
+ * kernel_rows.c - a measured kernel, from the cells of its row to the planner's value for it.
  *
  * Operands are on chip before and after. Temporaries may take 0.6 of tile memory, PopLibs' default, as its planner does
  * not consider what else is there; a convolution may state another share. Convolutions are padded by half the filter
- * unless the text says otherwise. On several IPUs, each has as many rows of the field, and all start and end together; what they send each
+ * unless the row says otherwise. On several IPUs, each has as many rows of the field, and all start and end together; what they send each
  * other of the rows at their borders is left out.
  *
  * Rates do not count multiplications with padding, as poplin counts a convolution's (getFwdFlops). Measured: of two
@@ -12,145 +12,64 @@
  * kernel) the one of stride 1 reads a quarter of the input, yet is 18 to 22 % slower over batches of 1 to 8 if padding
  * counts; it is 1 to 5 % slower if it does not.
  */
-#include "results/published/check.h"
+#include "results/published/parts.h"
 #include "system-model/graph/graph.h"
 #include "system-model/machine/machine.h"
+#include "system-model/plan/plan.h"
 
-/* fc and conv-layer train: forward, backward and the update of the weights. */
-enum kernel_kind { KERNEL_MATMUL, KERNEL_CONV, KERNEL_GEMM, KERNEL_FC, KERNEL_CONV_LAYER, KERNEL_TRIAD, N_KERNEL_KINDS };
-static const char *const kernel_kind_names[] = { "matmul", "conv", "gemm", "fc", "conv-layer", "triad", NULL };
+const char *const kernel_kind_names[] = { "matmul", "conv", "gemm", "fc", "conv-layer", "triad", NULL };
 static const char *const type_names[] = { "fp16", "fp32", "fp8", NULL };    /* in the order of enum data_type */
 static const char *const partials_names[] = { "fp16", "fp32", NULL };
 enum { LAYOUT_PLANNED, LAYOUT_LINEAR };
 static const char *const layout_names[] = { "planned", "linear", NULL };
 
-struct kernel_case {
-    enum kernel_kind kind;
-    const char *machine;
-    uint64_t m, k, n;
-    uint64_t in, out;
-    double available_memory;            /* share of tile memory for temporaries; 0: PopLibs' default */
-    uint64_t batch, filter, input, input_w, in_chans, out_chans, stride, groups, pad, ipus;
-    int type, partials, layout;
+enum { NO_PAD = 1000, MOST_KERNEL_COLUMNS = 1000000, MOST_FILTER = 10000 };    /* the elements of a filter are visited one by one */
+enum { PRODUCT = 1 << KERNEL_MATMUL | 1 << KERNEL_GEMM, CONV = 1 << KERNEL_CONV | 1 << KERNEL_CONV_LAYER, FC = 1 << KERNEL_FC, TRIAD = 1 << KERNEL_TRIAD,
+       MULTIPLIES = PRODUCT | CONV | FC, ANY_KERNEL = MULTIPLIES | TRIAD };
+#define COUNT(member, least, most, may, must, text) { FIELD_OF(struct kernel_case, member, .min = least, .max = most, .help = text), may, must }
+#define CHOICE(member, names, may, must, text) { FIELD_OF(struct kernel_case, member, .choices = names, .help = text), may, must }
+const struct part_field kernel_fields[] = {
+    { { .name = "kernel", .type = FIELD_CHOICE, .offset = offsetof(struct kernel_case, kind), .choices = kernel_kind_names }, ANY_KERNEL, ANY_KERNEL },
+    { FIELD_OF(struct kernel_case, machine, .help = "a chip's sheet"), ANY_KERNEL, ANY_KERNEL },
+    COUNT(m, 1, 1e6, PRODUCT, PRODUCT, "rows of the weights"), COUNT(k, 1, 1e6, PRODUCT, PRODUCT, "columns of the weights"),
+    COUNT(n, 1, 1e9, PRODUCT | TRIAD, PRODUCT | TRIAD, "columns of the input, or elements of a vector"),
+    COUNT(batch, 1, 1e6, CONV | FC, CONV | FC, "images, or rows of the input"),
+    COUNT(in, 1, 1e6, FC, FC, "columns of the input"), COUNT(out, 1, 1e6, FC, FC, "columns of the output"),
+    COUNT(filter, 1, MOST_FILTER, CONV, CONV, "height and width of the kernel"), COUNT(input, 1, 1e6, CONV, CONV, "height of the field, and its width"),
+    COUNT(input_w, 1, 1e6, CONV, 0, "width of the field if that is not its height"),
+    COUNT(in_chans, 1, 1e6, CONV, CONV, "input channels"), COUNT(out_chans, 1, 1e6, CONV, CONV, "output channels"),
+    COUNT(stride, 1, 1e6, CONV, CONV, "of the kernel"), COUNT(groups, 1, 1e6, CONV | FC, CONV, "of channels, or layers side by side"),
+    COUNT(available_memory, 0.01, 1, CONV, 0, "share of tile memory for temporaries"),
+    COUNT(ipus, 1, 64, CONV, 0, "which share the rows of the field"),
+    COUNT(pad, 0, NO_PAD, CONV, 0, "on each side; half the filter if not given"),
+    CHOICE(type, type_names, ANY_KERNEL, ANY_KERNEL, "of the operands"), CHOICE(partials, partials_names, MULTIPLIES, MULTIPLIES, "of partial sums"),
+    CHOICE(layout, layout_names, PRODUCT, 0, "linear: operands lie in order, so that the product works on copies as it plans them"),
 };
-
-enum { NO_PAD = 1000, MOST_FILTER = 10000 };    /* the elements of a filter are visited one by one */
-#define U(member, help) { #member, "", FIELD_U64, offsetof(struct kernel_case, member), 1, 1e6, NULL, true, help }
-#define CHOICE(member, names, help_text) \
-    { .name = #member, .type = FIELD_CHOICE, .offset = offsetof(struct kernel_case, member), .choices = names, .required = true, .help = help_text }
-#define MACHINE { .name = "machine", .type = FIELD_TEXT, .offset = offsetof(struct kernel_case, machine), .required = true, .help = "a chip's sheet" }
-static const struct field matmul_fields[] = {
-    MACHINE, U(m, "rows of the weights"), U(k, "columns of the weights"), U(n, "columns of the input"),
-    CHOICE(type, type_names, "of the operands"), CHOICE(partials, partials_names, "of partial sums"),
-    { .name = "layout", .type = FIELD_CHOICE, .offset = offsetof(struct kernel_case, layout), .choices = layout_names,
-      .help = "linear: operands lie in order, so that the product works on copies as it plans them" },
-};
-static const struct field conv_fields[] = {
-    MACHINE, U(batch, "images"),
-    { "filter", "", FIELD_U64, offsetof(struct kernel_case, filter), 1, MOST_FILTER, NULL, true, "height and width of the kernel" }, U(input, "height of the field, and its width"),
-    U(in_chans, "input channels"), U(out_chans, "output channels"), U(stride, "of the kernel"), U(groups, "of channels"),
-    { "input_w", "", FIELD_U64, offsetof(struct kernel_case, input_w), 1, 1e6, NULL, false, "width of the field if that is not its height" },
-    { "available_memory", "share", FIELD_F64, offsetof(struct kernel_case, available_memory), 0.01, 1, NULL, false, "share of tile memory for temporaries" },
-    { "ipus", "", FIELD_U64, offsetof(struct kernel_case, ipus), 1, 64, NULL, false, "which share the rows of the field" },
-    { "pad", "", FIELD_U64, offsetof(struct kernel_case, pad), 0, NO_PAD, NULL, false, "on each side; half the filter if not given" },
-    CHOICE(type, type_names, "of the operands"), CHOICE(partials, partials_names, "of partial sums"),
-};
-static const struct field fc_fields[] = {
-    MACHINE, U(batch, "rows of the input"), U(in, "columns of the input"), U(out, "columns of the output"),
-    { "groups", "", FIELD_U64, offsetof(struct kernel_case, groups), 1, 1e6, NULL, false, "layers side by side, each with its own operands" },
-    CHOICE(type, type_names, "of the operands"), CHOICE(partials, partials_names, "of partial sums"),
-};
-static const struct field triad_fields[] = {
-    MACHINE, { "n", "", FIELD_U64, offsetof(struct kernel_case, n), 1, 1e9, NULL, true, "elements of a vector" }, CHOICE(type, type_names, "of the operands"),
-};
-static const struct { const struct field *fields; size_t n; } kind_fields[N_KERNEL_KINDS] = {
-    [KERNEL_MATMUL] = { matmul_fields, sizeof matmul_fields / sizeof *matmul_fields },
-    [KERNEL_CONV] = { conv_fields, sizeof conv_fields / sizeof *conv_fields },
-    [KERNEL_GEMM] = { matmul_fields, sizeof matmul_fields / sizeof *matmul_fields },
-    [KERNEL_FC] = { fc_fields, sizeof fc_fields / sizeof *fc_fields },
-    [KERNEL_CONV_LAYER] = { conv_fields, sizeof conv_fields / sizeof *conv_fields },
-    [KERNEL_TRIAD] = { triad_fields, sizeof triad_fields / sizeof *triad_fields },
-};
-#undef U
+const size_t n_kernel_fields = N_FIELDS(kernel_fields);
+#undef COUNT
 #undef CHOICE
-#undef MACHINE
 
-/* ---- the text of a case ---------------------------------------------------------------- */
-
-bool is_kernel_recipe(const char *recipe_text)
-{
-    return strncmp(recipe_text, "kernel:", 7) == 0;
-}
-
-static const char *field_names(const struct field *fields, size_t n, struct arena *a)
-{
-    const char *names[16];
-    for (size_t i = 0; i < n; i++)
-        names[i] = fields[i].name;
-    return names_list(names, n, a);
-}
-
-static bool set_entry(struct kernel_case *c, char *entry, bool *given, const char *text, struct arena *a, struct err *err)
-{
-    const struct field *fields = kind_fields[c->kind].fields;
-    size_t n = kind_fields[c->kind].n;
-    char *equals = strchr(entry, '=');
-    if (!equals)
-        return fail(err, "%.200s: '%.60s' is not key=value", text, entry);
-    *equals = 0;
-    const struct field *f = field_find(fields, n, entry);
-    if (!f)
-        return fail(err, "%.200s: %.60s: not a key of a %s; known: %s", text, entry, kernel_kind_names[c->kind],
-                    field_names(fields, n, a));
-    if (given[f - fields])
-        return fail(err, "%.200s: %s: given twice", text, f->name);
-    given[f - fields] = true;
-    return field_set(c, f, equals + 1, arena_printf(a, "%.200s: %s", text, f->name), err);
-}
+/* ---- the cells of a case --------------------------------------------------------------- */
 
 static bool is_conv(const struct kernel_case *c) { return c->kind == KERNEL_CONV || c->kind == KERNEL_CONV_LAYER; }
 
-static bool check_case(const struct kernel_case *c, const bool *given, const char *text, struct err *err)
+bool kernel_case_read(struct kernel_case *c, const struct csv_table *t, const struct csv_row *row, struct err *err)
 {
-    for (size_t i = 0; i < kind_fields[c->kind].n; i++)
-        if (!given[i] && kind_fields[c->kind].fields[i].required)
-            return fail(err, "%.200s: %s: missing (%s)", text, kind_fields[c->kind].fields[i].name,
-                        kind_fields[c->kind].fields[i].help);
-    if (is_conv(c) && (c->in_chans % c->groups != 0 || c->out_chans % c->groups != 0))
-        return fail(err, "%.200s: groups: %llu does not divide the channels", text, (unsigned long long)c->groups);
-    if (is_conv(c) && c->filter > min_u64(c->input, c->input_w) + 2 * c->pad)
-        return fail(err, "%.200s: filter: %llu is wider than the padded input", text, (unsigned long long)c->filter);
-    return true;
-}
-
-static bool parse_kernel_case(struct kernel_case *c, const char *text, struct arena *a, struct err *err)
-{
-    bool given[16] = { false };
-    if (!is_kernel_recipe(text))
-        return fail(err, "%.200s: want kernel:matmul;... or kernel:conv;...", text);
-    char *rest = arena_strdup(a, text + 7), *kind = rest;
-    rest += strcspn(rest, ";");
-    if (*rest)
-        *rest++ = 0;
     *c = (struct kernel_case){ .pad = NO_PAD, .ipus = 1, .groups = 1 };
-    while (c->kind < N_KERNEL_KINDS && !text_is(kernel_kind_names[c->kind], kind))
-        c->kind++;
-    if (c->kind == N_KERNEL_KINDS)
-        return fail(err, "%.200s: unknown kernel '%.60s'; known: matmul, conv, gemm, fc, conv-layer, triad", text, kind);
-    while (*rest) {
-        char *entry = rest;
-        rest += strcspn(rest, ";");
-        if (*rest)
-            *rest++ = 0;
-        if (!set_entry(c, entry, given, text, a, err))
-            return false;
-    }
+    if (!part_read(c, kernel_fields, n_kernel_fields, t, row, err))
+        return false;
     if (c->input_w == 0)
         c->input_w = c->input;
     c->input = ceil_div(c->input, c->ipus);
     if (c->pad == NO_PAD)
         c->pad = is_conv(c) ? (c->filter - 1) / 2 : 0;
-    return check_case(c, given, text, err);
+    if (c->kind != KERNEL_TRIAD && c->n > MOST_KERNEL_COLUMNS)
+        return fail(err, "%s:%u: n: %" PRIu64 " is outside 1 to %d", t->path, row->line, c->n, MOST_KERNEL_COLUMNS);
+    if (is_conv(c) && (c->in_chans % c->groups != 0 || c->out_chans % c->groups != 0))
+        return fail(err, "%s:%u: groups: %" PRIu64 " does not divide the channels", t->path, row->line, c->groups);
+    if (is_conv(c) && c->filter > min_u64(c->input, c->input_w) + 2 * c->pad)
+        return fail(err, "%s:%u: filter: %" PRIu64 " is wider than the padded input", t->path, row->line, c->filter);
+    return true;
 }
 
 /* ---- a graph of one operation ------------------------------------------------------------ */
@@ -198,9 +117,9 @@ static void plan_case(struct op_plan *out, struct energy *energy, const struct k
         *energy = op_energy(&g, &g.ops[0], out, chip);
 }
 
-static bool multiplies(const struct kernel_case *c, const struct chip *chip, const char *text, struct arena *a, struct err *err)
+static bool multiplies(const struct kernel_case *c, const struct chip *chip, struct err *err)
 {
-    return chip_multiplies(chip, (enum data_type)c->type, arena_printf(a, "%.200s: type", text), err);
+    return chip_multiplies(chip, (enum data_type)c->type, "type", err);
 }
 
 static uint64_t positions(const struct kernel_case *c, uint64_t input) { return (input + 2 * c->pad - c->filter) / c->stride + 1; }
@@ -227,50 +146,45 @@ static double case_flop_per_s(const struct kernel_case *c, uint64_t cycles, cons
 }
 
 /* Time is predicted of one product or convolution only, with its operands where it wants them. */
-static bool has_time(const struct kernel_case *c, const char *text, struct err *err)
+static bool has_time(const struct kernel_case *c, struct err *err)
 {
     if (c->layout == LAYOUT_LINEAR)
-        return fail(err, "%.200s: only the memory of a product with layout=linear is predicted", text);
-    return (c->kind != KERNEL_FC && c->kind != KERNEL_CONV_LAYER) ||
-           fail(err, "%.200s: only the memory of %s is predicted", text, kernel_kind_names[c->kind]);
+        return fail(err, "only the memory of a product with layout=linear is predicted");
+    return (c->kind != KERNEL_FC && c->kind != KERNEL_CONV_LAYER) || fail(err, "only the memory of %s is predicted", kernel_kind_names[c->kind]);
 }
 
-bool kernel_row_plan(struct op_plan *out, double *tflop_per_s, const char *recipe_text, const struct chip *chip, struct plan_cache *cache,
+bool kernel_row_plan(struct op_plan *out, double *tflop_per_s, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache,
                      struct arena *a, struct err *err)
 {
-    struct kernel_case c;
-    if (!parse_kernel_case(&c, recipe_text, a, err) || !has_time(&c, recipe_text, err) || !multiplies(&c, chip, recipe_text, a, err))
+    if (!has_time(c, err) || !multiplies(c, chip, err))
         return false;
-    plan_case(out, NULL, &c, PASS_FORWARD, chip, cache, a);
-    *tflop_per_s = case_flop_per_s(&c, op_plan_cycles(out), chip) / 1e12;
+    plan_case(out, NULL, c, PASS_FORWARD, chip, cache, a);
+    *tflop_per_s = case_flop_per_s(c, op_plan_cycles(out), chip) / 1e12;
     return true;
 }
 
-bool kernel_row_energy(double *energy_j, const char *recipe_text, const struct chip *chip, struct plan_cache *cache, struct arena *a, struct err *err)
+bool kernel_row_energy(double *energy_j, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache, struct arena *a, struct err *err)
 {
-    struct kernel_case c;
     struct op_plan plan;
     struct energy energy;
-    if (!parse_kernel_case(&c, recipe_text, a, err) || !has_time(&c, recipe_text, err) || !multiplies(&c, chip, recipe_text, a, err))
+    if (!has_time(c, err) || !multiplies(c, chip, err))
         return false;
-    plan_case(&plan, &energy, &c, PASS_FORWARD, chip, cache, a);
+    plan_case(&plan, &energy, c, PASS_FORWARD, chip, cache, a);
     *energy_j = energy_total(&energy);
     return true;
 }
 
-bool kernel_row_predict(double *value, const char *recipe_text, const char *metric, const char *specs_dir,
-                        struct plan_cache *cache, struct arena *a, struct err *err)
+bool kernel_row_predict(double *value, const struct kernel_case *c, const char *metric, const char *specs_dir, struct plan_cache *cache, struct arena *a,
+                        struct err *err)
 {
-    struct kernel_case c;
     struct machine m;
     struct op_plan plan;
     struct energy energy;
-    if (!parse_kernel_case(&c, recipe_text, a, err) || !has_time(&c, recipe_text, err) || !machine_load(&m, c.machine, specs_dir, a, err)
-        || !multiplies(&c, &m.chip, recipe_text, a, err))
+    if (!has_time(c, err) || !machine_load(&m, c->machine, specs_dir, a, err) || !multiplies(c, &m.chip, err))
         return false;
-    plan_case(&plan, &energy, &c, PASS_FORWARD, &m.chip, cache, a);
-    uint64_t peak_mac = chip_mac_per_cycle(&m.chip, (enum data_type)c.type, c.partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32);
-    double time_s = (double)op_plan_cycles(&plan) / m.chip.clock_hz, flop_per_s = case_flop_per_s(&c, op_plan_cycles(&plan), &m.chip);
+    plan_case(&plan, &energy, c, PASS_FORWARD, &m.chip, cache, a);
+    uint64_t peak_mac = chip_mac_per_cycle(&m.chip, (enum data_type)c->type, c->partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32);
+    double time_s = (double)op_plan_cycles(&plan) / m.chip.clock_hz, flop_per_s = case_flop_per_s(c, op_plan_cycles(&plan), &m.chip);
     if (text_is(metric, "tflop_per_s"))
         *value = flop_per_s / 1e12;
     else if (text_is(metric, "time_s"))
@@ -344,24 +258,21 @@ static void product_memory(struct kernel_memory *m, const struct kernel_case *c,
     add_product(m, c, c->n, c->k, c->m, chip, cache, a);
 }
 
-bool kernel_row_memory(struct kernel_memory *out, const char *recipe_text, const char *specs_dir, struct plan_cache *cache, struct arena *a,
+bool kernel_row_memory(struct kernel_memory *out, const struct kernel_case *c, const char *specs_dir, struct plan_cache *cache, struct arena *a,
                        struct err *err)
 {
-    struct kernel_case c;
     struct machine m;
     *out = (struct kernel_memory){0};
-    if (!parse_kernel_case(&c, recipe_text, a, err) || !machine_load(&m, c.machine, specs_dir, a, err) || !multiplies(&c, &m.chip, recipe_text, a, err))
+    if (!machine_load(&m, c->machine, specs_dir, a, err) || !multiplies(c, &m.chip, err))
         return false;
-    if (c.kind == KERNEL_CONV)
-        return fail(err, "%.200s: the memory of conv is not predicted", recipe_text);
-    if (c.kind == KERNEL_TRIAD)
-        return fail(err, "%.200s: the memory of triad is not predicted", recipe_text);
-    if (c.kind == KERNEL_FC)
-        fc_memory(out, &c, &m.chip, cache, a);
-    else if (c.kind == KERNEL_CONV_LAYER)
-        conv_layer_memory(out, &c, &m.chip, cache, a);
+    if (c->kind == KERNEL_CONV || c->kind == KERNEL_TRIAD)
+        return fail(err, "the memory of %s is not predicted", kernel_kind_names[c->kind]);
+    if (c->kind == KERNEL_FC)
+        fc_memory(out, c, &m.chip, cache, a);
+    else if (c->kind == KERNEL_CONV_LAYER)
+        conv_layer_memory(out, c, &m.chip, cache, a);
     else
-        product_memory(out, &c, &m.chip, cache, a);
+        product_memory(out, c, &m.chip, cache, a);
     out->n_tiles = m.chip.n_tiles;
     out->max_tile_bytes = ceil_div(out->operand_bytes, m.chip.n_tiles) + out->tile_temporary_bytes + out->tile_code_bytes;
     uint64_t gaps_bytes = (uint64_t)(m.chip.memory_gaps_share * (double)out->tile_temporary_bytes);

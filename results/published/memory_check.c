@@ -332,7 +332,7 @@ static bool load_edge_rows(struct edge_row **out, size_t *n, const struct check 
     *n = 0;
     for (size_t i = 0; i < c->n; i++) {
         const struct check_row *row = &c->rows[i];
-        if (!is_verdict(row->figure) || !row->has_simulated || is_kernel_recipe(row->figure->recipe))
+        if (!is_verdict(row->figure) || !row->has_simulated || row->figure->kernel)
             continue;
         rows[*n] = (struct edge_row){ .row = row };
         if (!recipe_load(&rows[*n].recipe, path_beside(row->figure->path, row->figure->recipe, a), s->paths->recipes_dir, NULL, 0, a, err))

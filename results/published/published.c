@@ -4,11 +4,12 @@
  *
  * id,recipe,configuration,metric,value,unit,tolerance,role,source,quote,note. A recipe "A:B" is the ratio of two: the
  * value of A over that of B by throughput (speedup_x), or the time of B over that of A (time_to_train_speedup_x).
- * "kernel:..." names one operation, "link:..." one transfer. Rows of one configuration count as one measurement; an
+ * A table of kernels or of links has the columns of parts.h instead of a recipe. Rows of one configuration count as one measurement; an
  * empty cell, or no such column, means that the recipe is the configuration. The role says whether a figure may shape a
  * constant (calibrate), is only compared (validate), or is shown for comparison (context: peers, quotes, what no recipe
  * describes). Units of known metrics are fixed, so that no figure is off by a thousand.
  */
+#include "results/published/parts.h"
 #include "results/published/published.h"
 #include "results/simulate/result.h"
 #include <sys/stat.h>
@@ -18,12 +19,14 @@ const char *const figure_kind_names[N_FIGURE_KINDS] = { "runs", "kernels", "link
 
 #define F(member, ...) FIELD_OF(struct figure, member, __VA_ARGS__)
 static const struct field figure_fields[] = {
-    F(id, .required = true), F(recipe), F(metric, .required = true), F(value, .max = 1e100, .required = true), F(unit, .required = true), F(tolerance, .max = 1),
+    F(id, .required = true), F(metric, .required = true), F(value, .max = 1e100, .required = true), F(unit, .required = true), F(tolerance, .max = 1),
     { .name = "role", .type = FIELD_CHOICE, .offset = offsetof(struct figure, role), .choices = role_names, .required = true },
-    F(source, .required = true), F(quote), F(note), F(configuration),
+    F(source, .required = true), F(quote), F(note),
+    F(recipe), F(configuration),
 };
 #undef F
-enum { N_NEEDED_COLUMNS = N_FIELDS(figure_fields) - 1 };       /* a table may lack configurations */
+
+enum { N_NEEDED_COLUMNS = N_FIELDS(figure_fields) - 2 };       /* parts have no recipe; a table may lack configurations */
 
 #define OF_RUN(unit_name, faster, per_unit, member) unit_name, faster, per_unit, offsetof(struct result, member)
 static const struct published_metric published_metrics[] = {
@@ -96,10 +99,8 @@ enum figure_kind figure_kind(const struct figure *f)
         return FIGURE_OF_MEMORY;
     if (text_is(f->metric, "ipu_power_w") || text_is(f->metric, "energy_above_idle_j"))
         return FIGURE_OF_POWER;
-    if (strncmp(f->recipe, "kernel:", 7) == 0)
-        return FIGURE_OF_KERNEL;
-    if (strncmp(f->recipe, "link:", 5) == 0)
-        return FIGURE_OF_LINK;
+    if (f->kernel || f->link)
+        return f->kernel ? FIGURE_OF_KERNEL : FIGURE_OF_LINK;
     return text_is(f->metric, "evaluation_time_s") ? FIGURE_OF_EVALUATION : FIGURE_OF_RUN;
 }
 
@@ -108,8 +109,10 @@ enum figure_kind figure_kind(const struct figure *f)
 static bool check_recipe(const struct figure *f, struct err *err)
 {
     const char *colon = strchr(f->recipe, ':');
-    if (strncmp(f->recipe, "kernel:", 7) == 0 || figure_kind(f) == FIGURE_OF_LINK)      /* parsed where it is predicted */
+    if (f->kernel || f->link)
         return true;
+    if (strncmp(f->recipe, "kernel:", 7) == 0 || strncmp(f->recipe, "link:", 5) == 0)
+        return fail(err, "%s:%u: recipe: '%.80s': state a kernel or a link in columns, as kernels.csv and links.csv do", f->path, f->line, f->recipe);
     if (f->role != FIGURE_CONTEXT && !*f->recipe && figure_kind(f) != FIGURE_OF_MEMORY)
         return fail(err, "%s:%u: recipe: is empty; only rows of context and of memory may have none", f->path, f->line);
     if (*f->recipe && figure_is_ratio(f) && (!colon || colon == f->recipe || !colon[1] || strchr(colon + 1, ':')))
@@ -177,10 +180,29 @@ static bool check_configurations(const struct figures *all, struct arena *a, str
     return true;
 }
 
+/* A row of a measured part is named by the cells that describe it. */
+static bool read_part(struct figure *f, const struct csv_table *t, const struct csv_row *row, struct arena *a, struct err *err)
+{
+    if (part_is_in(kernel_fields, t, row)) {
+        struct kernel_case *c = ARENA_ARRAY(a, struct kernel_case, 1);
+        f->kernel = c;
+        f->recipe = part_text("kernel", kernel_fields, n_kernel_fields, t, row, a);
+        return kernel_case_read(c, t, row, err);
+    }
+    if (part_is_in(link_fields, t, row)) {
+        struct link_case *c = ARENA_ARRAY(a, struct link_case, 1);
+        f->link = c;
+        f->recipe = part_text("link", link_fields, n_link_fields, t, row, a);
+        return link_case_read(c, t, row, err);
+    }
+    return true;
+}
+
 static bool read_figure(struct figures *out, const struct csv_table *t, const struct csv_row *row, struct arena *a, struct err *err)
 {
     struct figure f = { .path = t->path, .line = row->line };
-    if (!fields_from_row(&f, figure_fields, N_FIELDS(figure_fields), t, row, err) || !check_numbers(&f, err) || !check_unit(&f, err) || !check_recipe(&f, err))
+    if (!fields_from_row(&f, figure_fields, N_FIELDS(figure_fields), t, row, err) || !read_part(&f, t, row, a, err) || !check_numbers(&f, err)
+        || !check_unit(&f, err) || !check_recipe(&f, err))
         return false;
     f.configuration = *f.configuration ? f.configuration : f.recipe;
     f.tolerance = isnan(f.tolerance) ? 0 : f.tolerance;
@@ -188,19 +210,37 @@ static bool read_figure(struct figures *out, const struct csv_table *t, const st
     return true;
 }
 
+static bool is_part_column(const char *name, const struct part_field *fields, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (text_is(fields[i].field.name, name))
+            return true;
+    return false;
+}
+
+/* A table has a recipe, a kernel or a link in each row, and no column that nothing reads. */
+static bool check_columns(const struct csv_table *t, struct err *err)
+{
+    size_t at;
+    bool has_kernels = csv_column(&at, t, kernel_fields->field.name, NULL), has_links = csv_column(&at, t, link_fields->field.name, NULL);
+    if (!has_kernels && !has_links && !csv_column(&at, t, "recipe", err))
+        return false;
+    for (size_t i = 0; i < t->n_columns; i++)
+        if (!field_find(figure_fields, N_FIELDS(figure_fields), t->columns[i]) && !(has_kernels && is_part_column(t->columns[i], kernel_fields, n_kernel_fields))
+            && !(has_links && is_part_column(t->columns[i], link_fields, n_link_fields)))
+            return fail(err, "%s:1: %.60s: not a column of published figures; known: id,recipe,metric,value,unit,tolerance,role,source,quote,note, "
+                        "configuration where rows repeat one, and those of kernels and links", t->path, t->columns[i]);
+    return true;
+}
+
 /* Skips a table that does not contain the recipe's name; recipe "" reads every table. */
 static bool load_table(struct figures *out, const char *path, const char *recipe, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    size_t at;
     if (*recipe && !file_has_text(path, recipe))
         return true;
-    if (!fields_load(&t, path, figure_fields, N_NEEDED_COLUMNS, a, err))
+    if (!fields_load(&t, path, figure_fields, N_NEEDED_COLUMNS, a, err) || !check_columns(&t, err))
         return false;
-    size_t want = (size_t)N_NEEDED_COLUMNS + csv_column(&at, &t, "configuration", NULL);
-    if (t.n_columns != want)
-        return fail(err, "%s: has %zu columns, want %zu: id,recipe,metric,value,unit,tolerance,role,source,quote,note, and "
-                    "configuration where rows repeat one", path, t.n_columns, want);
     for (size_t i = 0; i < t.n_rows; i++)
         if (!read_figure(out, &t, &t.rows[i], a, err))
             return false;

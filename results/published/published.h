@@ -13,10 +13,14 @@
 enum role { FIGURE_CALIBRATE, FIGURE_VALIDATE, FIGURE_CONTEXT, N_FIGURE_ROLES };
 extern const char *const role_names[N_FIGURE_ROLES + 1];
 enum role role_named(const char *text);                 /* N_FIGURE_ROLES: no role has that name */
+struct kernel_case;
+struct link_case;
 struct figure {
     const char *id, *recipe, *metric, *unit, *source, *quote, *note, *path;
     const char *configuration;          /* names the run; rows that share it count as one measurement */
     const struct figure *parents; size_t n_parents;     /* the rows that a derived row follows from */
+    const struct kernel_case *kernel;   /* the measured part, which has the name `recipe`; NULL for other rows */
+    const struct link_case *link;
     double value, tolerance;            /* tolerance: relative, 0.1 = 10 % */
     enum role role;
     uint32_t line;

@@ -70,9 +70,11 @@ void topology_graph(struct document *d, const struct topology *t);      /* in fo
  * more than one domain. */
 double topology_sync_s(const struct topology *t, const uint32_t *ipus, size_t n);
 
+enum { LARGEST_DOMAIN = 64, MAX_ROUTE = 2 * LARGEST_DOMAIN + 16 };      /* IPUs, and links */
 /* The links of the route from one node to another, in order. Fails if cut links leave no route. */
 bool topology_route(uint32_t *links, size_t max_links, size_t *n_links, const struct topology *t,
                     uint32_t from, uint32_t to, struct err *err);
+double route_latency_s(const struct topology *t, const uint32_t *links, size_t n_links);
 
 /* Bytes by link, only for links that carry any, in the order in which they were added. */
 struct link_load { uint32_t link; double bytes; };

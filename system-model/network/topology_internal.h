@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * topology_internal.h - shared by the files of the link graph, the collectives and exchanges.
+ * topology_internal.h - shared by the files of the link graph and the collectives.
  */
 #ifndef TOPOLOGY_INTERNAL_H
 #define TOPOLOGY_INTERNAL_H
 #include "system-model/network/topology.h"
 
-enum { LARGEST_DOMAIN = 64, MAX_ROUTE = 2 * LARGEST_DOMAIN + 16, NO_LINK = -1 };
+enum { NO_LINK = -1 };
 
 /* The topology between domains; none if there is only one domain. */
 static inline enum gateway_topology gateways(const struct topology *t)
@@ -29,13 +29,5 @@ static inline struct link link_without_ends(const struct topology *t, uint32_t l
 
 uint32_t link_loads_number(struct link_loads *loads, uint32_t link);   /* its place among them; it is added where it is new */
 void link_loads_add(struct link_loads *loads, const uint32_t *links, size_t n_links, double bytes);
-
-double route_latency_s(const struct topology *t, const uint32_t *links, size_t n_links);
-
-/* A vertex that adds vectors, 3 cycles for 8 bytes of a worker's turn: 11 + 6 (26 + 3 vectors) (PopLibs, popops binary vertex). */
-static inline uint64_t add_vertex_cycles(const struct chip *c, uint64_t worker_vectors)
-{
-    return c->supervisor_cycles + chip_turn_cycles(c) * (26 + 3 * worker_vectors);
-}
 
 #endif

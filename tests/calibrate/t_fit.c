@@ -5,6 +5,7 @@
  */
 #include "tests/golden_text.h"
 #include "results/calibrate/calibration.h"
+#include "tests/part_cells.h"
 #include "results/published/check.h"
 #include <gsl/gsl_errno.h>
 #include <math.h>
@@ -127,7 +128,7 @@ static double kernel_tflop_per_s(const char *recipe, const double *constants, st
     struct err err;
     assert_true(machine_load(&m, strstr(recipe, "gc2;") ? "gc2" : "bow", kernel_paths.specs_dir, a, &err));
     fitted_constants_set(&m.chip, constants);
-    assert_true(kernel_row_plan(&plan, &tflop_per_s, recipe, &m.chip, cache, a, &err));
+    assert_true(kernel_row_plan(&plan, &tflop_per_s, kernel_of(recipe, a), &m.chip, cache, a, &err));
     return tflop_per_s;
 }
 
@@ -160,7 +161,7 @@ static void fit_to_made(struct chip_fit *fit, const double *made, double *errors
         unfitted[i] = fitted_constants[i].open_source_value;
     for (size_t i = 0; i < N_MADE; i++) {
         double value = kernel_tflop_per_s(made_kernels[i], made, &cache, a);
-        rows[i] = (struct figure){ .id = made_kernels[i], .recipe = made_kernels[i], .metric = "tflop_per_s", .value = value };
+        rows[i] = (struct figure){ .id = made_kernels[i], .recipe = made_kernels[i], .kernel = kernel_of(made_kernels[i], a), .metric = "tflop_per_s", .value = value };
         errors[i] = fabs(kernel_tflop_per_s(made_kernels[i], unfitted, &cache, a) / value - 1);
     }
     rows[N_MADE] = rows[0];

@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct figures figures = {0};
     if (!simulator.paths)
         simulator_open(&simulator, &paths);
-    struct check_source from = { .simulator = &simulator };
+    struct check_source from = { .simulator = &simulator, .links.costs_dir = "results/published/links" };
     struct check c;
     const char *path = fuzz_file(data, n, ".csv");
     bool good = published_load(&figures, path, &a, &err);

@@ -10,6 +10,9 @@ static struct figure figure(const char *id, const char *recipe, const char *metr
                             .path = "t.csv", .value = value, .tolerance = tolerance, .role = role, .line = 2 };
 }
 
+static const struct kernel_case product = { .kind = KERNEL_MATMUL, .machine = "x" };
+static const struct link_case word = { .request.kind = EXCHANGE_P2P, .machine = "y" };
+
 /* Two known runs; nothing else can be simulated, as the folders do not exist. */
 struct world {
     struct arena a;
@@ -113,6 +116,7 @@ static void one_run_as_text(void **state)
     world_build(&w);
     w.figures[0] = figure("only", "slow", "time_to_train_min", 40, 0.2, FIGURE_VALIDATE);
     w.figures[1] = figure("part", "kernel:matmul;machine=x", "tflop_per_s", 40, 0.2, FIGURE_CONTEXT);
+    w.figures[1].kernel = &product;
     w.list.n = 2;
     assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
     PRINTED(text, print_as(f, FORMAT_TEXT, &w));
@@ -504,6 +508,8 @@ static void every_format(void **state)
     w.figures[4].configuration = "another";
     w.figures[9] = figure("part", "kernel:matmul;machine=x;m=3", "tflop_per_s", 40, 0.2, FIGURE_CONTEXT);
     w.figures[10] = figure("link", "link:p2p", "latency_us", 4, 0.345, FIGURE_VALIDATE);
+    w.figures[9].kernel = &product;
+    w.figures[10].link = &word;
     w.figures[11] = figure("too large", "big", "fits", 0, 0.1, FIGURE_VALIDATE);
     w.list.n = 12;
     assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_kernels.c - the text of measured kernels, the fitted sheet of chips, and the refusals of both.
+ * t_kernels.c - the cells of measured kernels, the fitted sheet of chips, and the refusals of both.
  */
 #include "tests/golden_text.h"
 #include "tests/chip_fixture.h"
+#include "tests/part_cells.h"
 #include "results/published/check.h"
 #include "system-model/machine/fitted.h"
 #include <sys/stat.h>
 
-static const char matmul[] = "kernel:matmul;machine=bow;m=48;k=32;n=20;type=fp16;partials=fp32";
+static const char matmul[] = "matmul;machine=bow;m=48;k=32;n=20;type=fp16;partials=fp32";
 
 /* The kernel on a small chip. err "": it is planned. */
 static struct op_plan plan_of(const char *text, struct err *err)
@@ -19,7 +20,10 @@ static struct op_plan plan_of(const char *text, struct err *err)
     struct op_plan p = { 0 };
     double rate;
     *err = (struct err){ "" };
-    kernel_row_plan(&p, &rate, text, &chip, &cache, &a, err);
+    struct csv_table t = cells_of("kernel", text, &a);
+    struct kernel_case c;
+    if (kernel_case_read(&c, &t, t.rows, err))
+        kernel_row_plan(&p, &rate, &c, &chip, &cache, &a, err);
     plan_cache_free(&cache);
     arena_free(&a);
     return p;
@@ -40,15 +44,15 @@ static void test_cases_count_their_work(void **state)
     assert_int_equal(p.mac, 48 * 32 * 20);
     assert_int_equal(p.partials, PARTIALS_FP32);
     /* padded by one on each side, with stride 2: 9 become 5 */
-    p = row_plan("kernel:conv;machine=gc2;batch=3;filter=3;input=9;in_chans=8;out_chans=10;stride=2;groups=2;type=fp16;partials=fp16");
+    p = row_plan("conv;machine=gc2;batch=3;filter=3;input=9;in_chans=8;out_chans=10;stride=2;groups=2;type=fp16;partials=fp16");
     assert_int_equal(p.mac, 3 * 25 * 9 * 4 * 10);
-    p = row_plan("kernel:conv;machine=gc2;batch=3;filter=3;input=9;in_chans=8;out_chans=10;stride=2;groups=2;pad=0;type=fp16;partials=fp16");
+    p = row_plan("conv;machine=gc2;batch=3;filter=3;input=9;in_chans=8;out_chans=10;stride=2;groups=2;pad=0;type=fp16;partials=fp16");
     assert_int_equal(p.mac, 3 * 16 * 9 * 4 * 10);
     /* two IPUs share nine rows: five are on the fuller one, with padding around them */
-    p = row_plan("kernel:conv;machine=gc2;batch=3;filter=3;input=9;input_w=4;in_chans=8;out_chans=10;stride=1;groups=2;ipus=2;type=fp16;partials=fp16");
+    p = row_plan("conv;machine=gc2;batch=3;filter=3;input=9;input_w=4;in_chans=8;out_chans=10;stride=1;groups=2;ipus=2;type=fp16;partials=fp16");
     assert_int_equal(p.mac, 3 * 5 * 4 * 9 * 4 * 10);
     /* a filter as wide as the padded input has one position */
-    p = row_plan("kernel:conv;machine=gc2;batch=3;filter=5;input=3;in_chans=8;out_chans=10;stride=1;groups=2;pad=1;type=fp16;partials=fp16");
+    p = row_plan("conv;machine=gc2;batch=3;filter=5;input=3;in_chans=8;out_chans=10;stride=1;groups=2;pad=1;type=fp16;partials=fp16");
     assert_int_equal(p.mac, 3 * 1 * 25 * 4 * 10);
 }
 
@@ -57,14 +61,14 @@ static void test_cases_count_their_work(void **state)
 static void test_share_of_memory_is_the_default(void **state)
 {
     (void)state;
-    struct op_plan p = row_plan("kernel:matmul;machine=bow;m=512;k=512;n=16;type=fp32;partials=fp32");
+    struct op_plan p = row_plan("matmul;machine=bow;m=512;k=512;n=16;type=fp32;partials=fp32");
     assert_in_range(p.temp_bytes_per_tile, 0.4 * 300000, 0.6 * 300000);
 }
 
 /* With 270,000 B for temporaries instead of 180,000 there is a plan that takes more memory and less time. */
 static void test_share_of_memory_that_is_asked_for(void **state)
 {
-    static const char conv[] = "kernel:conv;machine=bow;batch=1;filter=3;input=48;in_chans=64;out_chans=64;stride=1;groups=1;%stype=fp16;partials=fp32";
+    static const char conv[] = "conv;machine=bow;batch=1;filter=3;input=48;in_chans=64;out_chans=64;stride=1;groups=1;%stype=fp16;partials=fp32";
     struct arena a = { 0 };
     (void)state;
     struct op_plan usual = row_plan(arena_printf(&a, conv, "")), more = row_plan(arena_printf(&a, conv, "available_memory=0.9;"));
@@ -83,19 +87,18 @@ static void refuse(const char *text, const char *message)
 static void test_refusals(void **state)
 {
     (void)state;
-    refuse("mlperf-x", "mlperf-x: want kernel:matmul;... or kernel:conv;...");
-    refuse("kernel:fft;n=3", "kernel:fft;n=3: unknown kernel 'fft'; known: matmul, conv, gemm, fc, conv-layer, triad");
-    refuse("kernel:matmul;m", "kernel:matmul;m: 'm' is not key=value");
-    refuse("kernel:matmul;batch=3", "kernel:matmul;batch=3: batch: not a key of a matmul; known: machine, m, k, n, type, partials, layout");
-    refuse("kernel:matmul;m=3;m=4", "kernel:matmul;m=3;m=4: m: given twice");
-    refuse("kernel:matmul;m=3;k=5;n=2;type=fp16;partials=fp32", "kernel:matmul;m=3;k=5;n=2;type=fp16;partials=fp32: machine: missing (a chip's sheet)");
-    refuse("kernel:matmul;machine=bow;m=3;k=5", "kernel:matmul;machine=bow;m=3;k=5: n: missing (columns of the input)");
-    refuse("kernel:conv;machine=x;batch=1;filter=3;input=9;in_chans=9;out_chans=8;stride=1;groups=2;type=fp16;partials=fp16",
-           "kernel:conv;machine=x;batch=1;filter=3;input=9;in_chans=9;out_chans=8;stride=1;groups=2;type=fp16;partials=fp16: "
-           "groups: 2 does not divide the channels");
-    refuse("kernel:conv;machine=x;batch=1;filter=6;input=3;in_chans=8;out_chans=8;stride=1;groups=2;pad=1;type=fp16;partials=fp16",
-           "kernel:conv;machine=x;batch=1;filter=6;input=3;in_chans=8;out_chans=8;stride=1;groups=2;pad=1;type=fp16;partials=fp16: "
-           "filter: 6 is wider than the padded input");
+    refuse("fft;n=3", "cells.csv:2: kernel: 'fft' is not one of: matmul, conv, gemm, fc, conv-layer, triad");
+    refuse("matmul;machine=bow;m=3;k=5;n=2;batch=3", "cells.csv:2: batch: '3', but a matmul has none");
+    refuse("matmul;m=3;k=5;n=2;type=fp16;partials=fp32", "cells.csv:2: machine: missing: a chip's sheet");
+    refuse("matmul;machine=bow;m=3;k=5", "cells.csv:2: n: missing: columns of the input, or elements of a vector");
+    refuse("matmul;machine=bow;m=3;k=5;n=1000001;type=fp16;partials=fp16", "cells.csv:2: n: 1000001 is outside 1 to 1000000");
+    refuse("triad;machine=bow;n=7;type=fp16;partials=fp16", "cells.csv:2: partials: 'fp16', but a triad has none");
+    refuse("conv;machine=x;batch=1;filter=3;input=9;in_chans=9;out_chans=8;stride=1;groups=2;type=fp16;partials=fp16",
+           "cells.csv:2: groups: 2 does not divide the channels");
+    refuse("conv;machine=x;batch=1;filter=6;input=3;in_chans=8;out_chans=8;stride=1;groups=2;pad=1;type=fp16;partials=fp16",
+           "cells.csv:2: filter: 6 is wider than the padded input");
+    refuse("fc;machine=x;batch=1;in=3;out=5;type=fp16;partials=fp16", "only the memory of fc is predicted");
+    refuse("matmul;machine=x;m=3;k=5;n=2;type=fp16;partials=fp16;layout=linear", "only the memory of a product with layout=linear is predicted");
 }
 
 /* 3x3 over 5 x 5 positions with padding of one: 13 of 15 pairs along each axis multiply input, 14 of 15 with a
@@ -115,9 +118,9 @@ static void test_rates_leave_padding_out(void **state)
     struct err err;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double rate, time_s;
-        const char *text = arena_printf(&a, "kernel:conv;machine=gc2;batch=8;filter=3;%s;type=fp16;partials=fp32", cases[i].shape);
-        assert_true(kernel_row_predict(&time_s, text, "time_s", "system-model/specs", &cache, &a, &err));
-        assert_true(kernel_row_predict(&rate, text, "tflop_per_s", "system-model/specs", &cache, &a, &err));
+        const struct kernel_case *c = kernel_of(arena_printf(&a, "conv;machine=gc2;batch=8;filter=3;%s;type=fp16;partials=fp32", cases[i].shape), &a);
+        assert_true(kernel_row_predict(&time_s, c, "time_s", "system-model/specs", &cache, &a, &err));
+        assert_true(kernel_row_predict(&rate, c, "tflop_per_s", "system-model/specs", &cache, &a, &err));
         assert_near(rate * time_s, 2e-12 * 8 * cases[i].products, 1e-15);
     }
     plan_cache_free(&cache);
@@ -133,17 +136,17 @@ static void test_predictions_agree(void **state)
     struct err err;
     double cycles, time_s, rate, share;
     const char *specs = "system-model/specs";
-    assert_true(kernel_row_predict(&cycles, matmul, "cycles", specs, &cache, &a, &err));
-    assert_true(kernel_row_predict(&time_s, matmul, "time_s", specs, &cache, &a, &err));
-    assert_true(kernel_row_predict(&rate, matmul, "tflop_per_s", specs, &cache, &a, &err));
-    assert_true(kernel_row_predict(&share, matmul, "peak_share", specs, &cache, &a, &err));
+    const struct kernel_case *product = kernel_of(matmul, &a), *unknown = kernel_of("matmul;machine=cow;m=48;k=32;n=20;type=fp16;partials=fp32", &a);
+    assert_true(kernel_row_predict(&cycles, product, "cycles", specs, &cache, &a, &err));
+    assert_true(kernel_row_predict(&time_s, product, "time_s", specs, &cache, &a, &err));
+    assert_true(kernel_row_predict(&rate, product, "tflop_per_s", specs, &cache, &a, &err));
+    assert_true(kernel_row_predict(&share, product, "peak_share", specs, &cache, &a, &err));
     assert_near(time_s, cycles / 1.85e9, 1e-15);
     assert_near(rate, 2e-12 * 48 * 32 * 20 / time_s, 1e-9);
     assert_near(share, 48 * 32 * 20 / cycles / (1472 * 32), 1e-12);
-    assert_false(kernel_row_predict(&rate, matmul, "watts", specs, &cache, &a, &err));
+    assert_false(kernel_row_predict(&rate, product, "watts", specs, &cache, &a, &err));
     assert_string_equal(err.msg, "metric 'watts' of a kernel; known: tflop_per_s, time_s, cycles, energy_above_idle_j, peak_share");
-    assert_false(kernel_row_predict(&rate, "kernel:matmul;machine=cow;m=48;k=32;n=20;type=fp16;partials=fp32", "cycles", specs,
-                                    &cache, &a, &err));
+    assert_false(kernel_row_predict(&rate, unknown, "cycles", specs, &cache, &a, &err));
     assert_non_null(strstr(err.msg, "unknown machine 'cow'"));
     plan_cache_free(&cache);
     arena_free(&a);
@@ -152,16 +155,16 @@ static void test_predictions_agree(void **state)
 /* Running takes the tiles in use while they compute, and all while they exchange. 900 W remain for work in both. */
 static void runs_by_the_cycle(struct chip chip, struct plan_cache *cache, struct arena *a)
 {
-    static const char text[] = "kernel:matmul;machine=gc200;m=48;k=32;n=20;type=fp16;partials=fp32";
+    const struct kernel_case *c = kernel_of("matmul;machine=gc200;m=48;k=32;n=20;type=fp16;partials=fp32", a);
     double without_j, with_j, tflop_per_s;
     struct op_plan p;
     struct err err;
     chip.tdp_w = chip.idle_power_w + 900;
     chip.running_power_w = 0;
-    assert_true(kernel_row_energy(&without_j, text, &chip, cache, a, &err));
+    assert_true(kernel_row_energy(&without_j, c, &chip, cache, a, &err));
     chip.tdp_w += chip.running_power_w = 100;
-    assert_true(kernel_row_energy(&with_j, text, &chip, cache, a, &err));
-    assert_true(kernel_row_plan(&p, &tflop_per_s, text, &chip, cache, a, &err));
+    assert_true(kernel_row_energy(&with_j, c, &chip, cache, a, &err));
+    assert_true(kernel_row_plan(&p, &tflop_per_s, c, &chip, cache, a, &err));
     assert_true(p.n_tiles_used < 1472 && p.exchange_cycles > 0);
     double cycles = (double)p.compute_cycles * p.n_tiles_used + (double)p.exchange_cycles * 1472;
     assert_near((with_j - without_j) / (cycles * 100 / (1472 * 1.325e9)), 1, 1e-9);
@@ -183,23 +186,26 @@ static void test_energy_by_hand(void **state)
     assert_near(chip_memory_byte_j(&m.chip) * 1472 * 1.325e9 * 24, 300 - 41.6 - 99, 1e-9);
     runs_by_the_cycle(m.chip, &cache, &a);
     m.chip.running_power_w = 0;
+    const struct kernel_case *triad = kernel_of("triad;machine=gc200;n=13;type=fp32", &a),
+                             *halves = kernel_of("matmul;machine=gc200;m=48;k=32;n=20;type=fp16;partials=fp32", &a),
+                             *floats = kernel_of("matmul;machine=gc200;m=48;k=32;n=20;type=fp32;partials=fp32", &a);
     const double cycle_j = chip_cycle_j(&m.chip), byte_j = cycle_j / 24;
-    assert_true(kernel_row_energy(&triad_j, "kernel:triad;machine=gc200;n=13;type=fp32", &m.chip, &cache, &a, &err));
+    assert_true(kernel_row_energy(&triad_j, triad, &m.chip, &cache, &a, &err));
     assert_near(triad_j / (3 * 13 * 4 * byte_j), 1, 1e-12);
-    assert_true(kernel_row_energy(&half_j, "kernel:matmul;machine=gc200;m=48;k=32;n=20;type=fp16;partials=fp32", &m.chip, &cache, &a, &err));
-    assert_true(kernel_row_energy(&float_j, "kernel:matmul;machine=gc200;m=48;k=32;n=20;type=fp32;partials=fp32", &m.chip, &cache, &a, &err));
+    assert_true(kernel_row_energy(&half_j, halves, &m.chip, &cache, &a, &err));
+    assert_true(kernel_row_energy(&float_j, floats, &m.chip, &cache, &a, &err));
     assert_true(half_j > 48 * 32 * 20 * cycle_j / 32 && float_j > 48 * 32 * 20 * cycle_j / 16);
     double error_j;
     m.chip.running_power_w = 99, m.chip.running_power_error_w = 0, m.chip.work_power_error_w = (300 - 41.6 - 99) / 2;      /* half of all work */
-    assert_true(kernel_row_predict(&error_j, "kernel:triad;machine=gc200;n=13;type=fp32", "energy_error_j", "system-model/specs", &cache, &a, &err));
+    assert_true(kernel_row_predict(&error_j, triad, "energy_error_j", "system-model/specs", &cache, &a, &err));
     const struct energy work = { .j = { [ENERGY_MAC] = 2, [ENERGY_VECTOR] = 1, [ENERGY_EXCHANGE] = 1, [ENERGY_LINKS] = 9 } };
     assert_true(error_j > 0);
     assert_near(energy_error_j(&work, &m.chip), 2, 1e-12);
     m.chip.running_power_w = 0;
     m.chip.vector_bytes_per_cycle = 1 << 30;        /* bytes cost next to nothing */
-    assert_true(kernel_row_energy(&half_j, "kernel:matmul;machine=gc200;m=48;k=32;n=20;type=fp16;partials=fp32", &m.chip, &cache, &a, &err));
+    assert_true(kernel_row_energy(&half_j, halves, &m.chip, &cache, &a, &err));
     assert_near(half_j / (48 * 32 * 20 * cycle_j / 32), 1, 1e-5);
-    assert_true(kernel_row_energy(&float_j, "kernel:matmul;machine=gc200;m=48;k=32;n=20;type=fp32;partials=fp32", &m.chip, &cache, &a, &err));
+    assert_true(kernel_row_energy(&float_j, floats, &m.chip, &cache, &a, &err));
     assert_near(float_j / (48 * 32 * 20 * cycle_j / 16), 1, 1e-5);
     m.chip.tdp_w = 0;
     assert_near(chip_cycle_j(&m.chip), 0, 0);
@@ -270,10 +276,12 @@ static void test_ranges(void **state)
                 struct err err;
                 const char *key = arena_printf(&a, "%.*s", (int)strcspn(entry, "="), entry), *value = !high ? "0" : text_is(key, "pad") ? "1001" : "1000001";
                 const char *before = strstr(kinds[k].all, entry);
-                const char *row = arena_printf(&a, "kernel:%s;machine=x;type=fp16;partials=fp16;%.*s%s=%s%s", kinds[k].kind, (int)(before - kinds[k].all),
+                const char *row = arena_printf(&a, "%s;machine=x;type=fp16;partials=fp16;%.*s%s=%s%s", kinds[k].kind, (int)(before - kinds[k].all),
                                                kinds[k].all, key, value, before + strlen(entry));
-                bool taken = kernel_row_plan(&p, &rate, row, &chip, &cache, &a, &err);
-                text = arena_printf(&a, "%s%s%s\n", text, taken ? "taken: " : "", taken ? row : strrchr(err.msg, ';'));
+                struct csv_table t = cells_of("kernel", row, &a);
+                struct kernel_case c;
+                bool taken = kernel_case_read(&c, &t, t.rows, &err) && kernel_row_plan(&p, &rate, &c, &chip, &cache, &a, &err);
+                text = arena_printf(&a, "%s%s%s\n", text, taken ? "taken: " : "", taken ? row : err.msg);
             }
     assert_golden(text, "tests/golden/kernel_ranges.txt", &a);
     plan_cache_free(&cache);

@@ -18,7 +18,7 @@ enum exchange_kind {
     EXCHANGE_HOST,              /* hosts send a message to each tile */
     N_EXCHANGE_KINDS
 };
-extern const char *const exchange_kind_names[N_EXCHANGE_KINDS];
+extern const char *const exchange_kind_names[N_EXCHANGE_KINDS + 1];      /* NULL-ended */
 
 struct exchange_request {
     enum exchange_kind kind;
@@ -33,7 +33,22 @@ struct exchange_request {
 };
 struct exchange_cost { double time_s, bytes; };         /* bytes: all that arrives */
 
-/* Fails if the machine does not have the IPUs or the tiles, or its chip's sheet lacks a constant. */
-bool exchange_run(struct exchange_cost *out, const struct topology *t, const struct exchange_request *r, struct arena *scratch, struct err *err);
+/* The costs of small messages on a board and its chips; 0 if not measured. */
+struct message_costs {
+    uint64_t exchange_near_cycles;              /* transit of a word to a tile of the same column */
+    uint64_t exchange_columns;                  /* columns of tiles of a chip */
+    uint64_t exchange_island_tiles;             /* fewest tiles that a broadcast reaches at the rate of shared buses */
+    uint64_t exchange_least_cycles;             /* a word from or to nearby tiles */
+    uint64_t exchange_gather_cycles, exchange_scatter_cycles;       /* to and from one tile, besides its words */
+    double rung_message_s, rail_message_s;      /* each message occupies a pair of links for this long */
+    double rung_through_message_s;              /* the same for a rung pair that carries only traffic passing through */
+    double rail_through_message_s;              /* the same for a message that came along a rail */
+};
+/* Reads FOLDER/BOARD.csv, a table in the form of a sheet. A board without one has no costs, and its words are all as far as the farthest. */
+bool message_costs_load(struct message_costs *out, const char *folder, const struct machine *m, struct arena *a, struct err *err);
+
+/* Fails if the machine does not have the IPUs or the tiles, or if a cost is missing that this exchange needs. */
+bool exchange_run(struct exchange_cost *out, const struct topology *t, const struct message_costs *costs, const struct exchange_request *r,
+                  struct arena *scratch, struct err *err);
 
 #endif

@@ -7,7 +7,7 @@
  * each message occupies the link pairs of its route for a while: those where it enters or turns from rung to rail for longer than those that
  * it passes straight on.
  *     T = sync + latency + max(n x occupancy, words, bytes / rate)
- * Source: measurements of arXiv:1912.03413 (GC2, DSS 8440); the constants are on the sheets. The report shows, and no datasheet gives:
+ * Source: measurements of arXiv:1912.03413 (GC2, DSS 8440); what a message costs is in links/BOARD.csv, all else on the sheets. The report shows, and no datasheet gives:
  *   - pairs of tiles, and the tiles of an all-to-all, are at random places: one pair has the mean transit, n pairs the longest of n
  *     (section 4.1.1: 0.13 us on average; Table 4.3: 0.165 us for many pairs; Table 4.15: 0.165 us besides a cycle per tile);
  *   - a gather of more than one word per tile takes one superstep more, however many tiles (Table 4.12: 0.41 us from 4 to 76 tiles besides
@@ -25,8 +25,7 @@
  * Tables 4.11 and 4.12 disagree for 16 IPUs: the same 77,824 bytes take 25.2 and 14.1 us. The model has the first.
  * Not modelled: order of sends within a column, the transit of a broadcast over half a column and more, caches of the host.
  */
-#include "system-model/network/exchange.h"
-#include "system-model/network/topology_internal.h"
+#include "results/published/exchange.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,8 +35,8 @@ enum {
     PARTIAL_CYCLES = 15,            /* a worker that adds what came from another tile: 10, and 5 for a vector (PopLibs, popops reduction) */
 };
 
-const char *const exchange_kind_names[N_EXCHANGE_KINDS] = {
-    "p2p", "halves", "hop", "broadcast", "gather", "scatter", "all-to-all", "reduce", "host",
+const char *const exchange_kind_names[N_EXCHANGE_KINDS + 1] = {
+    "p2p", "halves", "hop", "broadcast", "gather", "scatter", "all-to-all", "reduce", "host", NULL,
 };
 
 /* An exchange while it is priced. from and to are those of the request, but for the pairs of EXCHANGE_HOP. */
@@ -45,6 +44,7 @@ struct exchange {
     const struct topology *t;
     const struct machine *m;
     const struct chip *chip;
+    const struct message_costs *costs;
     const struct exchange_request *r;
     uint32_t from, to;
     struct arena *a;
@@ -61,7 +61,7 @@ static double tile_bytes_per_s(const struct exchange *x)
 
 static double word_s(const struct exchange *x) { return EXCHANGE_WORD_BYTES / tile_bytes_per_s(x); }
 
-static double near_s(const struct exchange *x) { return cycles_s(x, (double)x->chip->exchange_near_cycles); }
+static double near_s(const struct exchange *x) { return cycles_s(x, (double)x->costs->exchange_near_cycles); }
 
 static double far_s(const struct exchange *x) { return cycles_s(x, (double)x->chip->exchange_transit_cycles); }
 
@@ -76,13 +76,13 @@ static double pairs_transit_s(const struct exchange *x, uint32_t n_pairs)
 /* The words of one tile, in or out. The far words are in transit while the near ones move. */
 static double endpoint_s(const struct exchange *x, double bytes, double beside_cycles)
 {
-    return fmax(cycles_s(x, (double)x->chip->exchange_least_cycles), cycles_s(x, beside_cycles) + bytes / tile_bytes_per_s(x));
+    return fmax(cycles_s(x, (double)x->costs->exchange_least_cycles), cycles_s(x, beside_cycles) + bytes / tile_bytes_per_s(x));
 }
 
 /* Sync and transit of a word from one tile to n, which are near if they fit into a column. */
 static double spread_s(const struct exchange *x)
 {
-    return x->r->n_tiles <= x->chip->n_tiles / x->chip->exchange_columns ? cycles_s(x, (double)x->chip->exchange_least_cycles) : chip_sync_s(x) + far_s(x);
+    return x->r->n_tiles <= x->chip->n_tiles / x->costs->exchange_columns ? cycles_s(x, (double)x->costs->exchange_least_cycles) : chip_sync_s(x) + far_s(x);
 }
 
 /* ---- routes ------------------------------------------------------------------------------ */
@@ -96,7 +96,7 @@ static bool find_path(struct path *p, const struct exchange *x, uint32_t from, u
         return false;
     p->latency_s = route_latency_s(x->t, p->links, p->n);
     for (size_t i = 0; i < p->n; i++)
-        p->n_rails += link_without_ends(x->t, p->links[i]).kind == LINK_RAIL;
+        p->n_rails += topology_link(x->t, p->links[i]).kind == LINK_RAIL;
     return true;
 }
 
@@ -105,15 +105,15 @@ static double rung_pairs(const struct machine *m) { return (double)(m->rung_link
 /* How long a message occupies the link pairs of its route. Regular messages are spread over every pair of a rung. */
 static double occupancy_s(const struct exchange *x, const struct path *p, bool regular)
 {
-    const struct machine *m = x->m;
+    const struct message_costs *costs = x->costs;
     double time_s = 0;
     for (size_t i = 0; i < p->n; i++) {
         struct link l = topology_link(x->t, p->links[i]);
         bool straight = i > 0 && topology_link(x->t, p->links[i - 1]).kind == l.kind;
         if (l.kind == LINK_RUNG)
-            time_s += l.through ? m->rung_through_message_s : m->rung_message_s / (regular ? rung_pairs(m) : 1);
+            time_s += l.through ? costs->rung_through_message_s : costs->rung_message_s / (regular ? rung_pairs(x->m) : 1);
         else
-            time_s += straight ? m->rail_through_message_s : m->rail_message_s;
+            time_s += straight ? costs->rail_through_message_s : costs->rail_message_s;
     }
     return time_s;
 }
@@ -243,7 +243,7 @@ static double further_rails_s(const struct exchange *x, const struct path *p)
 static bool exchange_broadcast(double *time_s, double *bytes, struct exchange *x, struct err *err)
 {
     const struct chip *chip = x->chip;
-    double sync_s, own_rate = tile_bytes_per_s(x) * (x->r->n_tiles >= x->chip->exchange_island_tiles ? (double)chip->tiles_per_exchange_bus : 1);
+    double sync_s, own_rate = tile_bytes_per_s(x) * (x->r->n_tiles >= x->costs->exchange_island_tiles ? (double)chip->tiles_per_exchange_bus : 1);
     struct path longest;
     *bytes = x->r->bytes * x->r->n_tiles * x->r->n_ipus;
     if (on_one_chip(x)) {
@@ -290,7 +290,7 @@ static bool exchange_gather(double *time_s, double *bytes, struct exchange *x, s
     *bytes = own + remote;
     double order_s = x->r->bytes > EXCHANGE_WORD_BYTES ? cycles_s(x, (double)superstep_cycles(x->chip)) : 0;
     if (on_one_chip(x)) {
-        *time_s = endpoint_s(x, own, (double)x->chip->exchange_gather_cycles) + order_s;
+        *time_s = endpoint_s(x, own, (double)x->costs->exchange_gather_cycles) + order_s;
         return true;
     }
     double words_s;
@@ -308,7 +308,7 @@ static bool exchange_scatter(double *time_s, double *bytes, struct exchange *x, 
     endpoint_bytes(&own, &remote, x);
     *bytes = own + remote;
     if (on_one_chip(x)) {
-        *time_s = endpoint_s(x, own, (double)x->chip->exchange_scatter_cycles);
+        *time_s = endpoint_s(x, own, (double)x->costs->exchange_scatter_cycles);
         return true;
     }
     double words_s;
@@ -357,7 +357,7 @@ static bool exchange_reduce(double *time_s, double *bytes, struct exchange *x, s
     *bytes = (double)x->r->n_operands * x->r->n_tiles * x->r->n_ipus * EXCHANGE_WORD_BYTES;
     *time_s = superstep_s(x) + vertex_s(x) + own_sum_s(x);
     if (on_one_chip(x))
-        *time_s += x->r->n_tiles > 1 ? endpoint_s(x, (double)x->r->n_tiles * EXCHANGE_WORD_BYTES, (double)x->chip->exchange_gather_cycles) : 0;
+        *time_s += x->r->n_tiles > 1 ? endpoint_s(x, (double)x->r->n_tiles * EXCHANGE_WORD_BYTES, (double)x->costs->exchange_gather_cycles) : 0;
     else if (!exchange_span(&sync_s, &longest, x, err))
         return false;
     *time_s += sync_s + longest.latency_s + (x->r->n_tiles > 1 ? x->r->n_tiles * occupancy_s(x, &longest, false) : 0);
@@ -378,21 +378,13 @@ static bool exchange_host(double *time_s, double *bytes, struct exchange *x, str
 
 /* ---- the exchange ---------------------------------------------------------------------------- */
 
-/* Within a chip, and at the source of a broadcast, the price has constants that were measured on some chips only. */
-static bool has_constants(const struct exchange *x, struct err *err)
+/* Within a chip, and at the source of a broadcast, the price has costs that were measured on some chips only. */
+static bool has_costs(const struct exchange *x, struct err *err)
 {
-    const struct chip *c = x->chip;
-    const struct { const char *name; uint64_t value; } needed[] = {
-        { "exchange_least_cycles", c->exchange_least_cycles }, { "exchange_gather_cycles", c->exchange_gather_cycles },
-        { "exchange_scatter_cycles", c->exchange_scatter_cycles }, { "exchange_columns", c->exchange_columns },
-        { "exchange_island_tiles", c->exchange_island_tiles },
-    };
     enum exchange_kind kind = x->r->kind;
     bool at_one_tile = kind == EXCHANGE_GATHER || kind == EXCHANGE_SCATTER || kind == EXCHANGE_REDUCE;
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (!needed[i].value && (kind == EXCHANGE_BROADCAST || (at_one_tile && on_one_chip(x))))
-            return fail(err, "%s: the sheet of %s has no %s", exchange_kind_names[kind], c->name, needed[i].name);
-    return true;
+    return x->costs->exchange_least_cycles || !(kind == EXCHANGE_BROADCAST || (at_one_tile && on_one_chip(x)))
+        || fail(err, "%s: the costs of small messages on %s are not known", exchange_kind_names[kind], x->chip->name);
 }
 
 static bool exchange_check(const struct exchange *x, struct err *err)
@@ -402,15 +394,50 @@ static bool exchange_check(const struct exchange *x, struct err *err)
         return fail(err, "%s has IPUs 0 to %u", x->m->name, x->t->n_ipus - 1);
     if (r->n_tiles > x->chip->n_tiles)
         return fail(err, "%u tiles, a chip has %llu", r->n_tiles, (unsigned long long)x->chip->n_tiles);
-    return has_constants(x, err);
+    return has_costs(x, err);
 }
 
-bool exchange_run(struct exchange_cost *out, const struct topology *t, const struct exchange_request *r, struct arena *scratch, struct err *err)
+bool exchange_run(struct exchange_cost *out, const struct topology *t, const struct message_costs *costs, const struct exchange_request *r,
+                  struct arena *scratch, struct err *err)
 {
     static bool (*const run[N_EXCHANGE_KINDS])(double *, double *, struct exchange *, struct err *) = {
         exchange_p2p, exchange_halves, exchange_hop, exchange_broadcast, exchange_gather, exchange_scatter, exchange_all_to_all, exchange_reduce,
         exchange_host,
     };
-    struct exchange x = { t, t->machine, &t->machine->chip, r, r->from, r->to, scratch };
+    struct exchange x = { t, t->machine, &t->machine->chip, costs, r, r->from, r->to, scratch };
     return exchange_check(&x, err) && run[r->kind](&out->time_s, &out->bytes, &x, err);
+}
+
+/* ---- costs of small messages ------------------------------------------------------------------ */
+
+#define COUNT(member, unit_name, most) FIELD_OF(struct message_costs, member, .unit = unit_name, .min = 1, .max = most, .required = true)
+#define TIME(member) FIELD_OF(struct message_costs, member, .unit = "s", .max = 1, .required = true)
+static const struct field cost_fields[] = {
+    COUNT(exchange_near_cycles, "cycles", 1e6), COUNT(exchange_columns, "columns", 1e6), COUNT(exchange_island_tiles, "tiles", 1e6),
+    COUNT(exchange_least_cycles, "cycles", 1e6), COUNT(exchange_gather_cycles, "cycles", 1e6), COUNT(exchange_scatter_cycles, "cycles", 1e6),
+    TIME(rung_message_s), TIME(rung_through_message_s), TIME(rail_message_s), TIME(rail_through_message_s),
+};
+#undef COUNT
+#undef TIME
+
+static bool set_cost(void *costs, const struct sheet *s, const struct sheet_row *row, struct arena *a, struct err *err)
+{
+    const struct field *f = field_find(cost_fields, N_FIELDS(cost_fields), row->key);
+    if (!f)
+        return fail(err, "%s:%u: %.60s: not a cost of small messages", s->path, row->line, row->key);
+    if (!text_is(row->unit, f->unit))
+        return fail(err, "%s:%u: %s is in '%.60s', want '%s'", s->path, row->line, row->key, row->unit, f->unit);
+    return field_set(costs, f, row->value, sheet_row_place(s, row, a), err);
+}
+
+bool message_costs_load(struct message_costs *out, const char *folder, const struct machine *m, struct arena *a, struct err *err)
+{
+    struct sheet s;
+    *out = (struct message_costs){ .exchange_near_cycles = m->chip.exchange_transit_cycles };
+    if (!sheet_read_rows(&s, NULL, arena_printf(a, "%s/%s.csv", folder, m->board_name), set_cost, out, a, err))
+        return false;
+    for (const struct field *f = cost_fields; s.n_rows && f < cost_fields + N_FIELDS(cost_fields); f++)
+        if (!sheet_find(&s, f->name))
+            return fail(err, "%s: %s: missing", s.path, f->name);
+    return true;
 }

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * parts.h - measured parts of a machine: one kernel on a chip, or one exchange between tiles, over links or with a host.
+ *
+ * A row of a published table describes its part in columns of its own; an empty cell states nothing.
+ */
+#ifndef RESULTS_PARTS_H
+#define RESULTS_PARTS_H
+#include "results/published/exchange.h"
+#include "system-model/compiler/compiler.h"
+
+/* ---- parts.c: the cells of a part ------------------------------------------------------------------------- */
+
+/* A column. Its bits are the kinds of part that may and must have a cell in it; the first column of a part is its kind. */
+struct part_field { struct field field; unsigned may, must; };
+
+/* False without a message if the row has no such part: the column of its kind is missing or empty. */
+bool part_is_in(const struct part_field *fields, const struct csv_table *t, const struct csv_row *row);
+bool part_read(void *out, const struct part_field *fields, size_t n, const struct csv_table *t, const struct csv_row *row, struct err *err);
+/* Names the part by its cells, as reports and the ledger print it: "kernel:matmul;machine=bow;m=4096". */
+const char *part_text(const char *what, const struct part_field *fields, size_t n, const struct csv_table *t, const struct csv_row *row, struct arena *a);
+
+/* ---- kernel_rows.c: the planner's value for a measured kernel --------------------------------------------- */
+
+/* Products are of weights m x k and n columns, gemm is alpha A B + beta C. fc and conv-layer are layers that train: forward, backward and the update
+ * of the weights. */
+enum kernel_kind { KERNEL_MATMUL, KERNEL_CONV, KERNEL_GEMM, KERNEL_FC, KERNEL_CONV_LAYER, KERNEL_TRIAD, N_KERNEL_KINDS };
+extern const char *const kernel_kind_names[N_KERNEL_KINDS + 1];
+
+struct kernel_case {
+    enum kernel_kind kind;
+    const char *machine;                /* a chip's sheet */
+    uint64_t m, k, n;                   /* n: the elements of a triad, too */
+    uint64_t in, out;
+    double available_memory;            /* share of tile memory for temporaries; 0: PopLibs' default */
+    uint64_t batch, filter, input, input_w, in_chans, out_chans, stride, groups, pad, ipus;
+    int type, partials, layout;
+};
+extern const struct part_field kernel_fields[];
+extern const size_t n_kernel_fields;
+
+bool kernel_case_read(struct kernel_case *out, const struct csv_table *t, const struct csv_row *row, struct err *err);
+/* Energy of one call in joules, besides what the chip draws while nothing runs. */
+bool kernel_row_energy(double *energy_j, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache, struct arena *a, struct err *err);
+/* metric: "tflop_per_s" (multiplications with padding do not count), "time_s", "cycles", "peak_share", "energy_above_idle_j" or "energy_error_j". The cycles
+ * are those of the planned operation, sync included, with its operands on chip. Rates are those of one IPU. */
+bool kernel_row_predict(double *value, const struct kernel_case *c, const char *metric, const char *specs_dir, struct plan_cache *cache, struct arena *a,
+                        struct err *err);
+/* The plan and its rate on the given chip, whatever machine the case names. */
+bool kernel_row_plan(struct op_plan *out, double *tflop_per_s, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache,
+                     struct arena *a, struct err *err);
+
+/* Bytes on all tiles of one IPU together, while the kernel runs. max_tile_bytes: of the fullest tile, taken as even. */
+struct kernel_memory {
+    uint64_t operand_bytes, temporary_bytes, code_bytes;        /* on all tiles */
+    uint64_t tile_temporary_bytes, tile_code_bytes, interleaved_bytes, max_tile_bytes, max_tile_with_gaps_bytes;       /* on the fullest */
+    uint64_t n_tiles;
+    double fits_probability;
+    bool fits;
+};
+bool kernel_row_memory(struct kernel_memory *out, const struct kernel_case *c, const char *specs_dir, struct plan_cache *cache, struct arena *a,
+                       struct err *err);
+
+/* ---- link_rows.c: predictions of micro-benchmarks of links, of collectives between tiles, and of the host ---- */
+
+struct link_case { struct exchange_request request; int column; const char *machine; };     /* column: 1 if the other IPU is in the other one */
+extern const struct part_field link_fields[];
+extern const size_t n_link_fields;
+
+/* Machines on which exchanges are predicted, each loaded once. A zeroed one is empty; costs: the folder of message_costs_load(). */
+struct link_bench { const char *specs_dir, *costs_dir; struct link_machine *machines; struct arena *arena; };
+
+bool link_case_read(struct link_case *out, const struct csv_table *t, const struct csv_row *row, struct err *err);
+/* metric: "latency_us" or "aggregate_gb_per_s" */
+bool link_row_predict(double *value, const struct link_case *c, const char *metric, struct link_bench *bench, struct err *err);
+
+#endif
