@@ -32,7 +32,6 @@ struct sheet_field { struct field field; int may, must; };
     { { #member, unit, FIELD_U64, offsetof(struct machine, chip.member), low, high, NULL, false, help }, CHIP, CHIP }
 #define OPTIONAL(member, unit, low, high, help) \
     { { #member, unit, FIELD_U64, offsetof(struct machine, chip.member), low, high, NULL, false, help }, CHIP, 0 }
-#define UNUSED(name, unit, low, high, help) { { name, unit, FIELD_F64, offsetof(struct machine, unused), low, high, NULL, false, help }, CHIP, 0 }
 #define CR(member, unit, low, high, may, must, help) \
     { { #member, unit, FIELD_F64, offsetof(struct machine, chip.member), low, high, NULL, false, help }, may, must }
 #define CHOICE(member, names, what) \
@@ -53,25 +52,17 @@ static const struct sheet_field sheet_fields[] = {
     CN(mac_fp8_per_cycle, "MAC/cycle", 0, 1e5, "8-bit floating point; 0: none"),
     CN(vector_bytes_per_cycle, "B/cycle", 4, 1024, "data path of the vector unit"),
     CN(load_bytes_per_cycle, "B/cycle", 1, 1024, "loads from standard memory; an inner loop that needs more runs at amp_efficiency"),
-    OPTIONAL(interleaved_load_bytes_per_cycle, "B/cycle", 1, 1024, "loads from interleaved memory; printed, not used by any cost"),
+    OPTIONAL(interleaved_load_bytes_per_cycle, "B/cycle", 1, 1024, "loads from interleaved memory, of which the energy of a byte follows"),
     CN(weight_load_bytes_per_cycle, "B/cycle", 1, 1024, "weights into the multiply units"),
     CN(conv_units_fp16_fp16, "units", 1, 1024, "multiply units in use, half in, half partials"),
     CN(conv_units_fp16_fp32, "units", 1, 1024, "half in, float partials"),
     CN(conv_units_fp32, "units", 1, 1024, "float"),
-    UNUSED("copy_bytes_per_cycle", "B/cycle", 1, 1024, "copies on a tile; not used by any cost, copies take the vector path"),
-    UNUSED("random_bytes_per_cycle", "B/cycle", 1, 1024, "random bits; not used by any cost"),
     CN(exchange_bytes_per_cycle, "B/cycle", 1, 1024, "a tile's exchange, each way"),
     CN(tiles_per_exchange_bus, "tiles", 1, 64, "tiles that can receive the same data at a multiple of the rate"),
     CR(exchange_efficiency, "share", 0.01, 1, CHIP, CHIP, "of the nominal rate"),
     CN(on_chip_sync_cycles, "cycles", 0, 1e6, "a sync of the tiles"),
     CN(global_sync_cycles, "cycles", 0, 1e7, "a sync of chips"),
-    OPTIONAL(exchange_near_cycles, "cycles", 0, 1e6, "transit of a word within a column of tiles, for micro-benchmarks; default: exchange_transit_cycles"),
     CN(exchange_transit_cycles, "cycles", 0, 1e6, "transit of a word to the farthest tile, which every exchange is charged"),
-    OPTIONAL(exchange_columns, "columns", 1, 1e6, "columns of tiles of a chip, for micro-benchmarks"),
-    OPTIONAL(exchange_island_tiles, "tiles", 1, 1e6, "fewest tiles that a broadcast reaches at the rate of shared buses, for micro-benchmarks"),
-    OPTIONAL(exchange_least_cycles, "cycles", 0, 1e6, "a word from or to nearby tiles, for micro-benchmarks"),
-    OPTIONAL(exchange_gather_cycles, "cycles", 0, 1e6, "a gather to one tile, besides its words, for micro-benchmarks"),
-    OPTIONAL(exchange_scatter_cycles, "cycles", 0, 1e6, "a scatter from one tile, besides its words, for micro-benchmarks"),
     CN(supervisor_cycles, "cycles", 0, 1e6, "starting a vertex"),
     CN(n_links, "links", 0, 1000, "IPU-Links of a chip"),
     CR(link_bytes_per_s, "B/s", 1e3, 1e14, CHIP, CHIP, "one IPU-Link, one way, nominal"),
@@ -96,10 +87,6 @@ static const struct sheet_field sheet_fields[] = {
     R(rung_latency_s, "s", 0, 1, BOARD, BOARD, "a hop over the rung"),
     R(rail_latency_s, "s", 0, 1, BOARD, BOARD, "a hop along the rail"),
     R(sync_hop_latency_s, "s", 0, 1, BOARD, BOARD, "a sync from one board to the next, one way"),
-    R(rung_message_s, "s", 0, 1, BOARD, 0, "time that each message occupies a pair of rung links, for micro-benchmarks"),
-    R(rung_through_message_s, "s", 0, 1, BOARD, 0, "the same for a rung pair that carries only traffic passing through"),
-    R(rail_message_s, "s", 0, 1, BOARD, 0, "time that each message occupies a pair of rail links, for micro-benchmarks"),
-    R(rail_through_message_s, "s", 0, 1, BOARD, 0, "the same for a message that came along a rail"),
     R(gateway_bytes_per_s, "B/s", 1e3, 1e14, OUTER, 0, "links to other domains of a board, or of the chips behind a shared host port, one way, nominal"),
     R(gateway_efficiency, "share", 0.01, 1, OUTER, 0, "of the nominal rate"),
     R(gateway_latency_s, "s", 0, 1, OUTER, 0, "from gateway to gateway, without the switches between them"),
@@ -127,7 +114,6 @@ enum { N_SHEET_FIELDS = sizeof sheet_fields / sizeof *sheet_fields };
 #undef R
 #undef CN
 #undef OPTIONAL
-#undef UNUSED
 #undef CR
 #undef CHOICE
 
@@ -352,8 +338,6 @@ bool machine_load_changed(struct machine *out, const char *name, const char *spe
             return false;
     if (level != SYSTEM)
         stand_alone(out, level);
-    if (!machine_row(&(struct machine){ .sheets = sheets, .n_sheets = n }, "exchange_near_cycles", NULL))
-        out->chip.exchange_near_cycles = out->chip.exchange_transit_cycles;
     out->name = sheets[0].name;
     out->chip.name = out->chip_name = sheets[n - 1].name;
     out->board_name = n > 1 ? sheets[n - 2].name : "";

@@ -92,11 +92,7 @@ struct chip {
     uint64_t on_chip_sync_cycles;           /* a sync of the tiles alone */
     uint64_t compute_set_cycles;            /* cost of starting a compute set, besides the sync; fitted, 0 without a fit */
     uint64_t global_sync_cycles;            /* across chips, per exchange between them */
-    uint64_t exchange_near_cycles;          /* transit of a word to a tile of the same column; exchange_transit_cycles if the sheet has none */
     uint64_t exchange_transit_cycles;       /* transit to the farthest tile */
-    /* The price of small messages (network/exchange.c); 0 if not measured on this chip. */
-    uint64_t exchange_columns, exchange_island_tiles;
-    uint64_t exchange_least_cycles, exchange_gather_cycles, exchange_scatter_cycles;
     uint64_t supervisor_cycles;             /* fixed cost of starting a vertex on a tile */
     /* Off chip. */
     uint64_t n_links;
@@ -129,9 +125,6 @@ struct machine {
     uint64_t rung_through_links;            /* links of the rung that carry only traffic passing through (GC2) */
     double rung_latency_s, rail_latency_s;  /* one hop, without the sync before it */
     double sync_hop_latency_s;              /* a sync from one board to the next, one way */
-    double rung_message_s, rail_message_s;  /* each message occupies a pair of links for this long; 0 if unknown */
-    double rung_through_message_s;          /* the same for a pair that carries only traffic passing through */
-    double rail_through_message_s;          /* the same for a message that came along a rail */
     double gateway_bytes_per_s;             /* links to other domains of one board, or of the IPUs behind one shared port; one way */
     double gateway_efficiency, gateway_latency_s;
     double switch_latency_s;                /* added by each switch between two gateways; 0 if no switch */
@@ -147,7 +140,6 @@ struct machine {
     double board_rest_power_w;              /* a board without its chips, whatever they do; 0 if not known */
     double board_idle_power_w;              /* while its chips wait; 0 if not published */
     double board_power_cap_w;               /* never more; 0 if not published */
-    double unused;                          /* facts on a sheet that no cost reads; they are checked and printed */
     struct sheet *sheets;                   /* the rows it was built from, for printing: chip, board, system */
     size_t n_sheets;
 };

@@ -70,9 +70,9 @@ static void adds_and_takes_away(void **state)
 {
     (void)state;
     struct machine m;
-    assert_true(load(&m, "bow-pod16", "machine.rung_message_s=3e-7"));      /* a key that no sheet of it has */
-    assert_near(m.rung_message_s, 3e-7, 0);
-    assert_string_equal(machine_row(&m, "rung_message_s", NULL)->unit, "s");
+    assert_true(load(&m, "bow-pod16", "machine.pcie_shared_bytes_per_s=7e9"));      /* a key that no sheet of it has */
+    assert_near(m.pcie_shared_bytes_per_s, 7e9, 0);
+    assert_string_equal(machine_row(&m, "pcie_shared_bytes_per_s", NULL)->unit, "B/s");
     assert_true(load(&m, "bow-pod16", "machine.board_power_w="));
     assert_near(m.board_power_w, 0, 0);
     assert_null(machine_row(&m, "board_power_w", NULL));
