@@ -56,17 +56,18 @@ static const char *foreign_text(const struct simulation *sim, const struct known
     return foreign.n > MOST_NAMED ? arena_printf(a, "%s and %zu more", text, foreign.n - MOST_NAMED) : text;
 }
 
-/* The text is that of the run before if it had the same sheets. */
+/* The text is that of the run before if it had the same sheets and read the same of their values. */
 static const char *find_foreign(const struct track_record *by, const struct simulation *sim, struct arena *a)
 {
     struct judged_run *last = by->last;
-    if (last && last->sheets_id == sim->sheets_id)
+    if (last && last->sheets_id == sim->sheets_id && last->values_read == machine_values_read(sim))
         return last->foreign ? arena_strdup(a, last->foreign) : NULL;
     const char *foreign = foreign_text(sim, &by->references.known, a);
     if (last) {
         arena_reset(&last->texts);
         last->foreign = foreign ? arena_strdup(&last->texts, foreign) : NULL;
         last->sheets_id = sim->sheets_id;
+        last->values_read = machine_values_read(sim);
     }
     return foreign;
 }

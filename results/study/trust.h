@@ -34,7 +34,9 @@ const char *properties_group(const struct properties *x, struct arena *a);
 struct known_value { const char *key, *value; };
 struct known_values { struct known_value *items; size_t n, cap, n_runs; };
 void known_values_add(struct known_values *known, const struct simulation *sim, struct arena *a);      /* those of one published run */
-/* The values of a machine that no published run had; none where no run is known. */
+/* Which optional parts of the machine the costs of this simulation read: links, gateways.. The value has no meaning but equality. */
+unsigned machine_values_read(const struct simulation *sim);
+/* The values of a machine that this simulation reads and that no published run had; none where no run is known. */
 struct known_values known_values_foreign(const struct known_values *known, const struct simulation *sim, struct arena *a);
 void known_values_write(FILE *f, const struct known_values *known);
 bool known_values_load(struct known_values *out, const char *path, struct arena *a, struct err *err);
@@ -92,7 +94,7 @@ double spread_half_width_at(const struct spread *s, const struct references *r, 
 double step_deviation(const struct simulation *sim, const struct references *r, bool without_group);
 
 /* Results for the run judged before, which the next one shares in part: for a thread that judges the runs of one simulator. */
-struct judged_run { struct distances distances; uint64_t sheets_id; const char *foreign; struct arena arena, texts; };
+struct judged_run { struct distances distances; uint64_t sheets_id; unsigned values_read; const char *foreign; struct arena arena, texts; };
 void judged_run_free(struct judged_run *last);
 /* The published runs by which answers are judged: made once, read by many. A folder without left-out.csv gives none.
  * last: NULL where nothing is kept from one run to the next. */

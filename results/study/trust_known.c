@@ -5,7 +5,7 @@
  * They are kept as a table, results/validity/known-values.csv, and not read from the sheets of today: a value edited on
  * a sheet is then as foreign as one that is set for a simulation, or one on a sheet of the user's own. Names of parts
  * do not count, so a copied sheet is known. Nor do watts and joules, which change no speed, nor the number of IPUs,
- * whose distance is a property's.
+ * whose distance is a property's, nor a value that no cost of this simulation reads.
  */
 #include "results/study/trust.h"
 #include "system-model/output/output.h"
@@ -15,6 +15,32 @@ struct machine_value { const struct sheet_row *row; size_t place; };
 static bool counts_for_speed(const struct sheet_row *row)
 {
     return !text_is(row->key, "chip") && !text_is(row->key, "board") && !text_is(row->key, "n_ipus") && *row->unit != 'W' && *row->unit != 'J';
+}
+
+/* Keys, by how they begin, whose values only some simulations read, or none for the speed. */
+enum { READS_LINKS = 1, READS_GATEWAYS = 2, READS_STREAMING = 4, READS_FP8 = 8, READS_NO_SPEED = 0 };
+static const struct { const char *begins; unsigned read_by; } readers[] = {
+    { "rung_", READS_LINKS }, { "rail_", READS_LINKS }, { "link_", READS_LINKS }, { "sync_hop_", READS_LINKS }, { "gateway_", READS_GATEWAYS },
+    { "switch_", READS_GATEWAYS }, { "streaming_", READS_STREAMING }, { "mac_fp8_", READS_FP8 }, { "memory_error", READS_NO_SPEED },
+    { "interleaved_load_", READS_NO_SPEED }, { "n_links", READS_NO_SPEED },
+};
+
+unsigned machine_values_read(const struct simulation *sim)
+{
+    const struct plan_request *r = &sim->plan.request;
+    uint64_t n_ipus = (uint64_t)r->n_replicas * r->ipus_per_replica;
+    const struct workload *w = recipe_workload(&sim->recipe);
+    bool may_be_fp8 = sim->recipe.model.compute == COMPUTE_FP8 || (w && w->traits & IS_FILE);
+    return (n_ipus > 1 ? READS_LINKS : 0) | (n_ipus > sim->machine->ipus_per_domain ? READS_GATEWAYS : 0)
+        | (r->optimizer_place == OPTIMIZER_STREAMING ? READS_STREAMING : 0) | (may_be_fp8 ? READS_FP8 : 0);
+}
+
+static bool is_value_read(const char *key, unsigned reads)
+{
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        if (strncmp(key, readers[i].begins, strlen(readers[i].begins)) == 0)
+            return (readers[i].read_by & reads) != 0;
+    return true;
 }
 
 static bool is_same_value(const char *x, const char *y)
@@ -95,7 +121,11 @@ void known_values_add(struct known_values *known, const struct simulation *sim, 
 
 struct known_values known_values_foreign(const struct known_values *known, const struct simulation *sim, struct arena *a)
 {
-    return known->n ? values_beyond(known, sim, a) : (struct known_values){0};
+    struct known_values beyond = known->n ? values_beyond(known, sim, a) : (struct known_values){0}, out = {0};
+    for (const struct known_value *x = beyond.items; x < beyond.items + beyond.n; x++)
+        if (is_value_read(x->key, machine_values_read(sim)))
+            LIST_ADD(&out, a, *x);
+    return out;
 }
 
 /* A key that some of the runs lack has an empty value there. */

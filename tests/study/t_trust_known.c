@@ -5,6 +5,7 @@
 #include "tests/model_paths.h"
 #include "results/study/trust.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ static struct sheet_row system_rows[] = { ROW("board", "B", "name"), ROW("n_ipus
                         fitted_rows[] = { ROW("call_s", "0.04", "s") };
 static struct sheet sheets[] = { { .rows = system_rows, .n_rows = 3 }, { .rows = chip_rows, .n_rows = 4 } };
 static struct machine machine = { .sheets = sheets, .n_sheets = 2 };
-static const struct simulation by_hand = { .machine = &machine, .fitted = { .sheet = { .rows = fitted_rows, .n_rows = 1 } } };
+static struct simulation by_hand = { .machine = &machine, .recipe.workload = "resnet50", .plan.request = { .n_replicas = 3, .ipus_per_replica = 2 }, .fitted = { .sheet = { .rows = fitted_rows, .n_rows = 1 } } };
 
 static const char *texts(const struct known_values *values)
 {
@@ -47,6 +48,10 @@ static void values_by_hand(void **state)
     system_rows[2].value = "2000000000.0";                              /* the same number */
     assert_string_equal(foreign_by_hand(&known), "");
     system_rows[2].value = "3e9", chip_rows[1].value = "20", fitted_rows[0].value = "0.05";
+    assert_string_equal(foreign_by_hand(&known), "call_s=0.05;link_bytes_per_s=3e9;n_tiles=20;");
+    by_hand.plan.request.ipus_per_replica = by_hand.plan.request.n_replicas = 1;          /* one IPU reads no links */
+    assert_string_equal(foreign_by_hand(&known), "call_s=0.05;n_tiles=20;");
+    by_hand.plan.request.n_replicas = 2;
     assert_string_equal(foreign_by_hand(&known), "call_s=0.05;link_bytes_per_s=3e9;n_tiles=20;");
     /* a second run lacks a key, and has one that the first lacked */
     sheets[1].n_rows = 1, fitted_rows[0].key = "loader_s", fitted_rows[0].value = "7";
@@ -126,6 +131,55 @@ static void a_sheet_of_the_users_own(void **state)
     arena_free(&a);
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(values_by_hand), cmocka_unit_test(the_table_is_of_today), cmocka_unit_test(a_sheet_of_the_users_own) };
+/* True if the key's value times the factor is foreign to no cost of the recipe; then its throughput is that of the sheet's value. */
+static bool is_not_read(const char *recipe, const char *key, double factor, struct simulator *s)
+{
+    const struct known_values another = { .items = &(struct known_value){ key, "-1" }, .n = 1 };
+    struct simulation sim, moved;
+    struct result r, r_moved;
+    double x;
+    bool unread = false;
+    assert_true(simulator_run(s, &sim, &r, recipe, NULL, 0, &err));
+    const struct sheet_row *row = machine_row(sim.machine, key, NULL);
+    if (row && !text_is(key, "n_ipus") && parse_f64(row->value, &x) && x > 0) {
+        const char *set = arena_printf(&a, "machine.%s=%.0f", key, x * factor + 1);
+        if (x != floor(x) || x < 2)
+            set = arena_printf(&a, "machine.%s=%.17g", key, x * factor);
+        const struct known_values foreign = known_values_foreign(&another, &sim, &a);
+        bool counts = false;
+        for (size_t i = 0; i < foreign.n; i++)
+            counts = counts || text_is(foreign.items[i].key, key);
+        if (!counts && simulator_run(s, &moved, &r_moved, recipe, &set, 1, &err)) {
+            unread = true;
+            assert_near(r_moved.throughput_samples_per_s, r.throughput_samples_per_s, 0);
+            simulation_free(&moved);
+        }
+    }
+    simulation_free(&sim);
+    return unread;
+}
+
+/* A value that counts as not read moves no throughput: each key of each recipe, larger and smaller. */
+static void values_that_are_not_read(void **state)
+{
+    static const char *const recipes[] = { "vendor-c600-resnet50-b1-poprt", "vendor-ipu-pod4-resnet50-caraml-1ipu-gbs16", "mlperf-v2.0-closed-bow-pod16-resnet50",
+                                           "mlperf-v2.0-closed-bow-pod64-bert-large", "mlperf-v1.1-closed-ipu-pod256-resnet50", "vendor-dss8440-resnet50-tf1" };
+    static const double factors[] = { 0.9, 1.1 };
+    struct simulator simulator;
+    size_t n_unread = 0;
+    (void)state;
+    simulator_open(&simulator, &paths);
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
+        const char *key;
+        for (size_t k = 0; (key = machine_key(k)); k++)
+            for (size_t f = 0; f < 2; f++)
+                n_unread += is_not_read(recipes[i], key, factors[f], &simulator);
+    }
+    assert_true(n_unread > 50);
+    simulator_close(&simulator);
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = { cmocka_unit_test(values_by_hand), cmocka_unit_test(the_table_is_of_today), cmocka_unit_test(a_sheet_of_the_users_own), cmocka_unit_test(values_that_are_not_read) };
 
 TAP_MAIN(tests)
