@@ -7,24 +7,24 @@
  */
 #include "results/train/train.h"
 
-/* Names under which MLPerf's benchmarks log one value; the first one that is given counts. */
-struct value_names { size_t offset; double usual; const char *names[6]; };
+/* A setting's usual value, and the names under which MLPerf's benchmarks log it whatever the optimizer. An optimizer's own name (optimizers.c) counts first. */
+struct value_names { size_t offset; double usual; const char *names[3]; };
 #define AT(member) offsetof(struct rates, member)
 static const struct value_names value_names[] = {
-    { AT(base), 0, { "opt_base_learning_rate", "sgd_opt_base_learning_rate", "lars_opt_base_learning_rate" } },
-    { AT(end), 0, { "opt_end_learning_rate", "sgd_opt_end_learning_rate", "lars_opt_end_learning_rate", "opt_lamb_learning_rate_min" } },
-    { AT(power), 1, { "sgd_opt_learning_rate_decay_poly_power", "lars_opt_learning_rate_decay_poly_power", "opt_lamb_learning_rate_decay_poly_power" } },
-    { AT(warmup_steps), 0, { "opt_learning_rate_warmup_steps", "num_warmup_steps" } },
-    { AT(decay_steps), 0, { "opt_learning_rate_decay_steps", "sgd_opt_learning_rate_decay_steps", "lars_opt_learning_rate_decay_steps", "opt_learning_rate_training_steps" } },
-    { AT(values.momentum), 0.9, { "opt_momentum", "sgd_opt_momentum", "lars_opt_momentum", "opt_lamb_beta_1" } },
-    { AT(values.second_momentum), 0.999, { "opt_lamb_beta_2" } },
-    { AT(values.epsilon), 1e-6, { "opt_epsilon", "lars_epsilon", "opt_lamb_epsilon" } },
-    { AT(values.weight_decay), 0, { "opt_weight_decay", "sgd_opt_weight_decay", "lars_opt_weight_decay", "opt_lamb_weight_decay_rate" } },
-    { AT(values.clip_norm), 0, { "opt_gradient_clip_norm" } },
+    [SETTING_BASE] = { AT(base), 0, { "opt_base_learning_rate" } },
+    [SETTING_END] = { AT(end), 0, { "opt_end_learning_rate" } },
+    [SETTING_POWER] = { AT(power), 1, { NULL } },
+    [SETTING_WARMUP_STEPS] = { AT(warmup_steps), 0, { "opt_learning_rate_warmup_steps", "num_warmup_steps" } },
+    [SETTING_DECAY_STEPS] = { AT(decay_steps), 0, { "opt_learning_rate_decay_steps", "opt_learning_rate_training_steps" } },
+    [SETTING_MOMENTUM] = { AT(values.momentum), 0.9, { "opt_momentum" } },
+    [SETTING_SECOND_MOMENTUM] = { AT(values.second_momentum), 0.999, { NULL } },
+    [SETTING_EPSILON] = { AT(values.epsilon), 1e-6, { "opt_epsilon" } },
+    [SETTING_WEIGHT_DECAY] = { AT(values.weight_decay), 0, { "opt_weight_decay" } },
+    [SETTING_CLIP_NORM] = { AT(values.clip_norm), 0, { "opt_gradient_clip_norm" } },
 };
 #undef AT
+_Static_assert(sizeof value_names / sizeof *value_names == N_OPTIMIZER_SETTINGS, "one row a setting");
 static const char *const epochs_of_warmup[] = { "opt_learning_rate_warmup_epochs", "lars_opt_learning_rate_warmup_epochs", NULL };
-enum { N_VALUES = sizeof value_names / sizeof *value_names };
 
 static const struct ini_entry *given(const struct recipe *r, const char *const *names)
 {
@@ -35,6 +35,14 @@ static const struct ini_entry *given(const struct recipe *r, const char *const *
     return NULL;
 }
 
+static const struct ini_entry *given_setting(const struct recipe *r, size_t setting)
+{
+    const struct optimizer_rule *rule = optimizer_find(r->optimizer_name);
+    const char *own[] = { rule ? rule->settings[setting] : NULL, NULL };
+    const struct ini_entry *e = given(r, own);
+    return e ? e : given(r, value_names[setting].names);
+}
+
 static bool read_value(double *out, const struct recipe *r, const struct ini_entry *e, struct err *err)
 {
     return (parse_f64(e->value, out) && *out >= 0) || fail(err, "%s: optimizer.%s is '%.40s'; want a number of 0 or more", r->path, e->key, e->value);
@@ -42,8 +50,8 @@ static bool read_value(double *out, const struct recipe *r, const struct ini_ent
 
 static bool is_followed(const struct recipe *r, const struct ini_entry *e)
 {
-    for (size_t i = 0; i < N_VALUES; i++)
-        if (given(r, value_names[i].names) == e)
+    for (size_t i = 0; i < N_OPTIMIZER_SETTINGS; i++)
+        if (given_setting(r, i) == e)
             return true;
     return given(r, epochs_of_warmup) == e;
 }
@@ -51,9 +59,9 @@ static bool is_followed(const struct recipe *r, const struct ini_entry *e)
 bool rates_read(struct rates *out, const struct recipe *r, double steps_per_epoch, struct arena *a, struct err *err)
 {
     *out = (struct rates){ .values.trust = 1e-3 };
-    for (size_t i = 0; i < N_VALUES; i++) {
+    for (size_t i = 0; i < N_OPTIMIZER_SETTINGS; i++) {
         double *value = (double *)((char *)out + value_names[i].offset);
-        const struct ini_entry *e = given(r, value_names[i].names);
+        const struct ini_entry *e = given_setting(r, i);
         *value = value_names[i].usual;
         if (e && !read_value(value, r, e, err))
             return false;

@@ -14,6 +14,7 @@
  */
 #ifndef COMPILER_H
 #define COMPILER_H
+#include "system-model/compiler/optimizers.h"
 #include "system-model/graph/types.h"
 #include "system-model/network/collective.h"
 
@@ -152,15 +153,6 @@ uint64_t conv_axis_met(const struct conv_axis *x, uint64_t first, uint64_t n, ui
 
 /* ---- vector_passes.c: work that is not in the graph ------------------------------------------------------------ */
 
-enum vector_work {
-    WORK_ACCUMULATE,            /* one weight gradient into its accumulator */
-    WORK_ZERO,
-    WORK_REARRANGE,             /* to another layout: every element moves */
-    WORK_SQUARES,               /* sum of squares */
-    WORK_SCALE,                 /* times a number */
-    WORK_SGD_MOMENTUM, WORK_LARS, WORK_ADAM, WORK_LAMB,
-    N_VECTOR_WORKS
-};
 /* The elements are spread evenly over the options' tiles. type is that of weight and gradient. moment_bytes is the
  * mean size of an optimizer's moments of a parameter; other work ignores it. */
 void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_elements, enum data_type type, double moment_bytes,

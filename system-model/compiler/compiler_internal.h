@@ -121,6 +121,19 @@ uint64_t pool_cycles(const struct chip *chip, uint64_t rows, uint64_t vectors_pe
 /* n_cells: cells of the lattice of time steps and labels, forward or backward. */
 uint64_t transducer_cell_cycles(const struct chip *chip, uint64_t n_cells);
 
+/* ---- vector_passes.c: work on weights and gradients ------------------------------------------------------------- */
+
+/* The operands of a pass. Weight, accumulator and gradient have one type; the update is as wide as the wider moment.
+ * */
+enum work_operand { WEIGHTS, FIRST_MOMENT, SECOND_MOMENT, UPDATE, N_WORK_OPERANDS };
+struct work_pass { enum map_op op; enum work_operand to, from; };
+/* Passes are done in order; reductions (norms of weight and update, or of gradient) come last. */
+struct work_cost {
+    struct work_pass passes[10]; uint32_t n_passes;
+    enum work_operand norms[2]; uint32_t n_norms;
+    bool moved;                         /* a gradient is where its pass left it, its accumulator where the weight is */
+};
+
 /* ==== conv_shape.c: every pass of a convolution or a matmul in one form ============================================
  * Batch x field positions, each a sum over kernel elements and input channels. A matmul has a 1x1 kernel and its
  * rows as field. The data gradient swaps the channels; in the weight gradient, batch and field become the input

@@ -52,7 +52,7 @@ uint64_t op_code_bytes(const struct op_code *code)
 
 uint64_t vector_work_codelet_bytes(enum vector_work work)
 {
-    return work >= WORK_SGD_MOMENTUM ? 3 * SMALL_CODELET_BYTES : SMALL_CODELET_BYTES;
+    return work >= N_GRADIENT_WORKS ? 3 * SMALL_CODELET_BYTES : SMALL_CODELET_BYTES;
 }
 
 /* Products share codelets where vertex and types are equal; other operations where kind, direction and type are. */

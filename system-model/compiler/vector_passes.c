@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * vector_passes.c - the building blocks of vector operations: a compute set of one vertex over a tile's share,
- * exchanges, reductions; and work that is not in the graph, made of them: accumulation, optimizers, what moves a
- * gradient, and the stash.
+ * exchanges, reductions; and work that is not in the graph, made of them: accumulation, optimizers (optimizers.c has their
+ * passes), what moves a gradient, and the stash.
  *
  * Data is even over the tiles, in words of 64 bits, except for an operand that a product has left unevenly. Rows of
  * tokens are laid out as matmuls leave them, one group of 16 channels after the other, so that a value of a whole row
  * (its sum, its mean) meets the row in pieces of 16: 10 cycles a piece in addition to its vectors (assumed.h). Values
  * of a channel meet its rows at full speed.
  *
- * The passes of an optimizer and their operands are as PopART builds them; the cycles of a pass follow from the types
- * of its operands.
+ * The cycles of a pass over weights follow from the types of its operands.
  * Limits: weight, accumulator and gradient have one type, and moments are halves or floats.
  */
 #include "system-model/base/assumed.h"
@@ -116,39 +115,14 @@ void passes_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n
 
 /* ---- optimizers and gradients ---------------------------------------------------------------------------------- */
 
-/* The operands of a pass. Weight, accumulator and gradient have one type; the update is as wide as the wider moment.
- * */
-enum work_operand { WEIGHTS, FIRST_MOMENT, SECOND_MOMENT, UPDATE, N_WORK_OPERANDS };
-struct work_pass { enum map_op op; enum work_operand to, from; };
-
-/* Adam and LAMB as PopART builds them: accumulate m, accumulate v (of squares), updater (root, add, divide, decay),
- * update, and the gradient's accumulator is cleared. */
-#define ADAM_PASSES \
-    { MAP_SCALED_ADD, FIRST_MOMENT, WEIGHTS }, { MAP_SQUARE, SECOND_MOMENT, WEIGHTS }, { MAP_SCALED_ADD, SECOND_MOMENT, SECOND_MOMENT }, \
-    { MAP_SQRT, SECOND_MOMENT, SECOND_MOMENT }, { MAP_SCALAR, SECOND_MOMENT, SECOND_MOMENT }, { MAP_DIVIDE, UPDATE, FIRST_MOMENT }, \
-    { MAP_SCALED_ADD, UPDATE, WEIGHTS }, { MAP_SCALED_ADD, WEIGHTS, UPDATE }, { MAP_FILL, WEIGHTS, WEIGHTS }
-#define MOMENTUM_PASSES \
-    { MAP_SCALED_ADD, WEIGHTS, WEIGHTS }, { MAP_SCALED_ADD, FIRST_MOMENT, WEIGHTS }, { MAP_SCALED_ADD, WEIGHTS, FIRST_MOMENT }
-
-/* Passes are done in order; reductions (norms of weight and update, or of gradient) come last. */
-static const struct work_row {
-    struct work_pass passes[10]; uint32_t n_passes;
-    enum work_operand norms[2]; uint32_t n_norms;
-    bool moved;
-} work_rows[] = {
+static const struct work_cost gradient_costs[] = {
     [WORK_ACCUMULATE]   = { { { MAP_SCALED_ADD, WEIGHTS, WEIGHTS } }, 1, { WEIGHTS }, 0, true },
     [WORK_ZERO]         = { { { MAP_FILL, WEIGHTS, WEIGHTS } }, 1, { WEIGHTS }, 0, false },
     [WORK_REARRANGE]    = { { { MAP_COPY, WEIGHTS, WEIGHTS } }, 1, { WEIGHTS }, 0, true },
     [WORK_SQUARES]      = { { { MAP_COPY, WEIGHTS, WEIGHTS } }, 0, { WEIGHTS }, 1, false },
     [WORK_SCALE]        = { { { MAP_SCALAR, WEIGHTS, WEIGHTS } }, 1, { WEIGHTS }, 0, false },
-    [WORK_SGD_MOMENTUM] = { { MOMENTUM_PASSES }, 3, { WEIGHTS }, 0, false },
-    [WORK_LARS]         = { { MOMENTUM_PASSES }, 3, { WEIGHTS, WEIGHTS }, 2, false },
-    [WORK_ADAM]         = { { ADAM_PASSES }, 9, { WEIGHTS }, 0, false },
-    [WORK_LAMB]         = { { ADAM_PASSES }, 9, { WEIGHTS, UPDATE }, 2, false },
 };
-#undef ADAM_PASSES
-#undef MOMENTUM_PASSES
-_Static_assert(sizeof work_rows / sizeof *work_rows == N_VECTOR_WORKS, "one row a kind of work");
+_Static_assert(sizeof gradient_costs / sizeof *gradient_costs == N_GRADIENT_WORKS, "one row a kind of work");
 
 /* Moments are halves or floats. A size between the two is the sum of a half for the first moment and a float for the
  * second, as BERT of MLPerf v1.1 has them. */
@@ -178,7 +152,7 @@ static void add_work_pass(struct passes *p, const struct work_pass *w, const uin
 void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_elements, enum data_type type, double moment_bytes,
                       const struct chip *chip, const struct op_plan_options *opt)
 {
-    const struct work_row *row = &work_rows[work];
+    const struct work_cost *row = work < N_GRADIENT_WORKS ? &gradient_costs[work] : optimizer_rule(work)->cost;
     uint64_t bytes[N_WORK_OPERANDS];
     struct passes p = passes_start(out, chip, opt, data_type_bytes(type));
     if (n_elements == 0)

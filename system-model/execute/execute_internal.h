@@ -75,10 +75,5 @@ void reduce_gradients(struct execution *x, uint32_t weight, uint32_t first, uint
 /* op_execute.c: a tensor's elements become numbers of its type, if they are to. */
 void round_tensor(const struct graph *g, uint32_t id, float *x, uint64_t key, const struct precision *p, struct rounding_counts *counts);
 void round_given(const struct execution *x, uint32_t id, float *values);        /* to the nearest, after fill() */
-/* optimizer.c: elements [0, n) of a weight or its shard. direction may be the gradient's own memory. */
-struct weight_part { float *w, *direction; float *const *moments; uint64_t n; };
-void optimizer_direction(const struct weight_part *p, enum vector_work work, const struct optimizer_values *v, uint64_t step);
-double optimizer_factor(enum vector_work work, const struct optimizer_values *v, double weight_norm, double gradient_norm, double direction_norm);
-void optimizer_apply(const struct weight_part *p, enum vector_work work, const struct optimizer_values *v, double factor);
 
 #endif

@@ -51,15 +51,6 @@ bool graph_is_executable(const struct graph *g, struct err *err);
 bool op_is_loss(const struct op *op);   /* the forward pass of a loss: its output is one number */
 const char *execute_library(void);      /* the library of products: "oneDNN", or "plain loops" where it is not installed */
 
-/* ---- optimizer.c: new weights from gradients --------------------------------------------------------------- */
-
-/* Set from step to step. The moments' decays are momentum (SGD, LARS: the only one) and second_momentum. */
-struct optimizer_values {
-    double learning_rate, momentum, second_momentum, epsilon, weight_decay;
-    double trust;                       /* LARS: the share of the weights' norm that a step may be */
-    double clip_norm;                   /* the limit of all gradients' norm, if the program clips; 0 if no limit */
-};
-
 /* ---- plan_execute.c: steps of a plan ---------------------------------------------------------------------------
 
  * Tasks run in the order of the plan's cycles and slots, on all replicas side by side, operation by operation. A stage reads nothing but

@@ -193,19 +193,19 @@ static void step_weight(struct execution *x, uint32_t i)
     const struct optimizer *o = &x->p->request.optimizer;
     uint32_t n = x->p->request.n_replicas, group = weight_of(x, 0, i)->sharded ? x->shard : 1;
     bool scales_by_norms = weight_of(x, 0, i)->has_norms && x->g->tensors[weight_of(x, 0, i)->tensor_id].n_dims > 1;
-    enum vector_work work = scales_by_norms ? o->work : o->work_without_norms;
+    const struct optimizer_rule *rule = optimizer_rule(scales_by_norms ? o->work : o->work_without_norms);
     double weights = 0, gradients = 0, factor = 1;
     for (uint32_t r = 0; r < n; r++) {
         if (r % group == 0) {
             weights = sqrt(all_squares(x, i, r, false)), gradients = sqrt(all_squares(x, i, r, true));
             for (uint32_t k = r; k < r + group; k++) {
                 struct weight_part part = part_of(x, weight_of(x, k, i), k);
-                optimizer_direction(&part, work, &x->o.optimizer, x->step);
+                rule->direction(&part, &x->o.optimizer, x->step);
             }
-            factor = optimizer_factor(work, &x->o.optimizer, weights, gradients, sqrt(all_squares(x, i, r, true)));
+            factor = rule->factor(&x->o.optimizer, weights, gradients, sqrt(all_squares(x, i, r, true)));
         }
         struct weight_part part = part_of(x, weight_of(x, r, i), r);
-        optimizer_apply(&part, work, &x->o.optimizer, factor);
+        rule->apply(&part, &x->o.optimizer, factor);
         round_part(x, weight_of(x, r, i), &part, r);
     }
 }

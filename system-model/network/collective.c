@@ -3,12 +3,7 @@
  * collective.c - collectives as steps of flows on the links.
  *
  * A collective over n ranks in one domain is a reduce-scatter, an all-gather, or both, on a ring that follows physical neighbours: up the left
- * column and down the right one (the peripheral ring; for ranks of one column only, its rail). With V bytes per rank:
- *     ring            n-1 steps of V/n to the next rank
- *     bidirectional   n-1 steps of V/2n to both neighbours
- *     meet in middle  n/2 steps of V/n to both neighbours (if n is even the last goes one way), and one to join
- *     quad            n-1 steps of V/4n each way on two rings that share no rail, over a whole torus
- *     broadcast       no ring: every rank sends V/n to every other in one step; an all-reduce sends V, which does both phases at once
+ * column and down the right one (the peripheral ring; for ranks of one column only, its rail). collective_methods.c has what each method sends on it.
  * Across domains there is a reduce-scatter in each domain, an all-reduce of the V/n shards between domains on a ring over the gateways, and an
  * all-gather in each domain. An all-reduce by broadcast is one in each domain, then V goes round the domains. A collective of kind broadcast is
  * a scatter by the root and an all-gather. IPUs behind one port to other domains may have vectors of unlike size: their mean counts between domains,
@@ -16,9 +11,6 @@
  * between them. If that is slower than one ring over all ranks (few ranks, most of them in one domain), AUTO takes the ring.
  * collective_steps.c has the time of a step. All groups run at the same time and share the links, so contention and faults have their effect.
  *
- * AUTO follows the open ancestor of the communication library (PopLibs before 887b9d3a, ReplicatedCollectives) on links in their default
- * configuration. Quad needs links that are set up as a twisted torus, and is used only if a recipe asks for it. When the library's successor
- * uses its broadcast is not known: here an all-reduce of three or more ranks uses it if it is faster (docs/evidence.md).
  * Folding: without faults, if all domains hold the same positions, only the flows of one domain are played. The result is the same to the bit.
  * Not modelled: slicing of fragments on the tiles between steps, overlap of adding with the next step.
  */
@@ -27,11 +19,6 @@
 
 #include <assert.h>
 #include <math.h>
-
-const char *const collective_kind_names[N_COLLECTIVE_KINDS] = { "all-reduce", "reduce-scatter", "all-gather", "broadcast" };
-const char *const collective_method_names[N_COLLECTIVE_METHODS] = {
-    "auto", "ring", "bidirectional-ring", "meet-in-middle", "quad-ring", "hierarchical", "broadcast",
-};
 
 static bool collective_check(const struct topology *t, const struct collective_request *r, struct err *err)
 {
@@ -96,64 +83,6 @@ static size_t flat_rings(struct ring **rings, const struct collective *run)
     return at->n_groups;
 }
 
-/* ---- which method ------------------------------------------------------------------------- */
-
-static bool fills_torus(const struct collective *run)
-{
-    const struct topology *t = run->t;
-    return t->domain_topology == DOMAIN_TORUS && run->at.n_groups == 1 && run->at.regular &&
-           run->at.n_local == t->ipus_per_domain && t->ipus_per_domain % 4 == 0 && t->ipus_per_domain >= 8;
-}
-
-/* True if replicas are one IPU wide: there is no gap between the positions of group 0 in its first domain. */
-static bool single_ipu_replicas(const struct collective *run)
-{
-    uint64_t p = group_place_at(&run->at, 0, 0).positions;
-    assert(p);                          /* the first rank has one */
-    p >>= __builtin_ctzll(p);
-    return (p & (p + 1)) == 0;
-}
-
-/* Thresholds: PopLibs before 887b9d3a, for an all-gather; a reduce-scatter has twice these. */
-static double meet_in_middle_below(uint32_t n_ranks, bool gather)
-{
-    double bytes = n_ranks > 16 ? HUGE_VAL : n_ranks > 8 ? 19922944 : n_ranks > 4 ? 2490368 : 622592;
-    return gather ? bytes : 2 * bytes;
-}
-
-static enum collective_method choose_method(const struct collective *run, uint32_t n)
-{
-    const struct collective_request *r = run->req;
-    bool gather = r->kind == COLLECTIVE_ALL_GATHER || r->kind == COLLECTIVE_BROADCAST;
-    if (n <= 2)
-        return METHOD_RING;
-    if (!single_ipu_replicas(run))
-        return run->t->domain_topology == DOMAIN_TORUS ? METHOD_MEET_IN_MIDDLE : METHOD_RING;
-    return r->bytes < meet_in_middle_below(n, gather) ? METHOD_MEET_IN_MIDDLE : METHOD_BIDIRECTIONAL_RING;
-}
-
-/* Decides the method within a domain, and whether domains are handled separately. */
-static bool settle_method(enum collective_method *local, bool *by_domain, const struct collective *run, struct err *err)
-{
-    enum collective_method m = run->req->method;
-    bool several = run->at.n_domains > 1;
-    if (m == METHOD_HIERARCHICAL && !run->at.spanning)
-        return fail(err, "%s: hierarchical wants ranks of each group in as many domains of %s",
-                    collective_kind_names[run->req->kind], run->t->machine->name);
-    if (m == METHOD_QUAD_RING && (!fills_torus(run) || several))
-        return fail(err, "%s: quad-ring wants one group of all %u IPUs of one torus; %u ranks, %u groups, %u domains on %s",
-                    collective_kind_names[run->req->kind], run->t->ipus_per_domain, run->req->n_ranks, run->at.n_groups,
-                    run->at.n_domains, run->t->machine->name);
-    if (m == METHOD_BROADCAST && !run->at.regular)
-        return fail(err, "%s: broadcast wants as many ranks of each group in every domain of %s", collective_kind_names[run->req->kind],
-                    run->t->machine->name);
-    *by_domain = several && run->at.spanning && (m == METHOD_AUTO || m == METHOD_HIERARCHICAL || m == METHOD_BROADCAST);
-    *local = m;
-    if (m == METHOD_AUTO || m == METHOD_HIERARCHICAL)
-        *local = several && !run->at.spanning ? METHOD_RING : choose_method(run, *by_domain ? run->at.n_local : run->req->n_ranks);
-    return true;
-}
-
 /* ---- the collectives ------------------------------------------------------------------------ */
 
 /* The root sends each rank its share, in one step. */
@@ -169,21 +98,14 @@ static bool scatter_by_root(struct collective *run, struct err *err)
     return collective_play(run, &e, share, 1, 0, err);
 }
 
-static bool wants_reduce(const struct collective_request *r)
-{
-    return r->kind == COLLECTIVE_ALL_REDUCE || r->kind == COLLECTIVE_REDUCE_SCATTER;
-}
-
-static bool wants_gather(const struct collective_request *r) { return r->kind != COLLECTIVE_REDUCE_SCATTER; }
-
 static bool run_flat(struct collective *run, enum collective_method method, struct err *err)
 {
     struct ring *rings;
     size_t n = flat_rings(&rings, run);
     run->cost->method = method;
     struct ring_phase reduce = { rings, n, run->req->bytes, .adds = true }, gather = { rings, n, run->req->bytes, .adds = false };
-    return (!wants_reduce(run->req) || ring_phase_play(run, &reduce, method, err)) &&
-           (!wants_gather(run->req) || ring_phase_play(run, &gather, method, err));
+    return (!run->phases->reduces || ring_phase_play(run, &reduce, method, err)) &&
+           (!run->phases->gathers || ring_phase_play(run, &gather, method, err));
 }
 
 static double steps_time_s(const struct collective_cost *c) { return c->link_s + c->reduce_s + c->sync_s; }
@@ -254,10 +176,10 @@ static bool run_by_domain(struct collective *run, enum collective_method method,
     for (int adds = 1; adds >= 0; adds--) {
         struct ring_phase inside = { local, n_local_rings, bytes, .adds = adds };
         struct ring_phase across = { between, n_between, across_bytes, .adds = adds, .first_rank_only = run->fold_domains };
-        if (adds && wants_reduce(run->req) &&
+        if (adds && run->phases->reduces &&
             (!local_phase(run, &inside, method, err) || !ring_phase_steps(run, &across, steps, shard, RING_FORWARD, err)))
             return false;
-        if (!adds && wants_gather(run->req) &&
+        if (!adds && run->phases->gathers &&
             (!ring_phase_steps(run, &across, steps, shard, RING_FORWARD, err) || !local_phase(run, &inside, method, err)))
             return false;
     }
@@ -300,6 +222,8 @@ static double sync_s(const struct topology *t, const struct collective_request *
     return topology_sync_s(t, farthest, sizeof farthest / sizeof *farthest);
 }
 
+static bool reduces_and_gathers(const struct collective *run) { return run->phases->reduces && run->phases->gathers; }
+
 static void run_start(struct collective *run, struct collective_cost *out, enum collective_method method)
 {
     *out = (struct collective_cost){ .method = method };
@@ -311,9 +235,9 @@ static void run_start(struct collective *run, struct collective_cost *out, enum 
 static bool run_all(struct collective *run, struct collective_cost *out, enum collective_method method, bool by_domain, struct err *err)
 {
     run_start(run, out, by_domain ? METHOD_HIERARCHICAL : method);
-    if (run->req->kind == COLLECTIVE_BROADCAST && !scatter_by_root(run, err))
+    if (run->phases->root_scatters && !scatter_by_root(run, err))
         return false;
-    bool at_once = method == METHOD_BROADCAST && run->req->kind == COLLECTIVE_ALL_REDUCE;
+    bool at_once = method == METHOD_BROADCAST && reduces_and_gathers(run);
     if (!(at_once ? reduce_at_once(run, err) : by_domain ? run_by_domain(run, method, err) : run_flat(run, method, err)))
         return false;
     out->time_s = steps_time_s(out);
@@ -325,7 +249,7 @@ static bool may_broadcast(const struct collective *run, double time_s)
 {
     const struct collective_request *r = run->req;
     const struct chip *c = &run->t->machine->chip;
-    return r->kind == COLLECTIVE_ALL_REDUCE && run->at.regular && r->n_ranks >= BROADCAST_LEAST_RANKS &&
+    return reduces_and_gathers(run) && run->at.regular && r->n_ranks >= BROADCAST_LEAST_RANKS &&
            (run->at.n_local - 1) * r->bytes < time_s * (double)c->n_links * c->link_bytes_per_s;
 }
 
@@ -350,7 +274,10 @@ bool collective_run(struct collective_cost *out, const struct topology *t, const
     *out = (struct collective_cost){ .method = req->method };
     if (!req->cache)
         own = collective_cache_new(scratch);
-    if (!collective_check(t, req, err) || !collective_layout_find(&run.at, t, req, run.cache, scratch, err) || !settle_method(&method, &by_domain, &run, err))
+    if (!collective_check(t, req, err))
+        return false;
+    run.phases = &collective_phases[req->kind];
+    if (!collective_layout_find(&run.at, t, req, run.cache, scratch, err) || !collective_method_settle(&method, &by_domain, &run, err))
         return false;
     out->method = by_domain ? METHOD_HIERARCHICAL : method;
     if (req->n_ranks == 1 || req->bytes == 0)

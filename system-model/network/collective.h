@@ -7,12 +7,32 @@
 #include "system-model/base/hash_table.h"
 #include "system-model/network/topology.h"
 
-enum collective_kind { COLLECTIVE_ALL_REDUCE, COLLECTIVE_REDUCE_SCATTER, COLLECTIVE_ALL_GATHER,
-                       COLLECTIVE_BROADCAST, N_COLLECTIVE_KINDS };
-enum collective_method { METHOD_AUTO, METHOD_RING, METHOD_BIDIRECTIONAL_RING, METHOD_MEET_IN_MIDDLE,
-                         METHOD_QUAD_RING, METHOD_HIERARCHICAL, METHOD_BROADCAST, N_COLLECTIVE_METHODS };
+/* A row for each kind: its enumerator, its name, and its phases in order. A root scatters pieces, ranks reduce what others send, ranks gather. */
+#define COLLECTIVE_KINDS(KIND) \
+    KIND(ALL_REDUCE,     "all-reduce",     false, true,  true) \
+    KIND(REDUCE_SCATTER, "reduce-scatter", false, true,  false) \
+    KIND(ALL_GATHER,     "all-gather",     false, false, true) \
+    KIND(BROADCAST,      "broadcast",      true,  false, true)
+
+/* A row for each method: its enumerator, its name, whether it handles several domains one by one, and two functions of collective_methods.c:
+ * what it demands of the ranks, and how it plays a phase. A method that plays none (NULL) plays another, by size and topology. */
+#define COLLECTIVE_METHODS(METHOD) \
+    METHOD(AUTO,               "auto",               true,  any_ranks,             NULL) \
+    METHOD(RING,               "ring",               false, any_ranks,             one_way) \
+    METHOD(BIDIRECTIONAL_RING, "bidirectional-ring", false, any_ranks,             both_ways) \
+    METHOD(MEET_IN_MIDDLE,     "meet-in-middle",     false, any_ranks,             meet_in_middle) \
+    METHOD(QUAD_RING,          "quad-ring",          false, ranks_of_torus,        quad_ring) \
+    METHOD(HIERARCHICAL,       "hierarchical",       true,  ranks_in_same_domains, NULL) \
+    METHOD(BROADCAST,          "broadcast",          true,  ranks_spread_evenly,   send_to_all)
+
+#define ENUMERATOR(name, ...) COLLECTIVE_##name,
+enum collective_kind { COLLECTIVE_KINDS(ENUMERATOR) N_COLLECTIVE_KINDS };
+#undef ENUMERATOR
+#define ENUMERATOR(name, ...) METHOD_##name,
+enum collective_method { COLLECTIVE_METHODS(ENUMERATOR) N_COLLECTIVE_METHODS };
+#undef ENUMERATOR
 extern const char *const collective_kind_names[N_COLLECTIVE_KINDS];
-extern const char *const collective_method_names[N_COLLECTIVE_METHODS];
+extern const char *const collective_method_names[N_COLLECTIVE_METHODS + 1];       /* NULL-ended, as field tables want */
 
 /* Ranks by rule instead of by list: n_starts groups of n_ranks replicas that are `stride` apart. With stride 1 each group begins where the one
  * before it ended, otherwise groups interleave. There is one such group for each of n_ipus IPUs of a replica from first_ipu on; a replica is

@@ -7,6 +7,11 @@
 #include "system-model/network/collective.h"
 #include "system-model/network/topology_internal.h"
 
+/* ---- collective_kinds.c: the phases of each kind, in order --------------------------------- */
+
+struct collective_phases { bool root_scatters, reduces, gathers; };
+extern const struct collective_phases collective_phases[N_COLLECTIVE_KINDS];
+
 /* ---- collective_layout.c: where the ranks are, by group and domain -------------------------- */
 
 /* The ranks of one group in one domain; bit i is set if IPU i of the domain takes part. */
@@ -71,6 +76,7 @@ struct ring { uint32_t *ipus; uint32_t n; };
 /* A collective while it is played. */
 struct collective {
     const struct topology *t;
+    const struct collective_phases *phases;
     const struct collective_request *req;
     struct collective_layout at;
     struct arena *a;
@@ -98,6 +104,14 @@ bool collective_play(struct collective *run, const struct step_flows *flows, dou
 /* Plays steps in which every rank sends `share` bytes to the next rank of its ring, or to both neighbours. */
 bool ring_phase_steps(struct collective *run, const struct ring_phase *p, uint32_t n_steps, double share, enum ring_direction direction,
                       struct err *err);
+/* One more step, in which nothing is sent and every rank adds add_bytes. */
+void collective_join(struct collective *run, double add_bytes);
+void step_flows_add_rings(struct step_flows *e, const struct ring_phase *p, enum ring_direction direction);
+
+/* ---- collective_methods.c: how a method plays a phase -------------------------------------------- */
+
+/* Fails on ranks that the requested method cannot serve. by_domain: several domains are handled one by one; `local` is the method in each. */
+bool collective_method_settle(enum collective_method *local, bool *by_domain, const struct collective *run, struct err *err);
 bool ring_phase_play(struct collective *run, const struct ring_phase *p, enum collective_method method, struct err *err);
 
 #endif

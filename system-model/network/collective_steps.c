@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * collective_steps.c - the steps of a reduce-scatter or an all-gather on rings of ranks, by each method.
+ * collective_steps.c - the steps of a collective: flows on the links, and adding on the tiles.
  *
  *     step     = exchanges + a superstep that adds what came on the tiles
  *     exchange = sync + longest latency + max over links (bytes / rate)
@@ -83,7 +83,7 @@ bool collective_play(struct collective *run, const struct step_flows *ends, doub
     return true;
 }
 
-static void add_ring_flows(struct step_flows *e, const struct ring_phase *p, enum ring_direction direction)
+void step_flows_add_rings(struct step_flows *e, const struct ring_phase *p, enum ring_direction direction)
 {
     for (size_t i = 0; i < p->n_rings; i++) {
         const struct ring *ring = &p->rings[i];
@@ -101,79 +101,12 @@ bool ring_phase_steps(struct collective *run, const struct ring_phase *p, uint32
     struct step_flows e = step_flows_new(2 * p->n_rings * (p->first_rank_only ? 1 : p->rings[0].n), run->a);
     double bytes = direction == RING_BOTH_WAYS ? share + share : share;
     e.link_by_link = true;
-    add_ring_flows(&e, p, direction);
+    step_flows_add_rings(&e, p, direction);
     run->cost->bytes_sent_per_rank += n_steps * bytes;
     return collective_play(run, &e, share, n_steps, p->adds ? bytes : 0, err);
 }
 
-static bool meet_in_middle(struct collective *run, const struct ring_phase *p, struct err *err)
+void collective_join(struct collective *run, double add_bytes)
 {
-    uint32_t n = p->rings[0].n;
-    double share = p->bytes / n;
-    if (!ring_phase_steps(run, p, (n - 1) / 2, share, RING_BOTH_WAYS, err))
-        return false;
-    if (n % 2 == 0 && !ring_phase_steps(run, p, 1, share, RING_FORWARD, err))
-        return false;
-    count_steps(run, 1, 1, 0, p->adds ? add_time_s(&run->t->machine->chip, share, run->slowdown) : 0);
-    return true;
-}
-
-/* Two rings, each over the rungs and every other rail: 0 1 3 2 4 5 7 6 ... and 1 0 2 3 5 4 6 7 ... */
-static void twisted_order(uint32_t *ipus, uint32_t n, uint32_t first_ipu, uint32_t start_column)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t row = i / 2, column = (row + i + start_column) % 2;
-        ipus[i] = first_ipu + 2 * row + column;
-    }
-}
-
-/* Both ways on the two twisted rings of a torus that one group fills: four flows per rank and step. */
-static bool quad_ring(struct collective *run, const struct ring_phase *p, struct err *err)
-{
-    uint32_t n = p->rings->n, first_ipu = p->rings->ipus[0];
-    double share = p->bytes / n / 4;
-    struct ring twisted[2];
-    for (uint32_t i = 0; i < 2; i++) {
-        twisted[i] = (struct ring){ ARENA_ARRAY(run->a, uint32_t, n), n };
-        twisted_order(twisted[i].ipus, n, first_ipu, i);
-    }
-    struct step_flows e = step_flows_new(4 * n, run->a);
-    e.link_by_link = true;
-    add_ring_flows(&e, &(struct ring_phase){ .rings = twisted, .n_rings = 2 }, RING_BOTH_WAYS);
-    run->cost->bytes_sent_per_rank += (n - 1) * 4 * share;
-    return collective_play(run, &e, share, n - 1, p->adds ? 4 * share : 0, err);
-}
-
-/* Every rank sends to every other rank of its ring. */
-static bool send_to_all(struct collective *run, const struct ring_phase *p, struct err *err)
-{
-    uint32_t n = p->rings[0].n;
-    double share = p->bytes / n;
-    struct step_flows e = step_flows_new(p->n_rings * n * (n - 1), run->a);
-    e.link_by_link = run->req->bytes > (double)(UNCUT_TILE_BYTES * run->t->machine->chip.n_tiles);
-    for (size_t i = 0; i < p->n_rings; i++)
-        for (uint32_t j = 0; j < n; j++)
-            for (uint32_t k = 1; k < n; k++)
-                step_flows_add(&e, p->rings[i].ipus[j], p->rings[i].ipus[(j + k) % n]);
-    run->cost->bytes_sent_per_rank += (n - 1) * share;
-    return collective_play(run, &e, share, 1, p->adds ? (n - 1) * share : 0, err);
-}
-
-bool ring_phase_play(struct collective *run, const struct ring_phase *p, enum collective_method method, struct err *err)
-{
-    uint32_t n = p->rings[0].n;
-    if (n == 1)
-        return true;
-    switch (method) {
-    case METHOD_BIDIRECTIONAL_RING:
-        return ring_phase_steps(run, p, n - 1, p->bytes / n / 2, RING_BOTH_WAYS, err);
-    case METHOD_MEET_IN_MIDDLE:
-        return meet_in_middle(run, p, err);
-    case METHOD_QUAD_RING:
-        return quad_ring(run, p, err);
-    case METHOD_BROADCAST:
-        return send_to_all(run, p, err);
-    default:
-        return ring_phase_steps(run, p, n - 1, p->bytes / n, RING_FORWARD, err);
-    }
+    count_steps(run, 1, 1, 0, add_time_s(&run->t->machine->chip, add_bytes, run->slowdown));
 }

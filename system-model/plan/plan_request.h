@@ -23,19 +23,6 @@ extern const char *const recompute_names[N_RECOMPUTES + 1];
  * first and six of the second; "7" is {7, 7}. */
 struct stage_size { uint32_t part_count[2]; };
 
-/* Which tensors' norms the optimizer needs. LARS leaves out tensors of one dimension (biases, parameters of norms): MLPerf's ResNet-50 merges
- * its norms in 216 B, which is 54 kernels' of fp32. */
-enum norms { NORMS_NONE, NORMS_OF_KERNELS, NORMS_OF_ALL };
-
-struct optimizer {
-    enum vector_work work;              /* the update's arithmetic */
-    enum vector_work work_without_norms;        /* for tensors without norms, or whose norms are merged */
-    double state_bytes_per_param;       /* all moments together */
-    enum norms norms;                   /* LARS, LAMB: norms of weight and gradient or update, added over shards too */
-    uint32_t n_moments;
-    bool moments_of_framework;          /* the framework chooses the moments' type; else it is the weights' */
-};
-
 /* Numbers come first, texts and faults last. */
 struct plan_request {
     bool training, evaluation;          /* evaluation: inference in calls of a training program */

@@ -20,16 +20,6 @@ struct variant {
     double merge_buffer_bytes, merge_norm_bytes;
 };
 
-static inline struct optimizer optimizer_of(enum vector_work work)
-{
-    switch (work) {
-    case WORK_LARS: return (struct optimizer){ WORK_LARS, WORK_SGD_MOMENTUM, 2, NORMS_OF_KERNELS, 1, false };
-    case WORK_ADAM: return (struct optimizer){ WORK_ADAM, WORK_ADAM, 4, NORMS_NONE, 2, true };
-    case WORK_LAMB: return (struct optimizer){ WORK_LAMB, WORK_ADAM, 4, NORMS_OF_ALL, 2, true };
-    default: return (struct optimizer){ WORK_SGD_MOMENTUM, WORK_SGD_MOMENTUM, 2, NORMS_NONE, 1, false };
-    }
-}
-
 static inline struct plan_request request_of(const struct planned *y, const struct variant *v)
 {
     struct plan_request o = y->opt;
@@ -37,7 +27,7 @@ static inline struct plan_request request_of(const struct planned *y, const stru
     o.n_replicas = v->n_replicas, o.ipus_per_replica = v->n_ipus, o.grad_accum = v->grad_accum, o.n_stages = 0;
     o.schedule = v->schedule, o.recompute = v->recompute, o.rts = v->rts, o.rts_domain = v->domain, o.io_tiles = 0;
     o.stash_type = TYPE_FP16, o.n_checkpoints = v->recompute == RECOMPUTE_CHECKPOINTS, o.checkpoints[0] = v->checkpoint;
-    o.optimizer = optimizer_of(v->work);
+    o.optimizer = optimizer_rule(v->work ? v->work : WORK_SGD_MOMENTUM)->plan;
     o.optimizer_place = v->streaming ? OPTIMIZER_STREAMING : OPTIMIZER_ON_CHIP;
     o.program.clip_norm = v->clip, o.program.sharded_elements = v->sharded_elements, o.program.offloaded_elements = 0;
     o.program.merge_buffer_bytes = v->merge_buffer_bytes, o.program.merge_norm_bytes = v->merge_norm_bytes;

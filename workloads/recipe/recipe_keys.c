@@ -23,13 +23,6 @@ static const char *const optimizer_places[] = { "on-chip", "streaming", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
 static const char *const yes_no[] = { "yes", "no", NULL };
 static const char *const rts_domains[] = { "all", "pod", NULL };
-static const char *const all_reduces[] = {                                      /* as enum collective_method */
-    "auto", "ring", "bidirectional-ring", "meet-in-middle", "quad-ring", "hierarchical", "broadcast", NULL };
-static const char *const schedules[] = { "none", "sequential", "grouped", "interleaved", "popart", NULL };
-static const char *const recomputes[] = { "none", "stage", "layer", "checkpoints", NULL };
-_Static_assert(sizeof all_reduces / sizeof *all_reduces == N_COLLECTIVE_METHODS + 1, "one name per method");
-_Static_assert(sizeof schedules / sizeof *schedules == N_SCHEDULES + 1, "one name per schedule");
-_Static_assert(sizeof recomputes / sizeof *recomputes == N_RECOMPUTES + 1, "one name per kind");
 
 /* ---- when a key matters ------------------------------------------------------------------- */
 
@@ -137,9 +130,9 @@ const struct recipe_key recipe_keys[] = {
          "blocks in each stage, such as 3,7,7,7,0, counting the body layers of podbench workload; 7/6 means 7 attentions and 6 feed-forwards; "
          "a stage past the last IPU is on the first, so that 3,7,7,7,0 has the heads with the embedding on IPU 0, and 3,7,7,7 has them on IPU 3; "
          "auto (the default): balanced, within the memory"),
-    CHOICE("parallel", "schedule", schedule, schedules, in_stages,
+    CHOICE("parallel", "schedule", schedule, schedule_names, in_stages,
            "schedule of the pipeline's stages; none: no pipeline, the IPUs of a replica take turns"),
-    CHOICE("parallel", "recompute", recompute, recomputes, in_training,
+    CHOICE("parallel", "recompute", recompute, recompute_names, in_training,
            "which activations are recomputed for the backward pass: "
            "all but the inputs of each stage, or of each layer (recompute_checkpoint_every_layer), or the outputs of recompute_checkpoints"),
     TEXT("parallel", "recompute_checkpoints", recompute_checkpoints, false, in_checkpoints,
@@ -154,7 +147,7 @@ const struct recipe_key recipe_keys[] = {
          "share of tile memory for temporaries (availableMemoryProportion): 0.3, or for each IPU 0.15,0.25,0.25,0.25; default 0.6"),
     CHOICE("parallel", "outlining", outlining, yes_no, NULL,
            "layers that are alike share their code (enableOutlining); without, each has its own, which takes memory"),
-    CHOICE("parallel", "all_reduce", all_reduce, all_reduces, in_replicas, "algorithm of the all-reduce"),
+    CHOICE("parallel", "all_reduce", all_reduce, collective_method_names, in_replicas, "algorithm of the all-reduce"),
     COUNT("parallel", "batch_norm_span", model.batch_norm_span, 1, 65536, false, in_norm_training,
           "replicas that share batch-norm statistics; default 1"),
     COUNT("parallel", "embedding_serial_steps", model.embedding_serial_steps, 1, 4096, false, in_table,
@@ -221,20 +214,13 @@ const struct recipe_key recipe_keys[] = {
 enum { N_RECIPE_KEYS = sizeof recipe_keys / sizeof *recipe_keys };
 const size_t n_recipe_keys = N_RECIPE_KEYS;
 
-/* Hyperparameters under their names in MLPerf logs, and three that submissions state elsewhere. */
+/* Hyperparameters under their names in MLPerf logs, and three that submissions state elsewhere; optimizers.c has those of one optimizer. */
 static const char *const hyperparameters[] = {
     "label_smoothing", "model_bn_span", "num_warmup_steps", "start_warmup_step",
     "opt_base_learning_rate", "opt_end_learning_rate", "opt_epsilon", "opt_gradient_clip_norm",
     "opt_learning_rate_decay_steps", "opt_learning_rate_schedule", "opt_learning_rate_training_steps",
     "opt_learning_rate_warmup_epochs", "opt_learning_rate_warmup_steps", "opt_learning_rate_warmup_share",
-    "opt_lamb_beta_1", "opt_lamb_beta_2", "opt_lamb_epsilon", "opt_lamb_learning_rate_decay_poly_power",
-    "opt_lamb_learning_rate_hold_epochs", "opt_lamb_learning_rate_min", "opt_lamb_weight_decay_rate",
-    "opt_momentum", "opt_weight_decay",
-    "sgd_opt_base_learning_rate", "sgd_opt_end_learning_rate", "sgd_opt_learning_rate_decay_poly_power",
-    "sgd_opt_learning_rate_decay_steps", "sgd_opt_momentum", "sgd_opt_weight_decay",
-    "lars_epsilon", "lars_opt_base_learning_rate", "lars_opt_end_learning_rate",
-    "lars_opt_learning_rate_decay_poly_power", "lars_opt_learning_rate_decay_steps",
-    "lars_opt_learning_rate_warmup_epochs", "lars_opt_momentum", "lars_opt_weight_decay",
+    "opt_lamb_learning_rate_hold_epochs", "lars_opt_learning_rate_warmup_epochs", "opt_momentum", "opt_weight_decay",
     "model_weights_initialization_scale", "model_eval_ema_factor", "data_train_max_duration", "data_train_num_buckets",
 };
 enum { N_HYPERPARAMETERS = sizeof hyperparameters / sizeof *hyperparameters };
@@ -271,12 +257,21 @@ const struct field *recipe_field(const char *name)
     return NULL;
 }
 
+static bool is_setting_of_optimizer(const char *key)
+{
+    for (size_t i = N_GRADIENT_WORKS; i < N_VECTOR_WORKS; i++)
+        for (size_t k = 0; k < N_OPTIMIZER_SETTINGS; k++)
+            if (text_is(optimizer_rule(i)->settings[k], key))
+                return true;
+    return false;
+}
+
 bool recipe_takes_hyperparameter(const char *key)
 {
     for (size_t i = 0; i < N_HYPERPARAMETERS; i++)
         if (text_is(hyperparameters[i], key))
             return true;
-    return false;
+    return is_setting_of_optimizer(key);
 }
 
 /* link, link1, link2...; chip; flow. */

@@ -4,14 +4,6 @@
  */
 #include "workloads/recipe/recipe_internal.h"
 
-static const struct optimizer_row { const char *name; struct optimizer o; } optimizers[] = {
-    { "sgd",  { WORK_SGD_MOMENTUM, WORK_SGD_MOMENTUM, 2, NORMS_NONE, 1, false } },
-    { "lars", { WORK_LARS, WORK_SGD_MOMENTUM, 2, NORMS_OF_KERNELS, 1, false } },
-    { "adam", { WORK_ADAM, WORK_ADAM, 4, NORMS_NONE, 2, true } },
-    { "lamb", { WORK_LAMB, WORK_ADAM, 4, NORMS_OF_ALL, 2, true } },
-};
-enum { N_OPTIMIZERS = sizeof optimizers / sizeof *optimizers };
-
 /* The head of a message: "path:12: key", or the override that set it. */
 static const char *where(const struct recipe *r, const char *section, const char *key, struct arena *a)
 {
@@ -96,23 +88,21 @@ static bool read_checkpoints(struct plan_request *out, const struct recipe *r, s
 
 static bool read_optimizer(struct plan_request *out, const struct recipe *r, struct arena *a, struct err *err)
 {
+    const struct optimizer_rule *rule = optimizer_find(r->optimizer_name);
     const char *names[N_OPTIMIZERS];
-    if (!r->optimizer_name)
+    for (size_t i = 0; i < N_OPTIMIZERS; i++)
+        names[i] = optimizer_rule(N_GRADIENT_WORKS + i)->name;
+    if (r->optimizer_name && !rule)
+        return fail(err, "%s: '%.40s' is not known; want one of: %s", where(r, "optimizer", "name", a), r->optimizer_name,
+                    names_list(names, N_OPTIMIZERS, a));
+    if (!rule || !out->training)
         return true;
-    for (size_t i = 0; i < N_OPTIMIZERS; i++) {
-        names[i] = optimizers[i].name;
-        if (!text_is(names[i], r->optimizer_name))
-            continue;
-        if (out->training)
-            out->optimizer = optimizers[i].o;
-        if (out->training && r->model.compute == COMPUTE_FP32)
-            out->optimizer.state_bytes_per_param *= 2;      /* moments have the weights' type, unless the framework says otherwise later */
-        if (out->training && r->state_bytes_per_param > 0)
-            out->optimizer.state_bytes_per_param = r->state_bytes_per_param;
-        return true;
-    }
-    return fail(err, "%s: '%.40s' is not known; want one of: %s", where(r, "optimizer", "name", a), r->optimizer_name,
-                names_list(names, N_OPTIMIZERS, a));
+    out->optimizer = rule->plan;
+    if (r->model.compute == COMPUTE_FP32)
+        out->optimizer.state_bytes_per_param *= 2;      /* moments have the weights' type, unless the framework says otherwise later */
+    if (r->state_bytes_per_param > 0)
+        out->optimizer.state_bytes_per_param = r->state_bytes_per_param;
+    return true;
 }
 
 /* ---- faults ------------------------------------------------------------------------------------- */
