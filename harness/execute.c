@@ -33,8 +33,10 @@ static uint64_t planned_bytes(const struct plan *p, const struct stage_plan *s, 
     case LIVE_INPUTS: return s->host_bytes;
     case LIVE_ACTIVATIONS: return s->activation_bytes;
     case LIVE_HANDED_OVER: return plan_waiting_bytes(p, s);
-    default: return 0;
+    case N_LIVE_CATEGORIES: break;
     }
+    assert(false);
+    return 0;
 }
 
 struct bytes_row { uint32_t stage; const char *category; uint64_t executed, planned; };

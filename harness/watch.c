@@ -64,11 +64,13 @@ static const char *place_of(const struct watched *w, size_t point, struct arena 
 static const char *end_text(const struct watched *w, const struct series_level *l, struct arena *a)
 {
     switch (l->end) {
+    case CHANGE_LASTS: case CHANGE_BETTER: break;
     case CHANGE_BACK:     return "; back at the accepted level";
     case CHANGE_REPAIRED: return arena_printf(a, "; repaired since %s", place_of(w, w->levels[l->ended_by].change.from, a));
     case CHANGE_ACCEPTED: return arena_printf(a, "; accepted: %s", l->reason);
-    default:              return "";
+    case N_CHANGE_ENDS:   assert(false);
     }
+    return "";
 }
 
 static const char *chance_text(const struct series_change *c, struct arena *a)

@@ -254,7 +254,8 @@ void lint_print_log(struct lint *l, const struct folder *f, const char *path, co
     switch (l->format) {
     case FORMAT_TEXT: text_log(l, f, path, j); break;
     case FORMAT_JSON: json_log(l, path, &j->compliance); break;
-    default:          rows_of_log(l, f, path, j, a);
+    case FORMAT_CSV: case FORMAT_TAP: case FORMAT_JUNIT: case FORMAT_MARKDOWN: case FORMAT_ANNOTATIONS: rows_of_log(l, f, path, j, a); break;
+    case FORMAT_DOT: case N_OUTPUT_FORMATS: assert(false);
     }
 }
 
@@ -274,7 +275,8 @@ void lint_print_folder(struct lint *l, const struct folder *f, struct arena *a)
     switch (l->format) {
     case FORMAT_TEXT: text_folder(l, f, a); break;
     case FORMAT_JSON: json_folder(l, f, a); break;
-    default:          rows_of_folder(l, f, a);
+    case FORMAT_CSV: case FORMAT_TAP: case FORMAT_JUNIT: case FORMAT_MARKDOWN: case FORMAT_ANNOTATIONS: rows_of_folder(l, f, a); break;
+    case FORMAT_DOT: case N_OUTPUT_FORMATS: assert(false);
     }
 }
 

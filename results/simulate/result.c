@@ -27,8 +27,9 @@ static double metric_number(const struct metric *m, const struct result *r)
     case FIELD_BOOL: return *(const bool *)at;
     case FIELD_U64:  return (double)*(const uint64_t *)at;
     case FIELD_F64:  return *(const double *)at;
-    default:         return 0;
+    case FIELD_U32: case FIELD_TEXT: case FIELD_CHOICE: break;
     }
+    return 0;
 }
 
 /* False for 0 and for no text, even for metrics that may have these values. */
@@ -134,8 +135,11 @@ static json_t *metric_json(const struct metric *m, const struct result *r)
     case FIELD_TEXT: return *(const char *const *)at ? json_string(*(const char *const *)at) : json_null();
     case FIELD_BOOL: return json_boolean(*(const bool *)at);
     case FIELD_U64:  return json_integer((json_int_t)*(const uint64_t *)at);
-    default:         return json_real(*(const double *)at);
+    case FIELD_F64:  return json_real(*(const double *)at);
+    case FIELD_U32: case FIELD_CHOICE: break;
     }
+    assert(false);
+    return NULL;
 }
 
 json_t *result_json(const struct result *r)

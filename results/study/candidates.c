@@ -273,8 +273,11 @@ double search_value(const struct search_state *s, const struct search_family *f,
     case MAXIMISE_THROUGHPUT:    return rate;
     case MINIMISE_TIME_TO_TRAIN: return c->samples / rate;
     case MINIMISE_ENERGY:        return c->samples / rate * s->power_w * ipus;
-    default:                     return rate >= s->q->throughput.low * (1 - 1e-9) ? ipus : INFINITY;
+    case MINIMISE_IPUS:          return rate >= s->q->throughput.low * (1 - 1e-9) ? ipus : INFINITY;
+    case N_OBJECTIVES:           break;
     }
+    assert(false);
+    return 0;
 }
 
 /* ---- families -------------------------------------------------------------------------------------------- */

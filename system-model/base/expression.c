@@ -168,8 +168,11 @@ static bool compute_arithmetic(struct value *out, enum node_kind kind, double x,
     case NODE_AT_MOST: return give_truth(out, x <= y);
     case NODE_MORE: return give_truth(out, x > y);
     case NODE_AT_LEAST: return give_truth(out, x >= y);
-    default: return false;
+    case NODE_CONSTANT: case NODE_VARIABLE: case NODE_MEMBER: case NODE_ITEM: case NODE_NOT: case NODE_MINUS: case NODE_AND: case NODE_OR:
+    case NODE_EQUAL: case NODE_DIFFERS: case NODE_IN: case NODE_LIST: case NODE_IF: case NODE_CALL: break;
     }
+    assert(false);
+    return false;
 }
 
 static bool compute_two(struct value *out, const struct node *n, const struct value *variables)

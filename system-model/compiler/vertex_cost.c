@@ -155,9 +155,12 @@ static uint64_t worker_cycles(const struct vertex_table *v, const struct chip *c
         return ceil_div(w->rows, chip->n_workers) * (t->item + slic_passes(a) * (s->row + s->position * max_u64(w->width, s->least_width)));
     case VERTEX_OUTER_PRODUCT:
         return n * (t->position + ceil_div(more, 4));
-    default:
+    case VERTEX_AMP_NX1: case VERTEX_HMAC:
         return conv_rows_cycles(v, chip, a, w);
+    case VERTEX_NONE: case N_VERTEX_KINDS: break;
     }
+    assert(false);
+    return 0;
 }
 
 static uint64_t call_cycles(const struct vertex_table *v, uint64_t turn, const struct amp *a, const struct conv_work *w)

@@ -8,33 +8,13 @@ static const struct op_attributes no_attributes;
 static inline double activated(enum op_kind kind, double x) { return op_value_of_one(kind, &no_attributes, x); }
 static inline double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 
-static inline double gelu_slope(double x)
-{
-    const double a = 0.7978845608028654, b = 0.044715;
-    double t = tanh(a * (x + b * x * x * x));
-    return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * a * (1 + 3 * b * x * x);
-}
-
-/* Computed from the tensor that is kept: the output of relu, tanh and sigmoid, the input of gelu and swish. */
-static inline double slope(enum op_kind kind, double kept)
-{
-    switch (kind) {
-    case OP_RELU: return kept > 0;
-    case OP_TANH: return 1 - kept * kept;
-    case OP_SIGMOID: return kept * (1 - kept);
-    case OP_GELU: return gelu_slope(kept);
-    case OP_SWISH: return sigmoid(kept) * (1 + kept * (1 - sigmoid(kept)));
-    default: assert(false); return 0;
-    }
-}
-
 static inline void run_function(const struct run *r)
 {
     bool forward = r->op->pass == PASS_FORWARD;
     const real *x = in(r, 0);
     real *y = out(r, 0);
     for (uint64_t i = 0, n = n_out(r); i < n; i++)
-        y[i] = (real)(forward ? activated(r->op->kind, x[i]) : x[i] * slope(r->op->kind, in(r, 1)[i]));
+        y[i] = (real)(forward ? activated(r->op->kind, x[i]) : x[i] * op_slope(r->op->kind, in(r, 1)[i]));
 }
 
 static inline void run_relu(const struct run *r)

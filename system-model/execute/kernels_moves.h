@@ -141,8 +141,10 @@ static inline uint64_t pad_source(enum pad_border border, int64_t at, int64_t n)
     case BORDER_MIRRORED: return (uint64_t)(turned < n ? turned : period - turned);
     case BORDER_OUTERMOST: return at < 0 ? 0 : (uint64_t)n - 1;
     case BORDER_OTHER_END: return (uint64_t)((at % n + n) % n);
-    default: return (uint64_t)n;
+    case BORDER_NUMBER: return (uint64_t)n;
     }
+    assert(false);
+    return 0;
 }
 
 static inline void run_pad(const struct run *r)

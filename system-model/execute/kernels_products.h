@@ -200,8 +200,11 @@ static inline double nearest_place(enum resize_nearest how, double at)
     case NEAREST_FLOOR:       return floor(at);
     case NEAREST_CEIL:        return ceil(at);
     case NEAREST_PREFER_CEIL: return floor(at + 0.5);
-    default:                  return floor(at + 0.5 - tie);
+    case NEAREST_PREFER_FLOOR: return floor(at + 0.5 - tie);
+    case N_RESIZE_NEAREST:    break;
     }
+    assert(false);
+    return 0;
 }
 
 /* The two input rows (side 0) or columns between which element i of n_out falls, and the second one's share. */

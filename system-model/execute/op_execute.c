@@ -46,12 +46,12 @@ static uint64_t indices_limit(uint64_t *least, const struct graph *g, const stru
     const struct tensor *t = &g->tensors[f->inputs[0]];
     uint64_t rows = t->n_dims > 1 ? t->dims[t->n_dims - 2] : 0, classes = t->dims[t->n_dims - 1];
     *least = 0;
-    switch (f->kind) {
-    case OP_GATHER: case OP_SCATTER: *least = rows; return rows;
-    case OP_CROSS_ENTROPY: *least = 1; return classes;
-    case OP_TRANSDUCER_LOSS: return classes - 1;
-    default: return 0;
-    }
+    if (f->kind == OP_GATHER || f->kind == OP_SCATTER)
+        return *least = rows;
+    if (f->kind == OP_TRANSDUCER_LOSS)
+        return classes - 1;
+    *least = f->kind == OP_CROSS_ENTROPY;
+    return f->kind == OP_CROSS_ENTROPY ? classes : 0;
 }
 
 static bool check_indices(const struct graph *g, const struct op *op, const struct tensor_value *values, struct err *err)

@@ -202,6 +202,7 @@ bool op_function_is_of_two(enum op_function f);
 bool op_function_is_flat(enum op_function f);       /* comparisons, roundings: no gradient passes through */
 /* OP_MAP and the activations (relu, gelu, tanh, sigmoid, swish); OP_ADD, OP_MUL and OP_COMBINE. */
 double op_value_of_one(enum op_kind kind, const struct op_attributes *at, double x);
+double op_slope(enum op_kind kind, double kept);        /* from what the backward pass reads: the output of relu, tanh and sigmoid, the input of gelu and swish */
 /* The place of element i of n_out in n_in elements, which may be between two of them or outside. factor 0: n_out / n_in. */
 double op_resize_place(enum resize_place how, double i, double n_in, double n_out, double factor);
 double op_value_of_two(enum op_kind kind, const struct op_attributes *at, double a, double b);

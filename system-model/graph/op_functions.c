@@ -95,19 +95,37 @@ const char *op_function_name(enum op_function f) { return op_function_rows[f].na
 bool op_function_is_flat(enum op_function f) { return op_function_rows[f].flat; }
 bool op_function_is_of_two(enum op_function f) { return op_function_rows[f].of_two != NULL; }
 
+static double gelu_slope(double x)
+{
+    const double a = 0.7978845608028654, b = 0.044715;
+    double t = tanh(a * (x + b * x * x * x));
+    return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * a * (1 + 3 * b * x * x);
+}
+
+static double relu_slope(double y) { return y > 0; }
+static double tanh_slope(double y) { return 1 - y * y; }
+static double sigmoid_slope(double y) { return y * (1 - y); }
+static double swish_slope(double x) { return of_sigmoid(x) * (1 + x * (1 - of_sigmoid(x))); }
+
+/* The functions that are operations of their own, and their slopes. */
+static const struct { double (*value)(double x), (*slope)(double kept); } activations[N_OP_KINDS] = {
+    [OP_RELU] = { of_relu, relu_slope }, [OP_GELU] = { of_gelu, gelu_slope }, [OP_TANH] = { tanh, tanh_slope },
+    [OP_SIGMOID] = { of_sigmoid, sigmoid_slope }, [OP_SWISH] = { of_swish, swish_slope },
+};
+
 double op_value_of_one(enum op_kind kind, const struct op_attributes *at, double x)
 {
     const struct op_function_row *row = &op_function_rows[at->function];
-    switch (kind) {
-    case OP_RELU:    return of_relu(x);
-    case OP_GELU:    return of_gelu(x);
-    case OP_TANH:    return tanh(x);
-    case OP_SIGMOID: return of_sigmoid(x);
-    case OP_SWISH:   return of_swish(x);
-    default:
-        assert(kind == OP_MAP && !row->of_two);
-        return row->of_one ? row->of_one(x) : row->with_constants(x, at->low, at->high);
-    }
+    if (activations[kind].value)
+        return activations[kind].value(x);
+    assert(kind == OP_MAP && !row->of_two);
+    return row->of_one ? row->of_one(x) : row->with_constants(x, at->low, at->high);
+}
+
+double op_slope(enum op_kind kind, double kept)
+{
+    assert(activations[kind].slope);
+    return activations[kind].slope(kept);
 }
 
 double op_value_of_two(enum op_kind kind, const struct op_attributes *at, double a, double b)
@@ -129,6 +147,9 @@ double op_resize_place(enum resize_place how, double i, double n_in, double n_ou
     case RESIZE_PYTORCH_HALF_PIXEL: return n_out > 1 ? half_pixel : 0;
     case RESIZE_TF_HALF_PIXEL:      return half_pixel + 0.5;
     case RESIZE_SYMMETRIC:          return n_in / 2 * (1 - n_out * step / n_in) + half_pixel;
-    default:                        return half_pixel;
+    case RESIZE_HALF_PIXEL:         return half_pixel;
+    case N_RESIZE_PLACES:           break;
     }
+    assert(false);
+    return 0;
 }

@@ -276,7 +276,7 @@ bool collective_run(struct collective_cost *out, const struct topology *t, const
         own = collective_cache_new(scratch);
     if (!collective_check(t, req, err))
         return false;
-    run.phases = &collective_phases[req->kind];
+    run.phases = collective_phases_of(req->kind);
     if (!collective_layout_find(&run.at, t, req, run.cache, scratch, err) || !collective_method_settle(&method, &by_domain, &run, err))
         return false;
     out->method = by_domain ? METHOD_HIERARCHICAL : method;

@@ -10,7 +10,7 @@
 /* ---- collective_kinds.c: the phases of each kind, in order --------------------------------- */
 
 struct collective_phases { bool root_scatters, reduces, gathers; };
-extern const struct collective_phases collective_phases[N_COLLECTIVE_KINDS];
+const struct collective_phases *collective_phases_of(enum collective_kind kind);
 
 /* ---- collective_layout.c: where the ranks are, by group and domain -------------------------- */
 

@@ -10,9 +10,11 @@ const char *const collective_kind_names[] = {
 #undef NAME
 };
 
-const struct collective_phases collective_phases[] = {
+static const struct collective_phases phases[] = {
 #define PHASES(kind, text, scatters, reduces, gathers) { scatters, reduces, gathers },
     COLLECTIVE_KINDS(PHASES)
 #undef PHASES
 };
-_Static_assert(sizeof collective_phases / sizeof *collective_phases == N_COLLECTIVE_KINDS, "one row a kind");
+_Static_assert(sizeof phases / sizeof *phases == N_COLLECTIVE_KINDS, "one row a kind");
+
+const struct collective_phases *collective_phases_of(enum collective_kind kind) { return &phases[kind]; }

@@ -218,8 +218,11 @@ static const int32_t *text_column(const struct pack_row *r, enum data_column c)
     case COLUMN_MASKED: return r->masked;
     case COLUMN_STARTS: return r->starts;
     case COLUMN_NEXT: return r->next;
-    default: return r->labels;
+    case COLUMN_LABELS: return r->labels;
+    case COLUMN_NONE: case COLUMN_ROWS: case COLUMN_PREVIOUS: case COLUMN_MASK: case N_COLUMNS: break;
     }
+    assert(false);
+    return NULL;
 }
 
 /* Added to the scores of attention: tokens see those of their own sample. */

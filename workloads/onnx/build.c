@@ -233,12 +233,10 @@ static bool map_output(struct mapper *p, size_t i)
 /* The input only decides which elements are taken, or is compared: no gradient reaches it. */
 static bool only_decides(const struct op *op, uint32_t input)
 {
-    switch (op->kind) {
-    case OP_MAP: case OP_COMBINE: return op_function_is_flat(op->at->function);
-    case OP_SELECT: case OP_GATHER: case OP_SCATTER: return input == 1;
-    case OP_ARG_MAX: case OP_TOP_K: return true;
-    default: return false;
-    }
+    if (op->kind == OP_MAP || op->kind == OP_COMBINE)
+        return op_function_is_flat(op->at->function);
+    bool picks = op->kind == OP_SELECT || op->kind == OP_GATHER || op->kind == OP_SCATTER;
+    return (picks && input == 1) || op->kind == OP_ARG_MAX || op->kind == OP_TOP_K;
 }
 
 /* The input has a row for each row of the scores, and is the same for all samples and heads: a mask that is added before a softmax. What is learnt of
