@@ -376,7 +376,7 @@ static const char *other_value(const struct field *f, const struct recipe *r, st
     case FIELD_F64: return arena_printf(a, "%.3f", f->min + (*(const double *)at == f->min + 0.5 ? 0.75 : 0.5));
     case FIELD_BOOL: return *(const bool *)at ? "no" : "yes";
     case FIELD_CHOICE: return f->choices[*(const int *)at == 1 ? 0 : 1];
-    default: break;
+    case FIELD_U32: case FIELD_TEXT: break;
     }
     return text_is(f->name, "dataset") ? "another" : text_is(f->name, "source") ? "elsewhere" : text_is(f->name, "available_memory") ? "0.375" : NULL;
 }
