@@ -5,7 +5,7 @@
 #ifndef ANALYZE_H
 #define ANALYZE_H
 #include "system-model/base/base.h"
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_model.h"
 
 static inline bool is_false(bool failed)
 {

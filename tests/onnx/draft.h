@@ -8,7 +8,7 @@
  */
 #ifndef DRAFT_H
 #define DRAFT_H
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_message.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

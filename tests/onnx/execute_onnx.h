@@ -8,7 +8,7 @@
 #ifndef EXECUTE_ONNX_H
 #define EXECUTE_ONNX_H
 #include "tests/execute.h"
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_model.h"
 
 struct norm_values { const double *v[8]; double epsilon; };
 

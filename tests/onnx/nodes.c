@@ -11,7 +11,7 @@
 #include "tests/onnx/draft.h"
 #include "tests/onnx/execute_onnx.h"
 #include "system-model/execute/execution.h"
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_model.h"
 #include <dirent.h>
 #include <stdlib.h>
 #include <sys/wait.h>

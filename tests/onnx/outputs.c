@@ -9,7 +9,7 @@
  * largest element). Plain loops take minutes, so this is not in `make test`.
  */
 #include "tests/onnx/execute_onnx.h"
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_model.h"
 #include <time.h>
 
 static double *read_output(const char *path, uint64_t *n, struct arena *a, struct err *err)

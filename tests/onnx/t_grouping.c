@@ -3,7 +3,7 @@
  * t_grouping.c - layers of small graphs, by hand; their operations are products m, functions r, sums + and pools p.
  */
 #include "tests/check.h"
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_passes.h"
 
 struct made { struct arena arena; struct graph g; uint32_t last; };
 

@@ -5,6 +5,7 @@
  * Inputs are written as in operands.h. A result is written "2x3", with the names of types that are not floats and
  * known contents; several results are separated by ';'.
  */
+#include "workloads/onnx/onnx_passes.h"
 #include "tests/check.h"
 #include "tests/onnx/operands.h"
 #include <unistd.h>

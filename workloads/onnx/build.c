@@ -7,7 +7,8 @@
  * to the first output, or to each output that recipe.output names; a softmax at its end, or a loss in the file,
  * becomes part of it.
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_mapper.h"
+#include "workloads/onnx/onnx_passes.h"
 #include <string.h>
 
 static void count_fate(struct mapper *p, const char *op, enum onnx_fate fate, const char *into)

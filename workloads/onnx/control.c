@@ -12,7 +12,7 @@
  * sequences disappear; a node that reads an item becomes a copy of it, one that joins them a Concat. Positions must be
  * known, as they are in unrolled loops.
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_passes.h"
 
 enum { MOST_BODIES = 1000 };
 
@@ -390,7 +390,7 @@ static void become_reader(struct onnx_model *m, struct onnx_node *n, enum onnx_o
     for (uint32_t i = 0; i < n_inputs; i++)
         m->values[n->inputs[i] = inputs[i]].n_readers++;
     n->n_inputs = n_inputs;
-    n->op = onnx_operator_by_id(op);
+    n->op = onnx_operator_by_id(m->operators, op);
 }
 
 bool unfold_sequence_at(struct onnx_model *m, size_t id, struct err *err)

@@ -8,7 +8,7 @@
  * (number and wire type), then a varint, 4 or 8 bytes, or a length and as many bytes. Messages that may hold tensors
  * are entered; a length that shrinks is written in five bytes.
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_model.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,8 @@
  * A result is constant if all its inputs are; its contents are followed up to MOST_KNOWN elements. Integers are held
  * as doubles: exact to 2^53, and only ends of slices are larger ("to the last").
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_fold.h"
+#include "workloads/onnx/onnx_shapes.h"
 #include <math.h>
 #include <string.h>
 

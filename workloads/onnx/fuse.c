@@ -11,7 +11,7 @@
  * value), "d:Sub(x, m)" also names the result of a node, and numbers are constants. The last node of a pattern becomes
  * the whole operation; the others are marked gone.
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_passes.h"
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -162,7 +162,7 @@ static bool only_inside(const struct pattern *p, const struct onnx_node *last)
 static bool become(struct pattern *p, struct onnx_node *last, enum onnx_op op, const uint32_t *inputs, uint32_t n_inputs)
 {
     struct onnx_model *m = p->m;
-    const struct onnx_operator *row = onnx_operator_by_id(op);
+    const struct onnx_operator *row = onnx_operator_by_id(m->operators, op);
     if (p->n_parts >= MOST_PATTERN_PARTS || !only_inside(p, last))
         return false;
     for (uint32_t i = 0; i < p->n_parts; i++) {

@@ -14,7 +14,9 @@
  * channel). A name may be a sum of products of others ("past_sequence + sequence", "2*s0"), which exporters write for
  * decoders with a cache.
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_fold.h"
+#include "workloads/onnx/onnx_passes.h"
+#include "workloads/onnx/onnx_shapes.h"
 
 /* Names such as "boxes,scores" replace the file's own outputs. */
 static bool stop_at(struct onnx_model *m, const char *names, struct err *err)

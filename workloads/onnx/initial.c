@@ -2,7 +2,7 @@
 /*
  * initial.c - numbers of the weights of a file that is written: drawn from a seed, and in the file's order.
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/write.h"
 #include <math.h>
 
 const struct op *onnx_first_reader(uint32_t *input, const struct graph *g, uint32_t id)

@@ -10,7 +10,7 @@
  * The first layer is the stem, the last the head, those between are blocks. A file whose nodes name their layers, as this program writes
  * them, keeps those.
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_passes.h"
 
 enum { SHARE = 4, MOST_ALIVE = 4, SHRINKS = 8 };     /* a stretch with more than 1/SHARE of the products is cut again */
 

@@ -5,7 +5,8 @@
  * Attention is softmax(cap(scale Q K^T + mask)) V by head. Query heads that share a key's head are rows of one product, so that keys and values
  * are not copied. Inputs of three dimensions [batch, sequence, heads x width] are brought into heads and back by transpositions.
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_mapper.h"
+#include "workloads/onnx/onnx_shapes.h"
 #include <math.h>
 
 /* Sizes of a node: heads of queries and of keys; tokens of queries, given keys, cached keys; widths of keys and values. */

@@ -6,7 +6,7 @@
  * fewer count, others follow. NonMaxSuppression goes round by round, as PopTorch's nms does: the best box that is left, and the end of all
  * that overlap it, for all samples and classes at once. Places and corners are fp32, which fp16 could not hold.
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_mapper.h"
 #include <float.h>
 #include <math.h>
 

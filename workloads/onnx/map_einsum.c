@@ -8,7 +8,8 @@
  * modelled: more than two operands, a letter twice in one operand (its diagonal), dots for different numbers of
  * dimensions.
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_mapper.h"
+#include "workloads/onnx/onnx_shapes.h"
 #include <string.h>
 
 struct letters { char at[2 * ONNX_MAX_DIMS]; uint32_t n; };

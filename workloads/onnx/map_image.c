@@ -2,7 +2,8 @@
 /*
  * map_image.c - operators on images: convolutions, pooling, normalisation by channel, resizing.
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_mapper.h"
+#include "workloads/onnx/onnx_shapes.h"
 #include <assert.h>
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * Results of quantised operators are scaled, rounded and limited as the file says. Quantised weights are floats
  * already (fold.c).
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_mapper.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>

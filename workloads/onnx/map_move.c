@@ -6,7 +6,8 @@
  * (query, key and value of one product). A single range is copied. If readers take all ranges of equal length, the
  * value is split once, which moves nothing, and its gradient is joined in one operation instead of one for each range.
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_mapper.h"
+#include "workloads/onnx/onnx_shapes.h"
 
 /* ---- other dimensions ---------------------------------------------------------------------------------------- */
 

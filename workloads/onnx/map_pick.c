@@ -5,7 +5,7 @@
  * All picking is a gather of rows from a table, as PopLibs' multiSlice is; indices of several dimensions are combined
  * into one number first. A scatter with reduction max is refused in training: its gradient is not modelled.
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_mapper.h"
 #include <assert.h>
 
 /* A single known row is a slice. */

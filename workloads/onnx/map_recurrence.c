@@ -5,7 +5,8 @@
  * PopLibs has no layer for a plain RNN that its frameworks call. It is written as its steps: a product of all inputs
  * at once, then a product, a sum and a function for each step.
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_mapper.h"
+#include "workloads/onnx/onnx_passes.h"
 #include <assert.h>
 
 enum { MOST_RNN_STEPS = 1000 };             /* the most steps of a plain RNN */

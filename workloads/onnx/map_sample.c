@@ -5,7 +5,7 @@
  * The rows of all images form a table [images x height x width, channels]. Each point looks up its neighbours' rows, (image x height +
  * y) x width + x, and adds them weighted by their distances. Places are computed in fp32, which fp16 could not hold.
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_mapper.h"
 #include <math.h>
 #include <string.h>
 

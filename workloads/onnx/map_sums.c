@@ -8,7 +8,7 @@
  *     loss of a row = -(sum of one-hot x logarithms of probabilities) x the label's weight, or 0 if it is ignored
  *     mean = sum of losses / sum of weights
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_mapper.h"
 #include <assert.h>
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * map_tensors.c - values of a file as tensors of the graph: operations, layouts, and constants, of which some are
  * trained.
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_mapper.h"
 #include <assert.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * message.c - messages of a file that is written: nodes, attributes, tensors, and what inputs and outputs are.
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_message.h"
 
 enum { NODE_ATTRIBUTES = 8 };           /* the most attributes of a node that is written */
 

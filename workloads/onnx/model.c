@@ -1,11 +1,51 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * model.c - attributes, operands, sizes and lists of nodes, how a node is refused, and nodes that replace others.
+ * model.c - values by name, operators by name; attributes, operands, sizes and lists of nodes; how a node is refused, and nodes that replace others.
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_message.h"
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
+
+/* ---- rows of the table --------------------------------------------------------------------------------- */
+
+static const struct onnx_operator no_operator = { .name = "" };
+
+const struct onnx_operator *onnx_operator_named(const struct onnx_operators *all, const char *name, struct arena *a)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (text_is(all->rows[i].name, name))
+            return &all->rows[i];
+    struct onnx_operator *unknown = ARENA_NEW(a, struct onnx_operator);
+    *unknown = (struct onnx_operator){ .name = name };
+    return unknown;
+}
+
+const struct onnx_operator *onnx_operator_by_id(const struct onnx_operators *all, enum onnx_op id)
+{
+    size_t i = 0;
+    while (all->rows[i].id != id)           /* tests check that each has a row */
+        i++;
+    return &all->rows[i];
+}
+
+struct onnx_node onnx_empty_node(void) { return (struct onnx_node){ .op = &no_operator, .name = "", .written = "", .scope = "" }; }
+
+/* ---- values --------------------------------------------------------------------------------------------- */
+
+uint32_t onnx_value(struct onnx_model *m, const char *name)
+{
+    size_t n = strlen(name);
+    uint32_t *id = hash_table_find(&m->names, name, n);
+    if (id)
+        return *id;
+    m->values = arena_grow(m->arena, m->values, m->n_values, &m->cap_values, sizeof *m->values);
+    m->values[m->n_values] = (struct onnx_value){ .name = name, .producer = NO_ID };
+    id = hash_table_add(&m->names, name, n, sizeof *id, m->arena);
+    return *id = (uint32_t)m->n_values++;
+}
+
+/* ---- attributes, operands, lists ----------------------------------------------------------------------- */
 
 static const Onnx__AttributeProto *attribute_named(Onnx__AttributeProto *const *all, size_t n, const char *name)
 {
@@ -169,7 +209,7 @@ bool onnx_make_room(struct onnx_model *m, size_t from, size_t n, struct err *err
         if (m->values[i].producer != NO_ID && m->values[i].producer >= from)
             m->values[i].producer += (uint32_t)n;
     for (size_t i = 0; i < n; i++)
-        m->nodes[from + i] = (struct onnx_node){ .op = &onnx_no_operator, .name = "", .written = "", .scope = "", .gone = true };
+        m->nodes[from + i] = (struct onnx_node){ .op = &no_operator, .name = "", .written = "", .scope = "", .gone = true };
     m->n_nodes += n;
     return true;
 }
@@ -177,7 +217,7 @@ bool onnx_make_room(struct onnx_model *m, size_t from, size_t n, struct err *err
 void onnx_put(struct onnx_model *m, size_t at, enum onnx_op op, uint32_t n_inputs, const uint32_t *inputs, uint32_t result)
 {
     struct onnx_node *n = &m->nodes[at];
-    const struct onnx_operator *row = onnx_operator_by_id(op);
+    const struct onnx_operator *row = onnx_operator_by_id(m->operators, op);
     *n = (struct onnx_node){ .op = row, .name = "", .written = row->name, .scope = "", .n_inputs = n_inputs, .n_outputs = 1 };
     n->inputs = ARENA_ARRAY(m->arena, uint32_t, n_inputs);
     n->outputs = ARENA_ARRAY(m->arena, uint32_t, 1);

@@ -3,7 +3,7 @@
  * shape.c - shape rules of operators on elements, windows, products, recurrences and constants
  * (onnx/docs/Operators.md, opset 7 to 25).
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_shapes.h"
 
 /* The inputs that the row demands exist and have shapes, and the first output exists; outputs of recurrences are
  * optional. */

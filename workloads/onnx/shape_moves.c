@@ -5,7 +5,7 @@
  * The size of some results depends on data, and is known only if the file holds the data, or the options give it. With
  * --approximate it is taken to be the largest possible: every element, every box.
  */
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_shapes.h"
 #include <inttypes.h>
 #include <math.h>
 

@@ -6,7 +6,7 @@
  */
 #ifndef WRITE_H
 #define WRITE_H
-#include "workloads/onnx/onnx_internal.h"
+#include "workloads/onnx/onnx_message.h"
 
 struct writer;
 /* The layout of an operation: as the graph has it; channels first; that of its first input; channels first if that has four dimensions. */
@@ -58,5 +58,12 @@ const char *writer_part(struct writer *w, const char *tag);     /* a name for so
 /* ---- write_ops.c: how each kind of operation is written; write is NULL for a kind that has no operator ---- */
 
 extern const struct writing writings[N_OP_KINDS];
+
+/* ---- initial.c: numbers of weights that are written ------------------------------------------------------------------ */
+
+/* Writes the numbers that the seed gives a weight, as floats in the file's order: ONNX_AS_IS, ONNX_KERNEL or ONNX_GATES. Returns their bytes. */
+uint64_t onnx_write_initial(FILE *f, const struct graph *g, uint32_t id, enum onnx_layout layout, uint64_t seed);
+/* The first operation that reads a tensor, and which of its inputs the tensor is; NULL if none. */
+const struct op *onnx_first_reader(uint32_t *input, const struct graph *g, uint32_t id);
 
 #endif
