@@ -26,24 +26,6 @@ bool all_frameworks(char ***names, size_t *n, struct session *s, struct err *err
     return list_folder(names, n, arena_printf(&s->arena, "%s/frameworks", s->paths.specs_dir), ".csv", &s->arena, err);
 }
 
-static const struct table_column name_columns[] = { { .name = "name", .type = CELL_TEXT, .heading = "" } };
-
-int print_names(const char *const *names, size_t n, const struct options *o, struct session *s)
-{
-    struct document d = { .arena = &s->arena };
-    document_member(&d, NULL, json_words(names, n));
-    document_table(&d, TABLE_OF(name_columns, names, n, .formats = IN_TEXT | IN_CSV | IN_MARKDOWN));
-    document_write(s->out, o->format, &d);
-    return EXIT_DONE;
-}
-
-int list_names(names_lister *lister, const struct options *o, struct session *s, struct err *err)
-{
-    char **names;
-    size_t n;
-    return lister(&names, &n, s, err) ? print_names((const char *const *)names, n, o, s) : EXIT_BAD_INPUT;
-}
-
 /* ---- what is listed ------------------------------------------------------------------------- */
 
 static int list_machines(const struct options *o, struct session *s, struct err *err) { return list_names(all_machines, o, s, err); }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * drawings.c - the table of figures, and helpers that several figures share.
+ * drawings.c - the table of figures.
  */
 #include "results/figures/drawings.h"
 
@@ -11,109 +11,7 @@ const struct drawing_kind drawing_kinds[] = {
 };
 const size_t n_drawing_kinds = sizeof drawing_kinds / sizeof *drawing_kinds;
 
-FILE *drawing_table(struct drawing *d, const char *name, const char *header)
-{
-    assert(d->n_tables < MOST_DRAWN_TABLES);
-    struct drawn_table *t = &d->tables[d->n_tables++];
-    t->name = name;
-    t->f = text_stream(&t->text, &t->n_bytes);
-    fprintf(t->f, "%s\n", header);
-    return t->f;
-}
-
-void drawing_row(FILE *f, const char *text, const double *numbers, size_t n)
-{
-    if (text)
-        csv_write_cell(f, text, n == 0);
-    for (size_t i = 0; i < n; i++)
-        fprintf(f, isnan(numbers[i]) ? "NaN%c" : "%2$.8g%1$c", i + 1 < n ? ',' : '\n', numbers[i]);
-}
-
-const struct simulation *drawing_simulate(struct drawing *d, const char *recipe, const char *const *sets, size_t n_sets, struct err *err)
-{
-    if (d->simulation)
-        simulation_free(d->simulation);
-    struct simulation *room = ARENA_NEW(d->a, struct simulation);
-    d->simulation = simulator_run(d->from->simulator, room, &d->result, recipe, sets, n_sets, err) ? room : NULL;
-    return d->simulation;
-}
-
-static bool save_table(const struct drawn_table *t, const struct drawing *d, struct err *err)
-{
-    struct new_file file;
-    if (!new_file_open(&file, arena_printf(d->a, "%s/%s.csv", d->folder, t->name), err))
-        return false;
-    fputs(t->text, file.f);
-    return new_file_save(&file, err);
-}
-
-bool drawing_save(struct drawing *d, bool good, struct err *err)
-{
-    if (d->simulation)
-        simulation_free(d->simulation);
-    d->simulation = NULL;
-    for (struct drawn_table *t = d->tables; t < d->tables + d->n_tables; t++) {
-        fclose(t->f);
-        good = good && save_table(t, d, err);
-        free(t->text);
-    }
-    d->n_tables = 0;
-    return good;
-}
-
 bool drawing_make(struct drawing *d, const struct drawing_kind *kind, struct err *err)
 {
     return drawing_save(d, kind->write(d, err), err);
-}
-
-const char *drawing_label(const char *id, struct arena *a)
-{
-    static const char *const prefixes[] = { "mlperf-", "vendor-" };
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (strncmp(id, prefixes[i], strlen(prefixes[i])) == 0)
-            id += strlen(prefixes[i]);
-    char *label = arena_strdup(a, id);
-    int n_spaces = 0;
-    for (char *p = label; *p && *label == 'v' && n_spaces < 2; p++)     /* "v2.0-closed-bow-pod16-...": splits off round and division */
-        if (*p == '-') {
-            *p = ' ';
-            n_spaces++;
-        }
-    return label;
-}
-
-/* Only inference has a latency. */
-static bool is_training(const struct result *r)
-{
-    return r->fits && r->step_time_s > 0 && !is_known(r->latency_s);
-}
-
-const struct result *drawing_run(const struct drawing *d, bool (*better)(const struct result *x, const struct result *y))
-{
-    const struct result *best = NULL;
-    for (size_t i = 0; i < d->from->results->n; i++) {
-        const struct result *r = &d->from->results->items[i];
-        if (is_training(r) && (!best || better(r, best)))
-            best = r;
-    }
-    return best;
-}
-
-static bool is_published_closed(const struct result *r, const struct figures *published)
-{
-    struct mlperf_id id;
-    return mlperf_id_parse(&id, r) && !id.has_framework && text_is(id.division, "closed") && published_figure(published, r->id, "throughput_samples_per_s");
-}
-
-const struct result *drawing_hero(const struct results *all, const struct figures *published)
-{
-    const struct result *best = NULL;
-    bool best_is_closed = false;
-    for (size_t i = 0; i < all->n; i++) {
-        const struct result *r = &all->items[i];
-        bool is_closed = is_published_closed(r, published), is_as_good = best && is_closed == best_is_closed;
-        if (is_training(r) && (!best || (is_closed && !best_is_closed) || (is_as_good && (r->ipus != best->ipus ? r->ipus > best->ipus : strcmp(r->id, best->id) > 0))))
-            best = r, best_is_closed = is_closed;
-    }
-    return best;
 }

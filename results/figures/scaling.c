@@ -2,7 +2,7 @@
 /*
  * scaling.c - throughput and efficiency against chips.
  */
-#include "results/figures/drawings.h"
+#include "results/figures/drawing.h"
 
 const char *const scaling_rounds[N_SCALING_ROUNDS] = { "v1.0", "v1.1", "v2.0" };
 
