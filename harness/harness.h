@@ -108,7 +108,7 @@ bool all_machines(char ***names, size_t *n, struct session *s, struct err *err);
 bool all_workloads(char ***names, size_t *n, struct session *s, struct err *err);
 bool all_frameworks(char ***names, size_t *n, struct session *s, struct err *err);
 typedef bool names_lister(char ***names, size_t *n, struct session *s, struct err *err);
-int print_names(const char *const *names, size_t n, const struct options *o, struct session *s);     /* list.c */
+int print_names(const char *const *names, size_t n, const struct options *o, struct session *s);     /* list_names.c */
 int list_names(names_lister *lister, const struct options *o, struct session *s, struct err *err);
 /* For output that does not say so itself: the model does not fit, and times are as if it did. */
 void warn_unfit(const struct result *r, struct session *s);
@@ -248,7 +248,7 @@ bool scaling_best(struct chips_point *best, const struct scaling_case *w, uint64
  * Returns the list (podbench list) that has the names which may stand there, or NULL. */
 const char *completion_offer(const char *const *words, size_t n);
 
-/* ---- commands: command_NAME is in NAME.c, merge in sweep.c, record in history.c -------------------------------------------------- */
+/* ---- commands: command_NAME is in NAME.c, completion in completion_scripts.c, merge in sweep.c, record in history.c --------------- */
 
 typedef int command_function(const struct options *o, struct session *s, struct err *err);
 command_function list_recipes, command_list, command_machine, command_framework, command_workload, command_plan, command_timeline, command_execute,

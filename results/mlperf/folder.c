@@ -284,19 +284,6 @@ static const char *say_no_score(const struct folder *f, size_t refused, struct a
     return arena_printf(a, "%zu runs, of which %zu are dropped, leave none", f->n, 2 * dropped);
 }
 
-enum { LARGEST_JSON = 1 << 20 };
-
-json_t *load_small_json(const char *path)
-{
-    struct stat s;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd == -1)
-        return NULL;
-    json_t *doc = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size <= LARGEST_JSON ? json_loadfd(fd, 0, NULL) : NULL;
-    close(fd);
-    return doc;
-}
-
 /* Takes the factor from scaling.json, or from the reference test where the edition scales without that file. A
  * factor is at least 1: a submission that converges faster than the reference is slowed down to it. */
 static void apply_scaling(struct folder *f, struct arena *a)

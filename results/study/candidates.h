@@ -70,8 +70,11 @@ struct search_state {
     double open_bound;                          /* the best of what was not tried */
 };
 
+/* objective.c */
+double search_value_of(enum objective o, const struct result *r);
 bool search_better(enum objective o, double x, double than);
 bool search_must_stop(const struct search_state *s);
+
 bool search_is_set(const struct search_request *q, const char *key);
 
 /* Measures a graph by a plan that compiled all its layers alike. */

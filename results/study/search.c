@@ -9,8 +9,6 @@
 #include "results/study/candidates.h"
 #include "results/simulate/split.h"
 
-const char *const objective_names[N_OBJECTIVES] = { "throughput", "time-to-train", "energy", "ipus" };
-
 enum { FAMILIES_AT_ONCE = 32, MOST_TRIALS = FAMILIES_AT_ONCE * (MOST_ACCUMULATIONS + 1), TRIALS_A_JOB = 4 };
 enum { FEW_ATTEMPTS = 8, DIVIDED_AGAIN = 64 };
 
@@ -32,29 +30,6 @@ struct divided { struct search_family *family; struct search_candidate *candidat
 
 /* ---- values ------------------------------------------------------------------------------------ */
 
-static bool maximised(enum objective o)
-{
-    return o == MAXIMISE_THROUGHPUT;
-}
-
-bool search_better(enum objective o, double x, double than)
-{
-    return maximised(o) ? x > than : x < than;
-}
-
-bool search_must_stop(const struct search_state *s)
-{
-    return s->q->stop && s->q->stop(s->q->user);
-}
-
-/* Energy is that of the training, with hosts and cooling where the recipe has them; of a sample where there is no training. */
-static double value_of(enum objective o, const struct result *r)
-{
-    const double energy_j = is_known(r->energy_site_to_train_j) ? r->energy_site_to_train_j : r->energy_site_j / r->global_batch;
-    const double values[] = { r->throughput_samples_per_s, r->time_to_train_s, energy_j, (double)r->ipus };
-    return values[o];
-}
-
 static double tokens_of(const struct search_state *s, const struct result *r)
 {
     return r->global_batch / s->samples_per_item * (double)s->recipe.model.sequence_length;
@@ -69,12 +44,12 @@ static bool counts(const struct search_state *s, const struct result *r)
 {
     const struct search_request *q = s->q;
     return r->fits && within(&q->ipus, (double)r->ipus) && within(&q->global_batch, r->global_batch) && within(&q->tokens, tokens_of(s, r))
-        && within(&q->throughput, r->throughput_samples_per_s) && value_of(q->objective, r) > 0;
+        && within(&q->throughput, r->throughput_samples_per_s) && search_value_of(q->objective, r) > 0;
 }
 
 static struct found copied(const struct search_state *s, const struct result *r, const char *const *settings, size_t n)
 {
-    struct found f = { .r = result_copy(r, s->a), .value = value_of(s->q->objective, r), .n_settings = n };
+    struct found f = { .r = result_copy(r, s->a), .value = search_value_of(s->q->objective, r), .n_settings = n };
     for (size_t i = 0; i < n; i++)
         f.settings[i] = arena_strdup(s->a, settings[i]);
     return f;
@@ -84,7 +59,7 @@ static struct found copied(const struct search_state *s, const struct result *r,
 static void join_front(struct search_state *s, const struct result *r, const char *const *settings, size_t n)
 {
     struct search_result *out = s->out;
-    double value = value_of(s->q->objective, r);
+    double value = search_value_of(s->q->objective, r);
     size_t kept = 0;
     for (size_t i = 0; i < out->n_front; i++) {
         const struct found *f = &out->front[i];
@@ -103,33 +78,13 @@ static void consider_result(struct search_state *s, const struct result *r, cons
     if (!counts(s, r))
         return;
     join_front(s, r, settings, n);
-    if (out->any && !search_better(s->q->objective, value_of(s->q->objective, r), out->best.value))
+    if (out->any && !search_better(s->q->objective, search_value_of(s->q->objective, r), out->best.value))
         return;
     out->best = copied(s, r, settings, n);
     out->any = true;
 }
 
 /* ---- rounds ---------------------------------------------------------------------------------------- */
-
-const char *const *search_sets(const struct search_request *q, const char *const *settings, size_t n, struct arena *a)
-{
-    const char **all = ARENA_ROOM(a, const char *, q->n_sets + n);
-    size_t n_all = 0;
-    for (size_t i = 0; i < q->n_sets; i++)
-        all[n_all++] = q->sets[i];
-    for (size_t i = 0; i < n; i++)
-        all[n_all++] = settings[i];
-    return all;
-}
-
-bool search_simulate(struct simulation *sim, struct result *r, struct simulator *by, const struct search_request *q, const char *const *settings,
-                     size_t n, struct err *err)
-{
-    struct arena scratch = {0};
-    bool good = simulator_run(by, sim, r, q->recipe, search_sets(q, settings, n, &scratch), q->n_sets + n, err);
-    arena_free(&scratch);
-    return good;
-}
 
 static double rest_of_step(const struct timeline *t)
 {
@@ -171,7 +126,7 @@ static double divided_bound(const struct search_state *s, const struct trial *t)
 static void note_divided(struct search_state *s, const struct trial *t)
 {
     ARENA_APPEND(s->a, s->divided, s->n_divided, s->cap_divided, (struct divided){ t->family, t->candidate, t->accumulation, t->r.memory_shortfall_bytes_per_tile,
-                                                   value_of(s->q->objective, &t->r), divided_bound(s, t), t->r.fits });
+                                                   search_value_of(s->q->objective, &t->r), divided_bound(s, t), t->r.fits });
 }
 
 static void end_trial(struct search_state *s, const struct trial *t)

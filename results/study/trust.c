@@ -13,13 +13,6 @@
 
 static const double SHARE_BEYOND = 0.05;        /* above all published shares; below is not tested, as another share is then above */
 
-const struct distances *track_record_distances(const struct track_record *by, const struct properties *at, struct arena *a)
-{
-    struct distances *d = by->last ? &by->last->distances : ARENA_NEW(a, struct distances);
-    distances_find(d, &by->references, at, by->last ? &by->last->arena : a);
-    return d;
-}
-
 void judged_run_free(struct judged_run *last)
 {
     arena_free(&last->arena);

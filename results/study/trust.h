@@ -99,6 +99,7 @@ void judged_run_free(struct judged_run *last);
 /* The published runs by which answers are judged: made once, read by many. A folder without left-out.csv gives none.
  * last: NULL where nothing is kept from one run to the next. */
 struct track_record { struct references references; struct spread spread; struct judged_run *last; };
+/* trust_distance.c: the distances of a run to all references; kept in `last` if there is one. */
 const struct distances *track_record_distances(const struct track_record *by, const struct properties *at, struct arena *a);
 bool track_record_open(struct track_record *out, const char *validity_dir, struct arena *a, struct err *err);
 

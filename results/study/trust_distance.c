@@ -90,3 +90,10 @@ bool distance_is_of_kind(const struct distance *d)
 {
     return distance_has_name(d, BY_FAMILY) && distance_has_name(d, BY_MODE);
 }
+
+const struct distances *track_record_distances(const struct track_record *by, const struct properties *at, struct arena *a)
+{
+    struct distances *d = by->last ? &by->last->distances : ARENA_NEW(a, struct distances);
+    distances_find(d, &by->references, at, by->last ? &by->last->arena : a);
+    return d;
+}

@@ -80,14 +80,6 @@ bool file_has_text(const char *path, const char *text)
     return has;
 }
 
-FILE *text_stream(char **text, size_t *n_bytes)
-{
-    FILE *f = open_memstream(text, n_bytes);
-    if (!f)
-        out_of_memory(BUFSIZ);
-    return f;
-}
-
 /* Refuses "", and "-", which other programs take for standard output. */
 static bool check_folder_name(const char *path, struct err *err)
 {

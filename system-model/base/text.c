@@ -222,14 +222,6 @@ void write_xml_text(FILE *f, const char *text)
         }
 }
 
-char *text_close(FILE *f, char **text, struct arena *a)
-{
-    fclose(f);
-    char *kept = arena_strdup(a, *text);
-    free(*text);
-    return kept;
-}
-
 const char *xml_text(const char *text, struct arena *a)
 {
     char *escaped = NULL;

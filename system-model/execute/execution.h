@@ -2,7 +2,7 @@
 /*
  * execution.h - computes what graph and plan describe: numbers for tensors, operation by operation, task by task.
  *
- * Read in order: one operation (op_execute.c), optimizers (optimizer.c), a plan's training step (plan_execute.c).
+ * Read in order: one operation (op_execute.c), a plan's training step (plan_execute.c).
  * Every element is held as fp32, whatever its tensor's type; whole numbers are exact up to 2^24. With struct precision it is a number of the tensor's
  * type. The caller owns all elements. Results depend neither on the number of threads nor on anything but the arguments; between processors
  * those in fp32 may differ in the last bits, as oneDNN multiplies by the processor it finds.

@@ -93,6 +93,12 @@ void round_tensor(const struct graph *g, uint32_t id, float *x, uint64_t key, co
         round_elements(x, tensor_elements(t), f, t->type == TYPE_FP8 ? rounding_scale(x, tensor_elements(t), f) : 0, &draws, counts ? &counts[t->role] : &ignored);
 }
 
+void round_given(const struct execution *x, uint32_t id, float *values)
+{
+    const struct precision nearest = { .by_type = x->o.precision.by_type, .fp8_is_e5m2 = x->o.precision.fp8_is_e5m2 };
+    round_tensor(x->g, id, values, 0, &nearest, NULL);
+}
+
 static bool check_peers(const struct graph *g, const struct op *op, const struct op_context *c, struct err *err)
 {
     for (uint32_t p = 0; p < c->n_peers; p++)

@@ -4,12 +4,6 @@
  */
 #include "system-model/execute/execute_internal.h"
 
-void round_given(const struct execution *x, uint32_t id, float *values)
-{
-    const struct precision nearest = { .by_type = x->o.precision.by_type, .fp8_is_e5m2 = x->o.precision.fp8_is_e5m2 };
-    round_tensor(x->g, id, values, 0, &nearest, NULL);
-}
-
 /* ---- one task ------------------------------------------------------------------------------------------- */
 
 /* A task of all replicas for one micro-batch. */

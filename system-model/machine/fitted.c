@@ -25,6 +25,8 @@
 
 #include <unistd.h>
 
+const char *const generation_names[N_GENERATIONS + 1] = { "other", "mk1", "mk2", NULL };
+
 /* ---- chips ------------------------------------------------------------------------- */
 
 #define START { "compute_set_cycles", "cycles", FIELD_U64, offsetof(struct chip, compute_set_cycles), 0, 1000, NULL, false, \

@@ -17,8 +17,6 @@ enum level { CHIP = 1, BOARD = 2, SYSTEM = 4, OUTER = BOARD | SYSTEM, ANY = CHIP
 static const char *const domain_names[] = { "none", "ladder", "torus", NULL };
 static const char *const gateway_names[] = { "none", "direct", "switched", "network", NULL };
 
-const char *const generation_names[N_GENERATIONS + 1] = { "other", "mk1", "mk2", NULL };
-
 static const char *const copies_names[] = { "measured", "estimated", NULL };
 static const char *const input_names[] = { "twice", "once", NULL };
 

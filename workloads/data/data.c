@@ -27,8 +27,6 @@ double rows_at(const struct data_rows *r, uint64_t item, uint64_t i)
     return r->bytes ? r->bytes[at] : r->floats ? (double)r->floats[at] : r->counts[at];
 }
 
-bool data_missing(const char *path, const char *remedy, struct err *err) { return fail(err, "%s: is not there; %s", path, remedy); }
-
 /* A Feistel network of four rounds over the next even number of bits; what falls outside is sent through it again. */
 uint64_t shuffled(uint64_t i, uint64_t n, uint64_t key)
 {

@@ -212,18 +212,6 @@ static bool read_entries(struct recipe *r, bool has_values, struct arena *a, str
     return true;
 }
 
-const struct ini_entry *recipe_entry(const struct recipe *r, const char *name)
-{
-    const char *point = strchr(name, '.');
-    for (size_t i = 0; point && i < r->n_entries; i++) {
-        const struct ini_entry *e = &r->entries[i];
-        size_t n = (size_t)(point - name);
-        if (text_is(point + 1, e->key) && strncmp(name, e->section, n) == 0 && !e->section[n])
-            return e;
-    }
-    return NULL;
-}
-
 /* All that are missing are named at once. */
 static bool check_required(const struct recipe *r, struct err *err)
 {

@@ -259,9 +259,9 @@ const struct field *recipe_field(const char *name)
 
 static bool is_setting_of_optimizer(const char *key)
 {
-    for (size_t i = N_GRADIENT_WORKS; i < N_VECTOR_WORKS; i++)
+    for (int i = N_GRADIENT_WORKS; i < N_VECTOR_WORKS; i++)
         for (size_t k = 0; k < N_OPTIMIZER_SETTINGS; k++)
-            if (text_is(optimizer_rule(i)->settings[k], key))
+            if (text_is(optimizer_rule((enum vector_work)i)->settings[k], key))
                 return true;
     return false;
 }
@@ -316,6 +316,18 @@ static const char *known_names(const char *section, const char *typed, struct ar
     if (text_is(section, "optimizer"))
         add_offered_name(names, &n, "hyperparameters as MLPerf logs name them");
     return n ? arena_printf(a, "%sknown: %s", names_suggestion(names, n, typed, a), names_list(names, n, a)) : "";
+}
+
+const struct ini_entry *recipe_entry(const struct recipe *r, const char *name)
+{
+    const char *point = strchr(name, '.');
+    for (size_t i = 0; point && i < r->n_entries; i++) {
+        const struct ini_entry *e = &r->entries[i];
+        size_t n = (size_t)(point - name);
+        if (text_is(point + 1, e->key) && strncmp(name, e->section, n) == 0 && !e->section[n])
+            return e;
+    }
+    return NULL;
 }
 
 const char *recipe_entry_place(const struct recipe *r, const struct ini_entry *e, struct arena *a)

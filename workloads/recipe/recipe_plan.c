@@ -91,7 +91,7 @@ static bool read_optimizer(struct plan_request *out, const struct recipe *r, str
     const struct optimizer_rule *rule = optimizer_find(r->optimizer_name);
     const char *names[N_OPTIMIZERS];
     for (size_t i = 0; i < N_OPTIMIZERS; i++)
-        names[i] = optimizer_rule(N_GRADIENT_WORKS + i)->name;
+        names[i] = optimizer_rule((enum vector_work)(N_GRADIENT_WORKS + i))->name;
     if (r->optimizer_name && !rule)
         return fail(err, "%s: '%.40s' is not known; want one of: %s", where(r, "optimizer", "name", a), r->optimizer_name,
                     names_list(names, N_OPTIMIZERS, a));

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * sizes.c - bytes and elements of tensors, and the operation whose tensors have the sizes of a pass.
+ */
+#include "system-model/graph/graph.h"
+
+uint64_t data_type_bytes(enum data_type t)
+{
+    static const uint64_t bytes[N_DATA_TYPES] = {
+        [TYPE_FP16] = 2, [TYPE_FP32] = 4, [TYPE_FP8] = 1, [TYPE_INT32] = 4, [TYPE_UINT8] = 1,
+    };
+    return bytes[t];
+}
+
+uint64_t tensor_elements(const struct tensor *t)
+{
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < t->n_dims; i++)
+        n *= t->dims[i];
+    return n;
+}
+
+uint64_t tensor_bytes(const struct tensor *t)
+{
+    return tensor_elements(t) * data_type_bytes(t->type);
+}
+
+bool tensor_is_same_shape(const struct tensor *a, const struct tensor *b)
+{
+    return a->n_dims == b->n_dims && memcmp(a->dims, b->dims, a->n_dims * sizeof *a->dims) == 0;
+}
+
+const struct op *op_forward(const struct graph *g, const struct op *op)
+{
+    return op->forward_op == NO_ID ? op : &g->ops[op->forward_op];
+}
