@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * small_json.c - the JSON files beside logs: descriptions of systems, scaling.json. Larger files, devices and pipes are not read.
+ * small_json.c - small JSON files of a submission: descriptions of systems, scaling factors. Larger files and special ones are not read.
  */
 #include "results/mlperf/mlperf.h"
 #include <fcntl.h>

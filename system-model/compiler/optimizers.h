@@ -28,7 +28,7 @@ enum { N_OPTIMIZERS = N_VECTOR_WORKS - N_GRADIENT_WORKS };
  * its norms in 216 B, which is 54 kernels' of fp32. */
 enum norms { NORMS_NONE, NORMS_OF_KERNELS, NORMS_OF_ALL };
 
-/* What a plan knows of its optimizer. */
+/* An optimizer as a plan knows it. */
 struct optimizer {
     enum vector_work work;              /* the update's arithmetic */
     enum vector_work work_without_norms;        /* for tensors without norms, or whose norms are merged */
@@ -45,7 +45,7 @@ struct optimizer_values {
     double clip_norm;                   /* the limit of all gradients' norm, if the program clips; 0 if no limit */
 };
 
-/* What a recipe sets for a whole run: the course of the learning rate, and the values of a step. */
+/* A recipe sets these for a whole run: the course of the learning rate, and the values of a step. */
 enum optimizer_setting {
     SETTING_BASE, SETTING_END, SETTING_POWER, SETTING_WARMUP_STEPS, SETTING_DECAY_STEPS,
     SETTING_MOMENTUM, SETTING_SECOND_MOMENTUM, SETTING_EPSILON, SETTING_WEIGHT_DECAY, SETTING_CLIP_NORM,
