@@ -16,7 +16,8 @@ static bool is_role(const char *text)
 
 const char *figure_hash(const struct figure *f, struct arena *a)
 {
-    const char *value = f->n_parents ? "" : arena_printf(a, "%.10g", f->value), *const cells[] = { f->recipe, f->metric, value, f->unit };
+    const char *value = f->n_parents ? "" : arena_printf(a, "%.10g", f->value);
+    const char *const cells[] = { f->without ? arena_printf(a, "none:%s", f->without) : f->recipe, f->metric, value, f->unit };
     uint64_t hash = 0;
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         hash = hash_bytes(cells[i], strlen(cells[i]) + 1, hash);

@@ -4,7 +4,7 @@
  *
  * id,recipe,configuration,metric,value,unit,tolerance,role,source,quote,note. A recipe "A:B" is the ratio of two: the
  * value of A over that of B by throughput (speedup_x), or the time of B over that of A (time_to_train_speedup_x).
- * A table of kernels or of links has the columns of parts.h instead of a recipe. Rows of one configuration count as one measurement; an
+ * "none:..." says why no recipe describes the row. A table of kernels or of links has the columns of parts.h instead of a recipe. Rows of one configuration count as one measurement; an
  * empty cell, or no such column, means that the recipe is the configuration. The role says whether a figure may shape a
  * constant (calibrate), is only compared (validate), or is shown for comparison (context: peers, quotes, what no recipe
  * describes). Units of known metrics are fixed, so that no figure is off by a thousand.
@@ -104,8 +104,24 @@ enum figure_kind figure_kind(const struct figure *f)
     return text_is(f->metric, "evaluation_time_s") ? FIGURE_OF_EVALUATION : FIGURE_OF_RUN;
 }
 
-/* The recipe cell is A:B for ratios and one id for all other metrics. It may be empty in a context row, and in a row
- * of memory whose program no recipe describes. */
+static const char none[] = "none:", needs[] = "needs ";
+
+/* Moves the reason of "none:REASON" out of the recipe cell. A part needs no recipe. */
+static bool read_reason(struct figure *f, struct err *err)
+{
+    static const char *const reasons[] = { "peer", "not stated", "no run" };
+    if (f->kernel || f->link || (*f->recipe && strncmp(f->recipe, none, strlen(none)) != 0))
+        return true;
+    f->without = *f->recipe ? f->recipe + strlen(none) : "";
+    f->recipe = "";
+    bool known = strncmp(f->without, needs, strlen(needs)) == 0 && f->without[strlen(needs)];
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        known |= text_is(f->without, reasons[i]);
+    return known || fail(err, "%s:%u: recipe: '%.80s' is no recipe; want one, or why there is none: none:needs A CAPABILITY, none:not stated (the configuration), "
+                         "none:peer (another vendor's), none:no run (a property)", f->path, f->line, f->without);
+}
+
+/* The recipe cell is A:B for ratios and one id for all other metrics, or says why there is none. */
 static bool check_recipe(const struct figure *f, struct err *err)
 {
     const char *colon = strchr(f->recipe, ':');
@@ -113,8 +129,6 @@ static bool check_recipe(const struct figure *f, struct err *err)
         return true;
     if (strncmp(f->recipe, "kernel:", 7) == 0 || strncmp(f->recipe, "link:", 5) == 0)
         return fail(err, "%s:%u: recipe: '%.80s': state a kernel or a link in columns, as kernels.csv and links.csv do", f->path, f->line, f->recipe);
-    if (f->role != FIGURE_CONTEXT && !*f->recipe && figure_kind(f) != FIGURE_OF_MEMORY)
-        return fail(err, "%s:%u: recipe: is empty; only rows of context and of memory may have none", f->path, f->line);
     if (*f->recipe && figure_is_ratio(f) && (!colon || colon == f->recipe || !colon[1] || strchr(colon + 1, ':')))
         return fail(err, "%s:%u: recipe: '%.80s', want two ids, A:B, for %s", f->path, f->line, f->recipe, f->metric);
     if (colon && !figure_is_ratio(f))
@@ -202,7 +216,7 @@ static bool read_figure(struct figures *out, const struct csv_table *t, const st
 {
     struct figure f = { .path = t->path, .line = row->line };
     if (!fields_from_row(&f, figure_fields, N_FIELDS(figure_fields), t, row, err) || !read_part(&f, t, row, a, err) || !check_numbers(&f, err)
-        || !check_unit(&f, err) || !check_recipe(&f, err))
+        || !check_unit(&f, err) || !read_reason(&f, err) || !check_recipe(&f, err))
         return false;
     f.configuration = *f.configuration ? f.configuration : f.recipe;
     f.tolerance = isnan(f.tolerance) ? 0 : f.tolerance;

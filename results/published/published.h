@@ -17,6 +17,7 @@ struct kernel_case;
 struct link_case;
 struct figure {
     const char *id, *recipe, *metric, *unit, *source, *quote, *note, *path;
+    const char *without;                /* why it has no recipe: "needs X", "not stated", "peer" or "no run"; NULL if it has one */
     const char *configuration;          /* names the run; rows that share it count as one measurement */
     const struct figure *parents; size_t n_parents;     /* the rows that a derived row follows from */
     const struct kernel_case *kernel;   /* the measured part, which has the name `recipe`; NULL for other rows */
