@@ -3,12 +3,15 @@
  * baseline.c - podbench baseline: records a run as the one that later runs are compared with, and why.
  *
  * reasons.csv gets one line for each record: the version, how many predictions moved, the largest move, whether
- * accuracy held, and why the change was accepted. Lines are only appended, so branches merge.
+ * accuracy held, and why the change was accepted. Lines are only appended, so branches merge. So are those of
+ * first-sight.csv: what was predicted, and how surely, for each published row that no earlier baseline had.
  */
 #include "harness/harness.h"
 #include "results/published/check.h"
 #include "results/history/history.h"
 #include "results/simulate/run_folder.h"
+#include "results/study/trust.h"
+#include <unistd.h>
 
 static const char header[] = "version,moved,better,worse,largest,accuracy,reason\n";
 
@@ -32,6 +35,72 @@ static bool write_reason(void *what, struct err *err)
     return append_lines(r->path, header, r->line, err);
 }
 
+/* ---- first sight ------------------------------------------------------------------------------------------ */
+
+/* The interval that podbench run prints, in the unit of a row of throughput or step time; other rows have none. */
+static bool add_interval(struct sight *out, const struct figure *f, const struct track_record *record, struct session *s, struct err *err)
+{
+    struct simulation sim;
+    struct result r;
+    struct validity v;
+    bool by_time = text_is(f->metric, "step_time_s");
+    if (strpbrk(f->recipe, ":+") || (!by_time && !text_is(f->metric, "throughput_samples_per_s")))
+        return true;
+    struct simulation_request q = { .recipe = path_beside(f->path, f->recipe, &s->arena), .simulator = &s->simulator };
+    if (!simulator_run(&s->simulator, &sim, &r, q.recipe, NULL, 0, err))
+        return false;
+    validity_of(&v, record, &sim, &r, NULL, &s->arena);
+    validity_add_readings(&v, record, &r, &q, &s->arena);
+    if (validity_has_interval(&v)) {
+        double steps = r.step_time_s * r.throughput_samples_per_s;
+        out->low = by_time ? steps / v.high : v.low;
+        out->high = by_time ? steps / v.low : v.high;
+    }
+    simulation_free(&sim);
+    return true;
+}
+
+/* The lines of the rows that the run has a value for, and that have not been seen before. */
+static bool new_sights(const char **lines, size_t *n_new, const char *folder, const struct first_sight *seen, struct session *s, struct err *err)
+{
+    struct figures figures;
+    struct csv_table check;
+    struct track_record record;
+    char *text = NULL;
+    size_t n;
+    if (!session_figures(&figures, NULL, s, err) || !csv_load(&check, arena_printf(&s->arena, "%s/check.csv", folder), &s->arena, err) ||
+        !track_record_open(&record, s->validity_dir, &s->arena, err))
+        return false;
+    FILE *out = text_stream(&text, &n);
+    bool good = true;
+    *n_new = 0;
+    for (size_t i = 0; i < figures.n && good; i++) {
+        const struct figure *f = &figures.items[i];
+        const struct csv_row *row = first_sight_find(seen, f->id, false) ? NULL : csv_row_named(&check, f->id);
+        struct sight sight = { .id = f->id, .seen = "first", .version = PODBENCH_VERSION, .low = NAN, .high = NAN };
+        if (!row || !parse_f64(csv_cell(&check, row, "simulated"), &sight.predicted))
+            continue;
+        good = figure_recipe_hash(&sight.recipe, f, s->paths.recipes_dir, &s->arena, err) && add_interval(&sight, f, &record, s, err);
+        first_sight_write(out, &sight);
+        ++*n_new;
+    }
+    *lines = text_close(out, &text, &s->arena);
+    return good;
+}
+
+/* A project's first baseline begins the table. */
+static bool record_first_sight(struct document *d, const char *folder, struct session *s, struct err *err)
+{
+    const char *path = arena_printf(&s->arena, "%s/%s.csv", s->published_dir, first_sight_name), *lines;
+    struct first_sight seen = { 0 };
+    size_t n_new;
+    if ((access(path, F_OK) == 0 && !first_sight_load(&seen, path, &s->arena, err)) || !new_sights(&lines, &n_new, folder, &seen, s, err))
+        return false;
+    if (n_new)
+        document_line(d, "%zu row%s seen for the first time: %s", n_new, plural(n_new), path);
+    return n_new == 0 || append_lines(path, first_sight_header, lines, err);
+}
+
 int command_baseline(const struct options *o, struct session *s, struct err *err)
 {
     const char *run = o->n_arguments ? o->arguments[0] : "latest";
@@ -48,7 +117,7 @@ int command_baseline(const struct options *o, struct session *s, struct err *err
         return EXIT_BAD_INPUT;
     struct baseline_reason reason = { arena_printf(&s->arena, "%s/reasons.csv", s->baselines_dir), reason_line(&g, o->reason, &s->arena) };
     const struct run_record record = { write_reason, &reason };
-    if (!run_folder_copy(s->baselines_dir, folder, &record, err))
+    if (!record_first_sight(&d, folder, s, err) || !run_folder_copy(s->baselines_dir, folder, &record, err))
         return EXIT_BAD_INPUT;
     if (first)
         document_line(&d, "recorded %s as the first baseline in %s", run, s->baselines_dir);

@@ -279,7 +279,7 @@ bool published_load_naming(struct figures *out, const char *path, const char *re
     if (n == 0)
         return fail(err, "%s: has no .csv table", path);
     for (size_t i = 0; i < n; i++)
-        if (!load_table(out, arena_printf(a, "%s/%s.csv", path, names[i]), recipe, a, err))
+        if (!text_is(names[i], first_sight_name) && !load_table(out, arena_printf(a, "%s/%s.csv", path, names[i]), recipe, a, err))
             return false;
     return check_figure_ids(out, a, err) && check_configurations(out, a, err);
 }

@@ -103,6 +103,27 @@ struct ledger_faults { struct ledger_fault *items; size_t n, cap; };
 void ledger_compare(struct ledger_faults *out, const struct ledger *l, const struct figures *figures, struct arena *a);
 void ledger_write_line(FILE *f, const struct ledger_line *line);
 
+/* ---- first_sight.c: what was predicted for a row when it was first simulated -------------------------------- *
+ *
+ * results/published/first-sight.csv: id,seen,recipe,version,predicted,low,high. Lines are only added, by podbench
+ * baseline, once for each row that has a prediction. seen is "first" for what the version that first had the row
+ * predicted. A row whose first prediction is older than this table has another line, "again": its first committed
+ * recipe, simulated by the version named. low and high are the interval printed with it; empty where none was.
+ */
+
+struct sight {
+    const char *id, *seen, *recipe, *version;   /* recipe: figure_recipe_hash() as it was then */
+    double predicted, low, high;        /* in the row's unit; low and high NaN without an interval */
+};
+struct first_sight { struct sight *items; size_t n; };  /* sorted by id */
+extern const char first_sight_header[], first_sight_name[];      /* the name without .csv */
+bool first_sight_load(struct first_sight *out, const char *path, struct arena *a, struct err *err);
+/* by_later_program: the line "again" where there is one. NULL: the row has not been seen. */
+const struct sight *first_sight_find(const struct first_sight *all, const char *id, bool by_later_program);
+void first_sight_write(FILE *f, const struct sight *s);
+/* recipe_hash() of the row's recipe, joined by + where a row has several; of a kernel or a link a hash of its text; "" where it has none. */
+bool figure_recipe_hash(const char **out, const struct figure *f, const char *recipes_dir, struct arena *a, struct err *err);
+
 /* ---- runs_table.c: single runs of MLPerf submissions, results/published/runs/mlperf_runs.csv ----------------- */
 
 /* One result file. Absent numbers are NaN. */

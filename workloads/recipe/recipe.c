@@ -58,7 +58,7 @@ bool recipes_check_unique(const char *const *ids, size_t n, const char *recipes_
     return good;
 }
 
-static const struct recipe defaults = { .steps_per_call = -INFINITY, .gradient_accumulation = 1, .model.sequences_per_pack = 1, .host_count = 1,
+const struct recipe recipe_defaults = { .steps_per_call = -INFINITY, .gradient_accumulation = 1, .model.sequences_per_pack = 1, .host_count = 1,
                                         .model.batch_norm_span = 1 };
 
 static void drop_entry(struct recipe *r, const char *section, const char *key)
@@ -70,7 +70,7 @@ static void drop_entry(struct recipe *r, const char *section, const char *key)
         if (!text_is(e.section, section) || !text_is(e.key, key))
             r->entries[kept++] = e;
         else if (k)
-            memcpy((char *)r + k->field.offset, (const char *)&defaults + k->field.offset, field_bytes(&k->field));
+            memcpy((char *)r + k->field.offset, (const char *)&recipe_defaults + k->field.offset, field_bytes(&k->field));
     }
     r->n_entries = kept;
 }
@@ -289,7 +289,7 @@ bool recipe_file_load(struct recipe_file *out, const char *id, const char *recip
     if (!find_recipe(&path, id, recipes_dir, a, err) || !ini_load(&out->file, path, a, err))
         return false;
     struct recipe *r = &out->values;
-    *r = defaults;
+    *r = recipe_defaults;
     r->path = out->file.path;
     r->n_entries = out->file.n_entries;
     r->entries = memcpy(ARENA_ARRAY(a, struct ini_entry, r->n_entries), out->file.entries, r->n_entries * sizeof *r->entries);

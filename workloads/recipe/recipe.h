@@ -102,6 +102,8 @@ uint64_t recipe_global_batch(const struct recipe *r);   /* in micro-batch units:
 bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, struct err *err);
 /* A key made of the workload and everything in model_options: recipes with equal keys have the same graph. */
 const char *recipe_graph_key(size_t *n_bytes, const struct recipe *r, struct arena *a);
+/* 16 hexadecimal digits for the values that a simulation of the recipe reads: recipes with equal ones are the same run. It reads an ONNX file. */
+bool recipe_hash(const char **out, const struct recipe *r, struct arena *a, struct err *err);
 double recipe_samples_per_item(const struct recipe *r);     /* samples as sources count them in one sample of the graph (sequences in a pack) */
 bool recipe_plan_request(struct plan_request *out, const struct recipe *r, struct arena *a, struct err *err);
 /* Every key of the table with this recipe's value, in the table's order, without [faults] and hyperparameters; returns

@@ -13,6 +13,7 @@ struct recipe_key {
 };
 extern const struct recipe_key recipe_keys[];
 extern const size_t n_recipe_keys;
+extern const struct recipe recipe_defaults;     /* a recipe in which no key is given */
 
 const struct recipe_key *recipe_key_find(const char *section, const char *key);     /* NULL if none of the table */
 void recipe_place_entry(struct ini_entry *e);               /* looks the entry's key up, for all later recipe_key_of() */

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * first_sight.c - what was predicted for each published row when it was first simulated; see published.h.
+ */
+#include "results/published/published.h"
+#include "workloads/recipe/recipe.h"
+
+#define F(member, ...) FIELD_OF(struct sight, member, __VA_ARGS__)
+static const struct field sight_fields[] = { F(id, .required = true), F(seen, .required = true), F(recipe, .required = true), F(version, .required = true),
+    F(predicted, FIELD_ANY, .required = true), F(low, FIELD_ANY), F(high, FIELD_ANY) };
+#undef F
+
+static const char *const seen_names[] = { "first", "again", NULL };
+
+const char first_sight_name[] = "first-sight";
+const char first_sight_header[] = "id,seen,recipe,version,predicted,low,high\n";
+
+static int by_id_and_kind(const void *x, const void *y)
+{
+    const struct sight *a = x, *b = y;
+    int order = strcmp(a->id, b->id);
+    return order ? order : strcmp(b->seen, a->seen);
+}
+
+bool first_sight_load(struct first_sight *out, const char *path, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    *out = (struct first_sight){ 0 };
+    if (!fields_load(&t, path, sight_fields, N_FIELDS(sight_fields), a, err))
+        return false;
+    out->items = ARENA_ARRAY(a, struct sight, t.n_rows);
+    for (size_t i = 0; i < t.n_rows; i++) {
+        struct sight *s = &out->items[out->n++];
+        if (!fields_from_row(s, sight_fields, N_FIELDS(sight_fields), &t, &t.rows[i], err))
+            return false;
+        if (!text_is(s->seen, seen_names[0]) && !text_is(s->seen, seen_names[1]))
+            return fail(err, "%s:%u: seen: '%.40s' is not one of: first, again", path, t.rows[i].line, s->seen);
+    }
+    sort_items(out->items, out->n, sizeof *out->items, by_id_and_kind);
+    for (size_t i = 1; i < out->n; i++)
+        if (by_id_and_kind(&out->items[i - 1], &out->items[i]) == 0)
+            return fail(err, "%s: %s is there twice as '%s'; rows are only added, once", path, out->items[i].id, out->items[i].seen);
+    return true;
+}
+
+const struct sight *first_sight_find(const struct first_sight *all, const char *id, bool by_later_program)
+{
+    struct sight key = { .id = id, .seen = "again" };
+    const struct sight *found = by_later_program && all->n ? bsearch(&key, all->items, all->n, sizeof key, by_id_and_kind) : NULL;
+    key.seen = "first";
+    return found || !all->n ? found : bsearch(&key, all->items, all->n, sizeof key, by_id_and_kind);
+}
+
+void first_sight_write(FILE *f, const struct sight *s)
+{
+    fprintf(f, "%s,%s,%s,%s,%.10g,", s->id, s->seen, s->recipe, s->version, s->predicted);
+    if (s->high > 0)
+        fprintf(f, "%.10g,%.10g\n", s->low, s->high);
+    else
+        fprintf(f, ",\n");
+}
+
+/* One recipe's hash, joined to those before it. */
+static bool add_recipe_hash(const char **text, const struct figure *f, const char *name, size_t n, const char *recipes_dir, struct arena *a, struct err *err)
+{
+    struct recipe r;
+    const char *hash, *recipe = path_beside(f->path, arena_printf(a, "%.*s", (int)n, name), a);
+    if (!recipe_load(&r, recipe, recipes_dir, NULL, 0, a, err) || !recipe_hash(&hash, &r, a, err))
+        return false;
+    *text = arena_printf(a, "%s%s%s", *text, **text ? "+" : "", hash);
+    return true;
+}
+
+bool figure_recipe_hash(const char **out, const struct figure *f, const char *recipes_dir, struct arena *a, struct err *err)
+{
+    *out = "";
+    if (strncmp(f->recipe, "kernel:", 7) == 0 || strncmp(f->recipe, "link:", 5) == 0) {
+        *out = arena_printf(a, "%016" PRIx64, hash_bytes(f->recipe, strlen(f->recipe) + 1, 0));
+        return true;
+    }
+    for (const char *at = f->recipe; *at;) {
+        size_t n = strcspn(at, ":+");
+        if (!add_recipe_hash(out, f, at, n, recipes_dir, a, err))
+            return false;
+        at += n + (at[n] != 0);
+    }
+    return true;
+}

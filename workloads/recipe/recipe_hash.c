@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recipe_hash.c - a hash of the values of a recipe that its simulation reads.
+ *
+ * It is the sum of the XXH3 of each key with its value, so that order does not matter, and leaves out what is at its
+ * default, what only documents and what other readings say. A new key at its default therefore changes no hash. Values
+ * are hashed as they were understood: 0.0001 is 1e-4. An ONNX file counts by its bytes, not its name.
+ */
+#include "system-model/graph/graph.h"
+#include "system-model/machine/framework.h"
+#include "workloads/recipe/recipe_internal.h"
+#include <string.h>
+
+static uint64_t hash_of_setting(const char *section, const char *key, const char *value)
+{
+    return hash_bytes(value, strlen(value) + 1, hash_bytes(key, strlen(key) + 1, hash_bytes(section, strlen(section) + 1, 0)));
+}
+
+static bool file_hash(uint64_t *out, const char *path, struct arena *a, struct err *err)
+{
+    size_t n;
+    FILE *f = open_regular(&n, path, err);
+    if (!f)
+        return false;
+    char *bytes = arena_alloc(a, n + 1);
+    bool good = fread(bytes, 1, n, f) == n || fail(err, "%s: cannot be read", path);
+    fclose(f);
+    *out = good ? hash_bytes(bytes, n, 0) : 0;
+    return good;
+}
+
+/* False for what names the recipe, what documents it, and what has no effect in it. */
+static bool is_read(const struct recipe_key *k, const struct recipe *r)
+{
+    bool names_it = text_is(k->section, "recipe") && (text_is(k->field.name, "id") || text_is(k->field.name, "source"));
+    return !names_it && (!k->matters || k->matters(r));
+}
+
+static bool is_default(const struct recipe_key *k, const struct recipe *r)
+{
+    const void *value = (const char *)r + k->field.offset, *usual = (const char *)&recipe_defaults + k->field.offset;
+    return memcmp(value, usual, field_bytes(&k->field)) == 0;
+}
+
+/* A number in its shortest form that reads back, as in fields; other text as it is. */
+static const char *plain_value(const char *text, struct arena *a)
+{
+    double x;
+    return parse_f64(text, &x) ? arena_printf(a, "%.15g", x) : text;
+}
+
+static uint64_t entries_hash(const char *section, const struct ini_entry *entries, size_t n, struct arena *a)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += hash_of_setting(section, entries[i].key, plain_value(entries[i].value, a));
+    return sum;
+}
+
+bool recipe_hash(const char **out, const struct recipe *r, struct arena *a, struct err *err)
+{
+    uint64_t sum = 0, of_file;
+    for (size_t i = 0; i < n_recipe_keys; i++) {
+        const struct recipe_key *k = &recipe_keys[i];
+        const char *value = field_text(&k->field, r, a);
+        if (!is_read(k, r) || is_default(k, r))
+            continue;
+        if (r->model.file && text_is(k->section, "recipe") && text_is(k->field.name, "workload")) {
+            if (!file_hash(&of_file, r->model.file, a, err))
+                return false;
+            value = arena_printf(a, "%016" PRIx64, of_file);
+        }
+        sum += hash_of_setting(k->section, k->field.name, value);
+    }
+    sum += entries_hash("framework", r->framework_settings, r->n_framework_settings, a) + entries_hash("faults", r->faults, r->n_faults, a);
+    if (r->model.dimensions)
+        sum += hash_of_setting("data", "dimensions", r->model.dimensions);
+    *out = arena_printf(a, "%016" PRIx64, sum);
+    return true;
+}
