@@ -36,7 +36,7 @@ static const struct { const char *file, *message; } refusals[] = {
     { "tolerance", ":2: tolerance: '10 %' is not a number" },
     { "no-tolerance", ":2: tolerance: want a share above 0 and up to 1, as in 0.1 for 10 %" },
     { "no-source", ":2: source: is empty" },
-    { "no-recipe", ":2: recipe: is empty; only rows of context and of memory may have none" },
+    { "no-recipe", ":2: recipe: '' is no recipe; want one, or why there is none: none:needs A CAPABILITY, none:not stated (the configuration), none:peer (another vendor's), none:no run (a property)" },
     { "no-id", ":2: id: is empty" },
     { "repeated", ":3: id: 'a' is already in tests/bad/published/repeated.csv:2" },
     { "ratio-of-one", ":2: recipe: 'r', want two ids, A:B, for speedup_x" },
@@ -83,9 +83,10 @@ static void cells_that_may_be(void **state)
 {
     static const char text[] = "id,kernel,n,link,machine,type,recipe,metric,value,unit,tolerance,role,source,quote,note\n"
         "a,triad,7,,bow,fp16,,time_s,2.5,s,0.1,validate,s,,\nb,,,hop,gc2,,,time_s,3,s,1,calibrate,s,,\nc,,,,,,r,fits,1,yes=1,0.1,validate,s,,\n"
-        "d,,,,,,r,fits,0,yes=1,0.1,validate,s,,\ne,,,,,,,step_time_s,5,s,,context,s,q,n\nf,,,,,,r:s,speedup_x,6,x,0.1,validate,s,,\n";
+        "d,,,,,,r,fits,0,yes=1,0.1,validate,s,,\ne,,,,,,none:not stated,step_time_s,5,s,,context,s,q,n\nf,,,,,,r:s,speedup_x,6,x,0.1,validate,s,,\n";
     static const char *const wrong[] = { "kernels:a,time_s,1,s,0.1", "r,fits,2.x,yes=1,0.1", "r,step_time_s,1,s,1.01", "r,step_time_s,0,s,1", "r:,speedup_x,1,x,1", "kernel:matmul;m=3,time_s,1,s,1", "link:p2p,latency_us,1,us,1", "r::,speedup_x,1,x,1", "r,step_time_s,1,s,0", "r,step_time_s,1,s,-1",
-                                         ":r,speedup_x,1,x,1", "link,speedup_x,1,x,1" };
+                                         ":r,speedup_x,1,x,1", "link,speedup_x,1,x,1", ",fits,1,yes=1,0.1", "none:,fits,1,yes=1,0.1",
+                                         "none:needs ,fits,1,yes=1,0.1", "none:peers,fits,1,yes=1,0.1" };
     static const double values[] = { 2.5, 3, 1, 0, 5, 6 };
     struct arena a = { 0 };
     struct err err = { "" };
@@ -97,6 +98,9 @@ static void cells_that_may_be(void **state)
     assert_string_equal(f.items[0].recipe, "kernel:triad;machine=bow;n=7;type=fp16");
     assert_string_equal(f.items[1].configuration, "link:hop;machine=gc2");
     assert_true(f.items[0].kernel && !f.items[0].link && f.items[1].link && !f.items[1].kernel && !f.items[2].kernel && !f.items[2].link);
+    assert_null(f.items[1].without);
+    assert_string_equal(f.items[4].without, "not stated");
+    assert_string_equal(f.items[4].recipe, "");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const char *row = arena_printf(&a, "id,recipe,metric,value,unit,tolerance,role,source,quote,note\na,%s,validate,s,,\n", wrong[i]);
         const char *path = temp_file(row, strlen(row), ".csv");
@@ -110,7 +114,7 @@ static void cells_that_may_be(void **state)
 static void configurations_that_may_be(void **state)
 {
     static const char text[] = "id,recipe,configuration,metric,value,unit,tolerance,role,source,quote,note\n"
-        "a,,p,latency_s,3,s,,context,s,,\nb,,q,latency_s,5,s,,context,s,,\nc,r,p,latency_s,7,s,0.1,validate,s,,\nd,s,,latency_s,7,s,0.1,validate,s,,\n"
+        "a,none:peer,p,latency_s,3,s,,context,s,,\nb,none:no run,q,latency_s,5,s,,context,s,,\nc,r,p,latency_s,7,s,0.1,validate,s,,\nd,s,,latency_s,7,s,0.1,validate,s,,\n"
         "e,r,p,step_time_s,9,s,0.1,validate,s,,\n";
     struct arena a = { 0 };
     struct figures f = figures_of(text, &a);
@@ -188,7 +192,7 @@ static bool never_calibrates(const char *id, struct arena *a)
         || text_is(r.workload, "transformer-transducer");
 }
 
-/* Every metric that is judged has a direction. */
+/* Every metric that is judged has a direction; a row without a recipe is not judged. */
 static void every_judged_metric_has_a_direction(void **state)
 {
     struct figures f;
@@ -196,7 +200,7 @@ static void every_judged_metric_has_a_direction(void **state)
     (void)state;
     load(&f, &a, "");
     for (size_t i = 0; i < f.n; i++)
-        if (f.items[i].role != FIGURE_CONTEXT && !metric_faster(f.items[i].metric))
+        if (f.items[i].role != FIGURE_CONTEXT && *f.items[i].recipe && !metric_faster(f.items[i].metric))
             (print_error("%s: %s\n", f.items[i].id, f.items[i].metric), _fail(__FILE__, __LINE__));
     assert_true(f.n > 1000);
     arena_free(&a);
