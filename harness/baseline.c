@@ -88,9 +88,11 @@ static bool new_sights(const char **lines, size_t *n_new, const char *folder, co
     return good;
 }
 
-/* A project's first baseline begins the table. */
-static bool record_first_sight(struct document *d, const char *folder, struct session *s, struct err *err)
+/* The table belongs to the program's own figures and baseline; other folders have none. */
+static bool record_first_sight(struct document *d, const char *folder, const struct options *o, struct session *s, struct err *err)
 {
+    if (o->baseline || o->published || root_is_installed(s->root))
+        return true;
     const char *path = arena_printf(&s->arena, "%s/%s.csv", s->published_dir, first_sight_name), *lines;
     struct first_sight seen = { 0 };
     size_t n_new;
@@ -117,7 +119,7 @@ int command_baseline(const struct options *o, struct session *s, struct err *err
         return EXIT_BAD_INPUT;
     struct baseline_reason reason = { arena_printf(&s->arena, "%s/reasons.csv", s->baselines_dir), reason_line(&g, o->reason, &s->arena) };
     const struct run_record record = { write_reason, &reason };
-    if (!record_first_sight(&d, folder, s, err) || !run_folder_copy(s->baselines_dir, folder, &record, err))
+    if (!record_first_sight(&d, folder, o, s, err) || !run_folder_copy(s->baselines_dir, folder, &record, err))
         return EXIT_BAD_INPUT;
     if (first)
         document_line(&d, "recorded %s as the first baseline in %s", run, s->baselines_dir);
