@@ -16,7 +16,7 @@ static uint64_t hash_of_setting(const char *section, const char *key, const char
     return hash_bytes(value, strlen(value) + 1, hash_bytes(key, strlen(key) + 1, hash_bytes(section, strlen(section) + 1, 0)));
 }
 
-static bool file_hash(uint64_t *out, const char *path, struct arena *a, struct err *err)
+static bool graph_file_hash(uint64_t *out, const char *path, struct arena *a, struct err *err)
 {
     size_t n;
     FILE *f = open_regular(&n, path, err);
@@ -30,7 +30,7 @@ static bool file_hash(uint64_t *out, const char *path, struct arena *a, struct e
 }
 
 /* False for what names the recipe, what documents it, and what has no effect in it. */
-static bool is_read(const struct recipe_key *k, const struct recipe *r)
+static bool shapes_the_run(const struct recipe_key *k, const struct recipe *r)
 {
     bool names_it = text_is(k->section, "recipe") && (text_is(k->field.name, "id") || text_is(k->field.name, "source"));
     return !names_it && (!k->matters || k->matters(r));
@@ -63,10 +63,10 @@ bool recipe_hash(const char **out, const struct recipe *r, struct arena *a, stru
     for (size_t i = 0; i < n_recipe_keys; i++) {
         const struct recipe_key *k = &recipe_keys[i];
         const char *value = field_text(&k->field, r, a);
-        if (!is_read(k, r) || is_default(k, r))
+        if (!shapes_the_run(k, r) || is_default(k, r))
             continue;
         if (r->model.file && text_is(k->section, "recipe") && text_is(k->field.name, "workload")) {
-            if (!file_hash(&of_file, r->model.file, a, err))
+            if (!graph_file_hash(&of_file, r->model.file, a, err))
                 return false;
             value = arena_printf(a, "%016" PRIx64, of_file);
         }
