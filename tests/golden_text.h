@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * golden_text.h - a printed artefact against tests/golden/NAME; PODBENCH_GOLDEN=write writes the file instead. Read the diff.
+ *
+ * Texts of thousands of lines that nobody reads are kept as digests, one of each section; PODBENCH_GOLDEN=print prints the whole
+ * text, so that two versions of the program can be compared line by line.
  */
 #ifndef GOLDEN_TEXT_H
 #define GOLDEN_TEXT_H
@@ -24,5 +27,27 @@ static inline void assert_golden(const char *text, const char *path, struct aren
     if (text[same] != want[same])
         print_error("%s:%zu: differs: '%.80s', printed '%.80s'\n", path, line, want + same, text + same);
     assert_true(text_is(text, want));
+}
+
+/* Compares the hash, the number of lines and the first line of each section. A section begins at a line that begins with head, or that
+ * is not indented if head is "". */
+static inline void assert_digests(const char *text, const char *head, const char *path, struct arena *a)
+{
+    char *digests;
+    if (text_is(getenv("PODBENCH_GOLDEN"), "print"))
+        fputs(text, stdout);
+    PRINTED(digests, for (const char *at = text; *at;) {
+        const char *end = at;
+        size_t n_lines = 0;
+        do {
+            end += strcspn(end, "\n");
+            end += *end == '\n';
+            n_lines++;
+        } while (*end && (*head ? strncmp(end, head, strlen(head)) != 0 : *end == ' ' || *end == '\n'));
+        fprintf(f, "%016" PRIx64 " %4zu  %.*s\n", hash_bytes(at, (size_t)(end - at), 0), n_lines, (int)min_u64(strcspn(at, "\n"), 100), at);
+        at = end;
+    });
+    assert_golden(digests, path, a);
+    free(digests);
 }
 #endif

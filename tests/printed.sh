@@ -9,6 +9,9 @@ plain() { # the text of a command or a file, without what differs between builds
 }
 show() { # ARGUMENT... - the command, what it says, and its status unless 0
     run "$@"
+    show_last "$@"
+}
+show_last() {
     {
         printf '$ podbench'
         printf ' %s' "$@"
@@ -18,6 +21,13 @@ show() { # ARGUMENT... - the command, what it says, and its status unless 0
         [ "$status" -eq 0 ] || echo "= $status"
         echo
     } | plain >>"$work/shown"
+}
+show_digest() { # ARGUMENT... - the same with a checksum of its output, which the command itself prints to whoever wants to read it
+    run "$@"
+    plain <"$work/out" | cksum >"$work/digest"
+    printf '%s lines\n' "$(wc -l <"$work/out")" >>"$work/digest"
+    mv "$work/digest" "$work/out"
+    show_last "$@"
 }
 show_file() { # FILE...
     for file in "$@"; do

@@ -16,7 +16,7 @@ show explain $resnet --set parallel.micro_batch=24
 show explain $infer --set parallel.micro_batch=300
 show explain $infer --set parallel.micro_batch=200
 show explain $bert --set parallel.micro_batch=3
-show explain $infer --set hosts.sample_s=1e-3 --set hosts.workers=8 --set machine.clock_hz=1.4e9 --format json
+show_digest explain $infer --set hosts.sample_s=1e-3 --set hosts.workers=8 --set machine.clock_hz=1.4e9 --format json
 show explain $resnet --set hosts.sample_s=3e-3 --set hosts.cores=64
 # The one change that makes it fit is the largest of all.
 show explain $resnet --set parallel.micro_batch=24 --set precision.compute=fp32 --set precision.partials=fp32

@@ -250,7 +250,7 @@ static void costs(void **state)
         print_works(f, &targets[2]);
         print_works(f, &targets[3]);
         print_vertices(f));
-    assert_golden(text, "tests/golden/op_plans.txt", &a);
+    assert_digests(text, "", "tests/golden/op_plans.txt", &a);
     free(text);
     plan_cache_free(&cache);
     arena_free(&a);
