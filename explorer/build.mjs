@@ -48,7 +48,7 @@ function catalogue(files) {
 
 const files = {};
 FOLDERS.forEach((folder) => addFiles(files, folder));
-const css = [`${modules}/uplot/dist/uPlot.min.css`, 'explorer/page.css'].map((path) => readFileSync(path, 'utf8')).join('\n');
+const css = [`${modules}/uplot/dist/uPlot.min.css`, 'plots/page.css', 'explorer/page.css'].map((path) => readFileSync(path, 'utf8')).join('\n');
 const parts = {
   CSS: css,
   CATALOGUE: JSON.stringify(catalogue(files)).replaceAll('<', '\\u003c'),

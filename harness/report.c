@@ -176,15 +176,6 @@ static bool write_figures(FILE *f, const struct drawn *drawn, size_t chapter, co
 
 /* ---- the page --------------------------------------------------------------------------------------------- */
 
-static bool write_asset(FILE *f, const char *tag, const char *name, const struct report_page *r, struct err *err)
-{
-    char *text;
-    if (!read_text_file(&text, NULL, arena_printf(r->a, "%s/%s", r->plots_dir, name), LARGEST_FILE_BYTES, r->a, err))
-        return false;
-    fprintf(f, "<%s>\n%s</%s>\n", tag, text, tag);
-    return true;
-}
-
 static bool write_chapters(FILE *f, const struct check *c, const struct results *results, const struct report_page *r, struct err *err)
 {
     struct drawn drawn;
@@ -210,11 +201,10 @@ static bool write_chapters(FILE *f, const struct check *c, const struct results 
 
 static bool write_page(FILE *f, const struct check *c, const struct results *results, const struct report_page *r, struct err *err)
 {
-    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-          "<title>podbench report</title>\n", f);
-    if (!write_asset(f, "style", "report.css", r, err))
+    const struct page page = { f, r->plots_dir, r->a };
+    if (!page_open(&page, "podbench report", "report", err))
         return false;
-    fputs("</head><body><main>\n", f);
+    fputs("<main>\n", f);
     report_write_opening(f, c, results, r);
     if (!write_chapters(f, c, results, r, err))
         return false;
@@ -224,10 +214,7 @@ static bool write_page(FILE *f, const struct check *c, const struct results *res
     report_write_runs(f, c, results, r);
     write_status(f, c, r);
     fputs("</main>\n", f);
-    if (!write_asset(f, "script", "report.js", r, err))
-        return false;
-    fputs("</body></html>\n", f);
-    return true;
+    return page_close(&page, "report", err);
 }
 
 static bool save_page(const char *path, const struct check *c, const struct results *results, const struct report_page *r, struct err *err)

@@ -1,14 +1,5 @@
-"use strict";
-// A click on a heading sorts its table; what is typed above a table filters its rows; a link to a folded part opens it.
-for (const table of document.querySelectorAll("table.sortable")) {
-    const body = table.tBodies[0];
-    table.tHead.addEventListener("click", event => {
-        const column = event.target.cellIndex, up = event.target.dataset.up = event.target.dataset.up === "1" ? "0" : "1";
-        const value = row => { const text = row.cells[column].textContent, number = parseFloat(text); return isNaN(number) ? text : number; };
-        const order = (a, b) => { const x = value(a), y = value(b); return typeof x === typeof y ? (x > y) - (x < y) : typeof x === "number" ? -1 : 1; };
-        body.append(...[...body.rows].sort((a, b) => up === "1" ? order(a, b) : order(b, a)));
-    });
-}
+// A link to a folded part opens it, and what is typed above a table or the cards filters them.
+document.querySelectorAll("table.sortable").forEach(table => sortable(table));
 for (const input of document.querySelectorAll("input[data-for]")) {
     const rows = document.getElementById(input.dataset.for).querySelectorAll("tbody tr, details");
     input.addEventListener("input", () => {
@@ -24,7 +15,6 @@ open();
 
 // Figures answer to the mouse: gnuplot's marks for it (of_point and of_row in style.gp) say what the nearest point, or the row under the mouse, has;
 // a click goes to the card of the run that the first line names. A click on a word of the legend hides its points, or shows them again.
-const tip = document.body.appendChild(Object.assign(document.createElement("div"), { className: "tip", hidden: true }));
 const NEAR = 22, ROW = 11;       // in units of the drawing
 const cards = [...document.querySelectorAll("details[id^=run-]")].sort((a, b) => a.id.length - b.id.length);
 function card(text) {
@@ -58,14 +48,12 @@ function answer(svg) {
     svg.addEventListener("pointermove", event => {
         const mark = nearest(event);
         ring.style.display = mark && !mark.isRow ? "block" : "none";
-        tip.hidden = !mark;
         svg.style.cursor = mark && card(mark.text) ? "pointer" : "";
+        tip.hidden = true;
         if (!mark) return;
         ring.setAttribute("cx", mark.x);
         ring.setAttribute("cy", mark.y);
-        tip.textContent = mark.text;
-        tip.style.left = `${Math.max(4, Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8))}px`;
-        tip.style.top = `${Math.max(4, Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 8))}px`;
+        tell(event.clientX, event.clientY, mark.text);
     });
     svg.addEventListener("pointerleave", () => { tip.hidden = true; ring.style.display = "none"; });
     svg.addEventListener("click", event => {

@@ -1,13 +1,6 @@
-"use strict";
 // Draws the table of published results: filters, time to train over accelerators, samples to target over the batch, the rows.
 const read = id => JSON.parse(document.getElementById(id).textContent), rows = read("rows"), references = read("references");
 const main = document.querySelector("main"), SVG = "http://www.w3.org/2000/svg";
-const make = (tag, attributes = {}, ...children) => {
-    const node = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) name in node ? node[name] = value : node.setAttribute(name, value);
-    node.append(...children);
-    return node;
-};
 const draw = (parent, tag, attributes, text) => {
     const node = document.createElementNS(SVG, tag);
     for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
@@ -52,7 +45,6 @@ function chosen() {
 
 // ---- charts
 
-const tip = make("div", { className: "tip", hidden: true });
 function describe(r) {
     const lines = [`${r.round} ${r.division}, ${r.submitter}: ${r.system}`, `${number(r.accelerators)} × ${r.accelerator}, ${some(r.nodes, "node")}`, r.framework,
         `${number(r.minutes)} min, ${number(r.samples_per_s)} samples/s, batch ${number(r.global_batch)}`,
@@ -60,14 +52,6 @@ function describe(r) {
         r.smallest_system && r.smallest_system !== r.system ? `scaling efficiency ${percent(r.scaling_efficiency)} of ${r.smallest_system}` : "",
         r.energy_j === null ? "" : `${number(r.energy_j / 3.6e6)} kWh`, r.date, r.note].filter(x => x);
     return lines.flatMap((line, i) => [i ? make("br") : "", i ? line : make("b", {}, line)]);
-}
-function show(figure, node, content) {
-    const at = node.getBoundingClientRect(), frame = figure.getBoundingClientRect();
-    tip.replaceChildren(...content);
-    tip.hidden = false;
-    figure.append(tip);
-    tip.style.left = Math.max(0, Math.min(at.left - frame.left + 14, frame.width - tip.offsetWidth)) + "px";
-    tip.style.top = at.top - frame.top + 14 + "px";
 }
 const logTicks = (low, high) => {
     const wide = Math.log10(high / low) > 3, ticks = [];
@@ -116,7 +100,10 @@ function chart(figure, points, squares, xTitle, yTitle, yLog, colour) {
             draw(svg, "path", { class: "series", stroke: colour(line[0].row), d: "M" + line.sort((a, b) => a.x - b.x).map(p => `${x.at(p.x)},${y.at(p.y)}`).join("L") });
     let touched;                        // the first touch of a point describes it, the second opens its folder
     const listen = (node, content) => {
-        for (const event of ["pointerenter", "focus"]) node.addEventListener(event, () => show(figure, node, content()));
+        for (const event of ["pointerenter", "focus"]) node.addEventListener(event, () => {
+            const at = node.getBoundingClientRect();
+            tell(at.left, at.top, ...content());
+        });
         for (const event of ["pointerleave", "blur"]) node.addEventListener(event, e => { tip.hidden = e.pointerType !== "touch"; });
         node.addEventListener("click", e => {
             if (e.pointerType === "touch" && touched !== node) e.preventDefault();
@@ -143,20 +130,12 @@ const columns = [["minutes", "minutes", number], ["accelerators", "count", numbe
     ["submitter", "submitter"], ["round", "round"], ["division", "division"], ["global_batch", "batch", number], ["spread", "spread", percent],
     ["samples_per_s", "samples/s", number], ["converged_at", "to target", number], ["reference_at", "reference", number],
     ["scaling_efficiency", "scaling", percent], ["energy_j", "energy J", number], ["framework", "framework"], ["availability", "availability"], ["note", "note"]];
-const body = make("tbody"), order = { name: "minutes", up: true };
-const table = make("table", {}, make("thead", {}, make("tr", {}, ...columns.map(([name, title]) =>
-    make("th", { scope: "col", id: `by-${name}` }, make("button", { type: "button", onclick: () => {
-        order.up = order.name === name ? !order.up : true;
-        order.name = name;
-        update();
-    } }, title))))), body);
+const body = make("tbody");
+const table = make("table", {}, make("thead", {}, make("tr", {}, ...columns.map(([, title]) => make("th", { scope: "col" }, title)))), body), sort = sortable(table, 0);
 function list(found) {
-    const value = r => r[order.name], sign = order.up ? 1 : -1;
-    for (const [name] of columns) document.getElementById(`by-${name}`)?.setAttribute("aria-sort", name !== order.name ? "none" : order.up ? "ascending" : "descending");
-    found.sort((a, b) => value(a) === null || value(b) === null ? (value(a) === null) - (value(b) === null)
-        : sign * (typeof value(a) === "number" ? value(a) - value(b) : String(value(a)).localeCompare(value(b), "en", { numeric: true })));
-    body.replaceChildren(...found.map(r => make("tr", {}, ...columns.map(([name, , show]) => make("td", { className: show ? "n" : "" },
+    body.replaceChildren(...found.map(r => make("tr", {}, ...columns.map(([name, , show]) => make("td", { className: show ? "n" : "", "data-value": r[name] ?? "" },
         name === "system" ? make("a", { href: encodeURI(r.link) + "/" }, r.system) : show ? show(r[name]) : r[name])))));
+    sort();
 }
 
 // ---- the page

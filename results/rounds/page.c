@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * page.c - the table of published results as one HTML page: the data as JSON, and the style and script that draw it.
+ * page.c - the table of published results as one HTML page: its data, which plots/rounds.js draws.
  */
 #include "results/rounds/round_results.h"
 
@@ -57,45 +57,19 @@ static const char *link_to(const char *path, const char *page, struct arena *a)
     return link;
 }
 
-/* JSON inside <script>: "</" must not occur. */
-static void write_script_json(FILE *f, const char *name, json_t *doc)
-{
-    char *text = json_dumps(doc, JSON_REAL_PRECISION(8) | JSON_COMPACT);
-    fprintf(f, "<script type=\"application/json\" id=\"%s\">", name);
-    for (const char *p = text; p && *p; p++)
-        fputs(*p == '<' ? "\\u003c" : (char[]){ *p, 0 }, f);
-    fputs("</script>\n", f);
-    free(text);
-    json_decref(doc);
-}
-
-static bool write_file(FILE *f, const char *tag, const char *path, struct arena *a, struct err *err)
-{
-    char *text;
-    if (!read_text_file(&text, NULL, path, LARGEST_FILE_BYTES, a, err))
-        return false;
-    fprintf(f, "<%s>\n%s</%s>\n", tag, text, tag);
-    return true;
-}
-
 bool rounds_page_write(FILE *f, const struct round_results *r, const char *page_path, const char *plots_dir, const char *data_dir,
                        struct arena *a, struct err *err)
 {
     const struct table t = { .columns = round_result_columns, .n_columns = n_round_result_columns, .row_bytes = sizeof *r->items,
                              .rows = r->items, .n = r->n };
-    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-          "<title>MLPerf Training results</title>\n", f);
-    if (!write_file(f, "style", arena_printf(a, "%s/report.css", plots_dir), a, err)
-        || !write_file(f, "style", arena_printf(a, "%s/rounds.css", plots_dir), a, err))
+    const struct page page = { f, plots_dir, a };
+    if (!page_open(&page, "MLPerf Training results", "rounds", err))
         return false;
-    fputs("</head><body>\n<main></main>\n<noscript>This page draws its figures with JavaScript.</noscript>\n", f);
+    fputs("<main></main>\n<noscript>This page draws its figures with JavaScript.</noscript>\n", f);
     json_t *rows = table_json(&t);
     for (size_t i = 0; i < r->n; i++)
         json_object_set_new(json_array_get(rows, i), "link", json_string(link_to(r->items[i].path, page_path, a)));
-    write_script_json(f, "rows", rows);
-    write_script_json(f, "references", reference_points(r, data_dir, a));
-    if (!write_file(f, "script", arena_printf(a, "%s/rounds.js", plots_dir), a, err))
-        return false;
-    fputs("</body></html>\n", f);
-    return true;
+    page_add_json(&page, "rows", rows);
+    page_add_json(&page, "references", reference_points(r, data_dir, a));
+    return page_close(&page, "rounds", err);
 }

@@ -86,8 +86,7 @@ double folder_energy(const struct folder *f, struct arena *scratch);
 
 /* ---- page.c -------------------------------------------------------------------------------------------------------- */
 
-/* One HTML page with the table, its reference points, a style and a script in it. plots_dir has rounds.js, rounds.css
- * and report.css. Links to logs are relative to the page. */
+/* One HTML page with the table and its reference points. plots_dir has the assets of pages. Links to logs are relative to the page. */
 bool rounds_page_write(FILE *f, const struct round_results *r, const char *page_path, const char *plots_dir, const char *data_dir,
                        struct arena *a, struct err *err);
 #endif

@@ -112,6 +112,14 @@ int digits_within(double x, double half_width);
 const char *quantity_kept(double x, const char *unit, int digits, struct arena *a);             /* quantity_text() in the arena */
 const char *quantity_within(double x, const char *unit, double half_width, struct arena *a);    /* to the digits that this interval leaves */
 
+/* ---- page.c: one HTML page that needs no other file ------------------------------------------------------------ */
+
+struct page { FILE *f; const char *assets_dir; struct arena *a; };
+/* Writes the head with page.css and NAME.css of the folder of assets, and opens the body. */
+bool page_open(const struct page *p, const char *title, const char *name, struct err *err);
+void page_add_json(const struct page *p, const char *id, struct json_t *value);        /* data for the page's script; takes the value */
+bool page_close(const struct page *p, const char *name, struct err *err);               /* with page.js and NAME.js */
+
 /* ---- terminal.c ------------------------------------------------------------------------------------------------ */
 
 bool takes_escapes(FILE *f);            /* it is a terminal that understands escape sequences: TERM is not dumb */
