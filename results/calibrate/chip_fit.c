@@ -26,7 +26,10 @@ static bool predict_kernel(double *tflop_per_s, const struct chip_row *row, cons
     struct chip chip = *row->chip;
     struct op_plan plan;
     fitted_constants_set(&chip, x);
-    return kernel_row_plan(&plan, tflop_per_s, row->kernel, &chip, cache, scratch, err);
+    if (!kernel_row_plan(&plan, NULL, row->kernel, &chip, cache, scratch, err))
+        return false;
+    *tflop_per_s = kernel_row_flop_per_s(row->kernel, &plan, &chip) / 1e12;
+    return true;
 }
 
 static bool predict_run(double *samples_per_s, const struct chip_row *row, const double *x, const struct chip_job *job,

@@ -135,14 +135,13 @@ static uint64_t pairs_on_input(const struct kernel_case *c, uint64_t input)
     return n;
 }
 
-/* cycles: of the plan. A multiplication and an addition are two operations. */
-static double case_flop_per_s(const struct kernel_case *c, uint64_t cycles, const struct chip *chip)
+double kernel_row_flop_per_s(const struct kernel_case *c, const struct op_plan *plan, const struct chip *chip)
 {
     double products = c->kind == KERNEL_TRIAD ? (double)c->n : (double)c->m * (double)c->k * (double)c->n;
     if (is_conv(c)) {
         products = (double)pairs_on_input(c, c->input) * (double)pairs_on_input(c, c->input_w) * (double)c->batch * (double)c->in_chans * (double)c->out_chans / (double)c->groups;
     }
-    return 2 * products * chip->clock_hz / (double)cycles;
+    return 2 * products * chip->clock_hz / (double)op_plan_cycles(plan);
 }
 
 /* Time is predicted of one product or convolution only, with its operands where it wants them. */
@@ -153,24 +152,12 @@ static bool has_time(const struct kernel_case *c, struct err *err)
     return (c->kind != KERNEL_FC && c->kind != KERNEL_CONV_LAYER) || fail(err, "only the memory of %s is predicted", kernel_kind_names[c->kind]);
 }
 
-bool kernel_row_plan(struct op_plan *out, double *tflop_per_s, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache,
+bool kernel_row_plan(struct op_plan *out, struct energy *energy, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache,
                      struct arena *a, struct err *err)
 {
     if (!has_time(c, err) || !multiplies(c, chip, err))
         return false;
-    plan_case(out, NULL, c, PASS_FORWARD, chip, cache, a);
-    *tflop_per_s = case_flop_per_s(c, op_plan_cycles(out), chip) / 1e12;
-    return true;
-}
-
-bool kernel_row_energy(double *energy_j, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache, struct arena *a, struct err *err)
-{
-    struct op_plan plan;
-    struct energy energy;
-    if (!has_time(c, err) || !multiplies(c, chip, err))
-        return false;
-    plan_case(&plan, &energy, c, PASS_FORWARD, chip, cache, a);
-    *energy_j = energy_total(&energy);
+    plan_case(out, energy, c, PASS_FORWARD, chip, cache, a);
     return true;
 }
 
@@ -180,11 +167,10 @@ bool kernel_row_predict(double *value, const struct kernel_case *c, const char *
     struct machine m;
     struct op_plan plan;
     struct energy energy;
-    if (!has_time(c, err) || !machine_load(&m, c->machine, specs_dir, a, err) || !multiplies(c, &m.chip, err))
+    if (!machine_load(&m, c->machine, specs_dir, a, err) || !kernel_row_plan(&plan, &energy, c, &m.chip, cache, a, err))
         return false;
-    plan_case(&plan, &energy, c, PASS_FORWARD, &m.chip, cache, a);
     uint64_t peak_mac = chip_mac_per_cycle(&m.chip, (enum data_type)c->type, c->partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32);
-    double time_s = (double)op_plan_cycles(&plan) / m.chip.clock_hz, flop_per_s = case_flop_per_s(c, op_plan_cycles(&plan), &m.chip);
+    double time_s = (double)op_plan_cycles(&plan) / m.chip.clock_hz, flop_per_s = kernel_row_flop_per_s(c, &plan, &m.chip);
     if (text_is(metric, "tflop_per_s"))
         *value = flop_per_s / 1e12;
     else if (text_is(metric, "time_s"))

@@ -40,15 +40,15 @@ extern const struct part_field kernel_fields[];
 extern const size_t n_kernel_fields;
 
 bool kernel_case_read(struct kernel_case *out, const struct csv_table *t, const struct csv_row *row, struct err *err);
-/* Energy of one call in joules, besides what the chip draws while nothing runs. */
-bool kernel_row_energy(double *energy_j, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache, struct arena *a, struct err *err);
-/* metric: "tflop_per_s" (multiplications with padding do not count), "time_s", "cycles", "peak_share", "energy_above_idle_j" or "energy_error_j". The cycles
+/* metric: "tflop_per_s", "time_s", "cycles", "peak_share", "energy_above_idle_j" or "energy_error_j". The cycles
  * are those of the planned operation, sync included, with its operands on chip. Rates are those of one IPU. */
 bool kernel_row_predict(double *value, const struct kernel_case *c, const char *metric, const char *specs_dir, struct plan_cache *cache, struct arena *a,
                         struct err *err);
-/* The plan and its rate on the given chip, whatever machine the case names. */
-bool kernel_row_plan(struct op_plan *out, double *tflop_per_s, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache,
+/* The plan on the given chip, whatever machine the case names. energy: of one call, besides what the chip draws while nothing runs; may be NULL. */
+bool kernel_row_plan(struct op_plan *out, struct energy *energy, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache,
                      struct arena *a, struct err *err);
+/* A multiplication and an addition are two operations; those with padding do not count. */
+double kernel_row_flop_per_s(const struct kernel_case *c, const struct op_plan *plan, const struct chip *chip);
 
 /* Bytes on all tiles of one IPU together, while the kernel runs. max_tile_bytes: of the fullest tile, taken as even. */
 struct kernel_memory {

@@ -7,7 +7,6 @@
 
 static const struct format e4m3 = { 3, -7, 7, 240, false }, e5m2 = { 2, -15, 15, 57344, false };
 static const struct format *const formats[N_NUMBER_FORMATS] = { [FORMAT_FP16] = &format_fp16, [FORMAT_E4M3] = &e4m3, [FORMAT_E5M2] = &e5m2 };
-const char *const number_format_names[N_NUMBER_FORMATS] = { "fp32", "fp16", "E4M3", "E5M2" };
 
 enum number_format number_format_of(enum data_type t)
 {

@@ -11,7 +11,6 @@
 #include <stdbool.h>
 
 enum number_format { FORMAT_FP32, FORMAT_FP16, FORMAT_E4M3, FORMAT_E5M2, N_NUMBER_FORMATS };
-extern const char *const number_format_names[N_NUMBER_FORMATS];
 enum number_format number_format_of(enum data_type t);      /* fp8 is E4M3; whole numbers are exact in fp32 */
 
 /* Counts of rounded elements. One that was infinite before counts as infinite, too. */

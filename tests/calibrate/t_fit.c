@@ -124,12 +124,11 @@ static double kernel_tflop_per_s(const char *recipe, const double *constants, st
 {
     struct machine m;
     struct op_plan plan;
-    double tflop_per_s = 0;
     struct err err;
     assert_true(machine_load(&m, strstr(recipe, "gc2;") ? "gc2" : "bow", kernel_paths.specs_dir, a, &err));
     fitted_constants_set(&m.chip, constants);
-    assert_true(kernel_row_plan(&plan, &tflop_per_s, kernel_of(recipe, a), &m.chip, cache, a, &err));
-    return tflop_per_s;
+    assert_true(kernel_row_plan(&plan, NULL, kernel_of(recipe, a), &m.chip, cache, a, &err));
+    return kernel_row_flop_per_s(kernel_of(recipe, a), &plan, &m.chip) / 1e12;
 }
 
 static const char *const made_kernels[] = {

@@ -18,12 +18,11 @@ static struct op_plan plan_of(const char *text, struct err *err)
     struct plan_cache cache = { 0 };
     struct chip chip = small_chip(7);
     struct op_plan p = { 0 };
-    double rate;
     *err = (struct err){ "" };
     struct csv_table t = cells_of("kernel", text, &a);
     struct kernel_case c;
     if (kernel_case_read(&c, &t, t.rows, err))
-        kernel_row_plan(&p, &rate, &c, &chip, &cache, &a, err);
+        kernel_row_plan(&p, NULL, &c, &chip, &cache, &a, err);
     plan_cache_free(&cache);
     arena_free(&a);
     return p;
@@ -152,19 +151,28 @@ static void test_predictions_agree(void **state)
     arena_free(&a);
 }
 
+static bool energy_of(double *energy_j, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache, struct arena *a, struct err *err)
+{
+    struct op_plan p;
+    struct energy energy;
+    bool good = kernel_row_plan(&p, &energy, c, chip, cache, a, err);
+    *energy_j = energy_total(&energy);
+    return good;
+}
+
 /* Running takes the tiles in use while they compute, and all while they exchange. 900 W remain for work in both. */
 static void runs_by_the_cycle(struct chip chip, struct plan_cache *cache, struct arena *a)
 {
     const struct kernel_case *c = kernel_of("matmul;machine=gc200;m=48;k=32;n=20;type=fp16;partials=fp32", a);
-    double without_j, with_j, tflop_per_s;
+    double without_j, with_j;
     struct op_plan p;
     struct err err;
     chip.tdp_w = chip.idle_power_w + 900;
     chip.running_power_w = 0;
-    assert_true(kernel_row_energy(&without_j, c, &chip, cache, a, &err));
+    assert_true(energy_of(&without_j, c, &chip, cache, a, &err));
     chip.tdp_w += chip.running_power_w = 100;
-    assert_true(kernel_row_energy(&with_j, c, &chip, cache, a, &err));
-    assert_true(kernel_row_plan(&p, &tflop_per_s, c, &chip, cache, a, &err));
+    assert_true(energy_of(&with_j, c, &chip, cache, a, &err));
+    assert_true(kernel_row_plan(&p, NULL, c, &chip, cache, a, &err));
     assert_true(p.n_tiles_used < 1472 && p.exchange_cycles > 0);
     double cycles = (double)p.compute_cycles * p.n_tiles_used + (double)p.exchange_cycles * 1472;
     assert_near((with_j - without_j) / (cycles * 100 / (1472 * 1.325e9)), 1, 1e-9);
@@ -190,10 +198,10 @@ static void test_energy_by_hand(void **state)
                              *halves = kernel_of("matmul;machine=gc200;m=48;k=32;n=20;type=fp16;partials=fp32", &a),
                              *floats = kernel_of("matmul;machine=gc200;m=48;k=32;n=20;type=fp32;partials=fp32", &a);
     const double cycle_j = chip_cycle_j(&m.chip), byte_j = cycle_j / 24;
-    assert_true(kernel_row_energy(&triad_j, triad, &m.chip, &cache, &a, &err));
+    assert_true(energy_of(&triad_j, triad, &m.chip, &cache, &a, &err));
     assert_near(triad_j / (3 * 13 * 4 * byte_j), 1, 1e-12);
-    assert_true(kernel_row_energy(&half_j, halves, &m.chip, &cache, &a, &err));
-    assert_true(kernel_row_energy(&float_j, floats, &m.chip, &cache, &a, &err));
+    assert_true(energy_of(&half_j, halves, &m.chip, &cache, &a, &err));
+    assert_true(energy_of(&float_j, floats, &m.chip, &cache, &a, &err));
     assert_true(half_j > 48 * 32 * 20 * cycle_j / 32 && float_j > 48 * 32 * 20 * cycle_j / 16);
     double error_j;
     m.chip.running_power_w = 99, m.chip.running_power_error_w = 0, m.chip.work_power_error_w = (300 - 41.6 - 99) / 2;      /* half of all work */
@@ -203,9 +211,9 @@ static void test_energy_by_hand(void **state)
     assert_near(energy_error_j(&work, &m.chip), 2, 1e-12);
     m.chip.running_power_w = 0;
     m.chip.vector_bytes_per_cycle = 1 << 30;        /* bytes cost next to nothing */
-    assert_true(kernel_row_energy(&half_j, halves, &m.chip, &cache, &a, &err));
+    assert_true(energy_of(&half_j, halves, &m.chip, &cache, &a, &err));
     assert_near(half_j / (48 * 32 * 20 * cycle_j / 32), 1, 1e-5);
-    assert_true(kernel_row_energy(&float_j, floats, &m.chip, &cache, &a, &err));
+    assert_true(energy_of(&float_j, floats, &m.chip, &cache, &a, &err));
     assert_near(float_j / (48 * 32 * 20 * cycle_j / 16), 1, 1e-5);
     m.chip.tdp_w = 0;
     assert_near(chip_cycle_j(&m.chip), 0, 0);
@@ -272,7 +280,6 @@ static void test_ranges(void **state)
         for (char *entry = strtok_r(arena_strdup(&a, kinds[k].all), ";", &rest); entry; entry = strtok_r(NULL, ";", &rest))
             for (int high = 0; high < 2; high++) {
                 struct op_plan p;
-                double rate;
                 struct err err;
                 const char *key = arena_printf(&a, "%.*s", (int)strcspn(entry, "="), entry), *value = !high ? "0" : text_is(key, "pad") ? "1001" : "1000001";
                 const char *before = strstr(kinds[k].all, entry);
@@ -280,7 +287,7 @@ static void test_ranges(void **state)
                                                kinds[k].all, key, value, before + strlen(entry));
                 struct csv_table t = cells_of("kernel", row, &a);
                 struct kernel_case c;
-                bool taken = kernel_case_read(&c, &t, t.rows, &err) && kernel_row_plan(&p, &rate, &c, &chip, &cache, &a, &err);
+                bool taken = kernel_case_read(&c, &t, t.rows, &err) && kernel_row_plan(&p, NULL, &c, &chip, &cache, &a, &err);
                 text = arena_printf(&a, "%s%s%s\n", text, taken ? "taken: " : "", taken ? row : err.msg);
             }
     assert_golden(text, "tests/golden/kernel_ranges.txt", &a);
