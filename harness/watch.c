@@ -73,40 +73,57 @@ static const char *end_text(const struct watched *w, const struct series_level *
     return "";
 }
 
-static const char *chance_text(const struct series_change *c, struct arena *a)
-{
-    return c->chance > 0 ? arena_printf(a, "; by few points: without a change such an order comes in 1 of %.0f cases", 1 / c->chance) : "";
-}
-
 static const char *describe(const struct watched *w, const struct series_level *l, struct arena *a)
 {
     const struct series_change *c = &l->change;
-    return arena_printf(a, "%s %s: %.6g before, %.6g after (%s), since %s, noticed at %s %u%s%s", w->series->name, series_verdict_names[c->verdict], c->before,
+    return arena_printf(a, "%s %s: %.6g before, %.6g after (%s), since %s, noticed at %s %u%s", w->series->name, series_verdict_names[c->verdict], c->before,
                         c->after, change_text(c->before, c->after, 2, a), place_of(w, c->from, a), w->in->counts_points ? "point" : "line",
-                        w->series->lines[c->found], chance_text(c, a), end_text(w, l, a));
+                        w->series->lines[c->found], end_text(w, l, a));
+}
+
+/* The number of points from which the latest level counts as judged. */
+static size_t judged_from(const struct watched *w)
+{
+    return (w->n ? w->levels[w->n - 1].change.from : 0) + SERIES_JUDGED;
+}
+
+static bool is_judged(const struct watched *w)
+{
+    return w->series->n >= judged_from(w) || series_is_worse(w->levels, w->n);
+}
+
+/* "not judged before line 21"; points are counted where a line does not hold one point. */
+static const char *unjudged_text(const struct watched *w, struct arena *a)
+{
+    const struct measured_series *s = w->series;
+    size_t point = judged_from(w);
+    bool by_line = !w->in->counts_points && s->lines[s->n - 1] - s->lines[0] + 1 == s->n;
+    return arena_printf(a, "not judged before %s %zu", by_line ? "line" : "point", by_line ? s->lines[0] + point - 1 : point);
 }
 
 static const char *series_state(const struct watched *w)
 {
     if (series_is_worse(w->levels, w->n))
         return w->levels[w->n - 1].change.verdict == SERIES_CHANGED ? "CHANGED" : "CHANGED for the worse";
+    if (!is_judged(w))
+        return "not judged";
     if (w->n == 0)
-        return w->series->n < SERIES_FEWEST ? "too short to judge" : "steady";
+        return "steady";
     enum change_end end = w->levels[w->n - 1].end;
     return end == CHANGE_ACCEPTED ? "accepted" : end == CHANGE_BACK ? "back at the accepted level" : "better";
 }
 
 /* ---- output --------------------------------------------------------------------------------------------------- */
 
-struct watch_line { const char *verdict, *end, *label, *reason; uint32_t from_line, found_line; double before, after, correlation, chance; };
+struct watch_line { const char *verdict, *end, *label, *reason; uint32_t from_line, found_line; double before, after, correlation; };
 #define C(member, ...) { COLUMN(struct watch_line, member), __VA_ARGS__ }
 static const struct table_column change_columns[] = {
-    C(verdict), C(end), C(from_line), C(found_line), C(label), C(before), C(after), C(correlation), C(chance), C(reason),
+    C(verdict), C(end), C(from_line), C(found_line), C(label), C(before), C(after), C(correlation), C(reason),
 };
 #undef C
-struct series_line { const char *metric, *better, *state; uint64_t points; json_t *changes; };
+struct series_line { const char *metric, *better, *state; uint64_t points, judged_from; json_t *changes; };
 #define C(member) { COLUMN(struct series_line, member) }
-static const struct table_column series_columns[] = { C(metric), C(points), C(better), C(state), C(changes) };
+static const struct table_column series_columns[] = { C(metric), C(points), C(judged_from), C(better), C(state), C(changes) };
 #undef C
 
 static void add_json(struct table *out, const struct watched *w, struct arena *a)
@@ -115,21 +132,20 @@ static void add_json(struct table *out, const struct watched *w, struct arena *a
     for (size_t i = 0; i < w->n; i++) {
         const struct series_change *c = &w->levels[i].change;
         table_add(&changes, &(struct watch_line){ series_verdict_names[c->verdict], change_end_names[w->levels[i].end], w->series->labels[c->from],
-                  w->levels[i].reason, w->series->lines[c->from], w->series->lines[c->found], c->before, c->after, c->correlation, c->chance }, a);
+                  w->levels[i].reason, w->series->lines[c->from], w->series->lines[c->found], c->before, c->after, c->correlation }, a);
     }
     table_add(out, &(struct series_line){ w->series->name, w->rule.better > 0 ? "higher" : w->rule.better < 0 ? "lower" : "unknown", series_state(w),
-                                          w->series->n, table_json(&changes) }, a);
+                                          w->series->n, judged_from(w), table_json(&changes) }, a);
 }
 
 static void add_text(struct document *d, const struct watched *w)
 {
     size_t n = w->series->n;
-    const char *few = n < SERIES_FEWEST ? arena_printf(d->arena, ", want at least %d", SERIES_FEWEST)
-                    : n < SERIES_LEAST_POINTS + SERIES_LEAST_NEW ? "; of so few, only a large change is told" : "";
+    const char *state = is_judged(w) ? series_state(w) : unjudged_text(w, d->arena);
     if (w->n == 0)
-        document_line(d, "%s: %s: %zu point%s%s", w->series->name, series_state(w), n, plural(n), few);
+        document_line(d, "%s: %s: %zu point%s", w->series->name, state, n, plural(n));
     else
-        document_line(d, "%s: %s: %zu points, %zu change%s", w->series->name, series_state(w), n, w->n, plural(w->n));
+        document_line(d, "%s: %s: %zu points, %zu change%s", w->series->name, state, n, w->n, plural(w->n));
     for (size_t i = 0; i < w->n; i++)
         document_line(d, "  %s", describe(w, &w->levels[i], d->arena));
 }
@@ -141,10 +157,10 @@ static void judge_changes(struct judgements *set, const struct watched *w, struc
         judgements_add(set, (struct judgement){ .group = w->in->path, .name = arena_printf(a, "%s at %s %u", s->name, w->in->counts_points ? "point" : "line",
                        s->lines[w->levels[i].change.from]), .file = w->in->path, .line = s->lines[w->levels[i].change.from],
                        .judged = w->levels[i].end == CHANGE_LASTS ? JUDGED_FAIL : JUDGED_PASS, .message = describe(w, &w->levels[i], a) }, a);
-    bool is_short = s->n < SERIES_FEWEST;
+    bool judged = is_judged(w);
     if (w->n == 0)
-        judgements_add(set, (struct judgement){ .group = w->in->path, .name = s->name, .judged = is_short ? JUDGED_SKIP : JUDGED_PASS,
-                       .message = is_short ? "too short to judge" : arena_printf(a, "steady over %zu points", s->n) }, a);
+        judgements_add(set, (struct judgement){ .group = w->in->path, .name = s->name, .judged = judged ? JUDGED_PASS : JUDGED_SKIP,
+                       .message = judged ? arena_printf(a, "steady over %zu points", s->n) : unjudged_text(w, a) }, a);
 }
 
 /* ---- the drawing ------------------------------------------------------------------------------------------------ */

@@ -4,6 +4,7 @@
  */
 #ifndef HISTORY_H
 #define HISTORY_H
+#include "results/history/evidence.h"
 #include "system-model/base/base.h"
 
 /* ---- append.c: whole lines at the end of a file that several programs may write ------------------------- */
@@ -31,19 +32,19 @@ const char *change_text(double before, double after, int digits, struct arena *a
 /* One block character for each of the newest points, at most `most`, scaled from the lowest value to the highest. */
 const char *sparkline(const struct history_series *s, size_t most, struct arena *a);
 
-/* ---- series.c: has a measured series changed? ------------------------------------------------------------ *
+/* ---- series.c: has a measured series left its level? -------------------------------------------------------- *
  *
- * A verdict for each new point, with few false alarms whatever the noise. Measured by `make gate-quality`: at most 1 % of unchanged
- * histories of 100 points raise an alarm, for noise that is Gaussian, log-normal, of two modes, with outliers, or correlated by 0.5 or less.
+ * A verdict for each new point, by evidence that knows no unit and expects outliers and correlated neighbours. Measured by
+ * `make gate-quality`: at most 1 % of unchanged histories of 100 points raise an alarm.
  */
 
-enum { SERIES_LEAST_POINTS = 30, SERIES_LEAST_NEW = 5 };       /* for these tests: points before the newest ones, and newest ones */
-/* From so few points on, a large change is told: the newest five are all on one side of all before them, and farther from
- * them than these are from each other. */
-enum { SERIES_FEWEST = 2 * SERIES_LEAST_NEW };
+enum { SERIES_FEWEST = LEAST_BEFORE + LEAST_AFTER };    /* points of a level before which nothing is told */
+/* From so many points of a level on, a lasting change of five standard deviations in its middle is told as often as not; with fewer, a level counts as not judged. */
+enum { SERIES_JUDGED = 20 };
 
-enum series_verdict { SERIES_STEADY, SERIES_WORSE, SERIES_BETTER, SERIES_CHANGED, SERIES_SHORT, N_SERIES_VERDICTS };
+enum series_verdict { SERIES_STEADY, SERIES_WORSE, SERIES_BETTER, SERIES_CHANGED, N_SERIES_VERDICTS };
 extern const char *const series_verdict_names[N_SERIES_VERDICTS];
+bool is_verdict_worse(enum series_verdict v);           /* worse, or changed in an unknown direction */
 
 struct series_rule {
     int better;                 /* +1: higher is better, -1: lower is, 0 if unknown, any change counts */
@@ -53,16 +54,18 @@ struct series_rule {
 struct series_change {
     enum series_verdict verdict;
     size_t from, found;         /* index of the first point after the change, and of the point that revealed it */
-    double before, after;       /* medians */
-    double correlation;         /* the correlation of neighbouring points if it was removed, else 0 */
-    double chance;              /* told by few points: how often such an order comes without a change; otherwise 0 */
+    double before, after;       /* levels: means of points cleaned of outliers */
+    double correlation;         /* that of neighbouring points, estimated together with the change */
 };
 
-/* The verdict when point n - 1 has just arrived, if the points before it have not changed. */
-struct series_change series_judge(const double *x, size_t n, const struct series_rule *rule, struct arena *scratch);
-/* True if the ranks of the newest m points (at most 20) say, with a chance of 1 in 100, that they have left those before
- * them; *from is since when. For a change that is expected, as a repair is: its level is far less strict. */
-bool series_left(size_t *from, const double *x, size_t n, size_t m, bool upwards);
+/* The verdict when the newest point of a level has just arrived. */
+struct series_change series_verdict(const struct level_points *l, struct level_evidence e, const struct series_rule *rule);
+/* True if the newest points have left the level in this direction, by less evidence: a return to a known level surprises less. series_may_return()
+ * is its first part, which takes no time. */
+bool series_may_return(struct level_evidence e);
+bool series_returns(struct series_change *out, const struct level_points *l, struct level_evidence e, bool upwards, const struct series_rule *rule);
+/* The points from `split` on against those before it; SERIES_STEADY if the evidence does not tell them apart. */
+enum series_verdict series_compare(const struct level_points *l, size_t split, const struct series_rule *rule);
 
 /* ---- levels.c: the accepted level, and a latest level that is worse ------------------------------- */
 
@@ -80,7 +83,7 @@ struct series_level {
 };
 
 /* Every change, after which the points before it are ignored, and each return to the accepted level that ends a change for the worse, which needs
- * fewer points to be seen; in order. Returns their number. */
+ * less evidence to be seen; in order. Returns their number. Takes the same time for each point, however many there are. */
 size_t series_levels(struct series_level **out, const double *x, size_t n, const struct series_rule *rule, const struct series_acceptance *accepted,
                      size_t n_accepted, struct arena *a);
 bool series_is_worse(const struct series_level *levels, size_t n);      /* the latest level is worse than the accepted one */

@@ -4,15 +4,23 @@
  *
  * The first level is accepted, then every better one, and every one that somebody accepts with a reason. A change for the
  * worse lasts until its level is accepted, or until a later level is not worse than the accepted one: then it is repaired.
- * Two levels that are not neighbours are compared by the tests of a change. A level of less than 5 points, or any level if
- * the accepted one has less than 30, belongs to the nearer of the accepted level and the one before it.
+ * Two levels that are not neighbours are compared by the same evidence as a change. Where it does not tell them apart, the later
+ * one belongs to the nearer of the accepted level and the one before it.
+ *
+ * A level is judged when the next one begins, by all its points, and then never again. The latest level is judged when it begins, when
+ * it is accepted, and at the end.
  */
 #include "results/history/history.h"
+
+enum { MOST_COMPARED = 500 };           /* the newest points stand for a level, so that comparing takes the same time for any */
 
 const char *const change_end_names[N_CHANGE_ENDS] = { "worse", "better", "back", "repaired", "accepted" };
 
 /* The points from `from` to `end` - 1. */
 struct stretch { size_t from, end; };
+
+/* The end that a level has come to, by the points that have arrived. */
+struct fate { enum change_end end; const char *reason; };
 
 struct levels {
     const double *x; size_t n;          /* the points that have arrived */
@@ -20,8 +28,12 @@ struct levels {
     const struct series_acceptance *accepted; size_t n_accepted;
     struct series_level *items; size_t n_items, cap;
     size_t base;                        /* the accepted level; 0 is the one before all changes, k begins with items[k - 1] */
-    double accepted_median;             /* the base's, while a worse level follows it */
-    struct arena *a, scratch;           /* scratch: emptied for each point */
+    size_t first_open;                  /* no change before it lasts */
+    bool is_worse;                      /* the latest level is, as far as judged */
+    struct level_points points;         /* those of the latest level */
+    struct level_points compared;       /* scratch of compare_levels() */
+    double *joined;
+    struct arena *a, scratch;           /* scratch: emptied for each median */
 };
 
 static struct stretch stretch_of(const struct levels *l, size_t level)
@@ -29,25 +41,36 @@ static struct stretch stretch_of(const struct levels *l, size_t level)
     return (struct stretch){ level ? l->items[level - 1].change.from : 0, level < l->n_items ? l->items[level].change.from : l->n };
 }
 
+static struct stretch newest_of(struct stretch s)
+{
+    return (struct stretch){ s.end - min_u64(s.end - s.from, MOST_COMPARED), s.end };
+}
+
 static double stretch_median(struct levels *l, struct stretch s)
 {
-    return statistics_median(l->x + s.from, s.end - s.from, &l->scratch);
+    struct stretch newest = newest_of(s);
+    arena_reset(&l->scratch);
+    return statistics_median(l->x + newest.from, newest.end - newest.from, &l->scratch);
 }
 
-static bool is_verdict_worse(enum series_verdict v)
+/* The newest points of two stretches, as if one had followed the other. Returns how many are of the first. */
+static size_t join_stretches(struct levels *l, struct stretch first, struct stretch second)
 {
-    return v == SERIES_WORSE || v == SERIES_CHANGED;
+    struct stretch a = newest_of(first), b = newest_of(second);
+    size_t n_first = a.end - a.from, n = n_first + b.end - b.from;
+    memcpy(l->joined, l->x + a.from, n_first * sizeof *l->joined);
+    memcpy(l->joined + n_first, l->x + b.from, (n - n_first) * sizeof *l->joined);
+    level_points_restart(&l->compared, l->joined);
+    while (l->compared.n < n)
+        level_points_add(&l->compared);
+    return n_first;
 }
 
-/* The verdict on the newest points of a stretch, as if they had followed the accepted level. */
-static enum series_verdict tested(struct levels *l, struct stretch base, struct stretch now)
+/* The verdict on a stretch, as if it had followed the accepted level. */
+static enum series_verdict compare_levels(struct levels *l, struct stretch base, struct stretch now)
 {
-    enum { MOST_NEWEST = 20 };
-    size_t n_base = base.end - base.from, n_now = min_u64(now.end - now.from, MOST_NEWEST);
-    double *joined = ARENA_ARRAY(&l->scratch, double, n_base + n_now);
-    memcpy(joined, l->x + base.from, n_base * sizeof *joined);
-    memcpy(joined + n_base, l->x + now.end - n_now, n_now * sizeof *joined);
-    return series_judge(joined, n_base + n_now, l->rule, &l->scratch).verdict;
+    size_t n_base = join_stretches(l, base, now);
+    return l->compared.n < SERIES_FEWEST ? SERIES_STEADY : series_compare(&l->compared, n_base, l->rule);
 }
 
 static enum series_verdict against_base(struct levels *l, size_t level)
@@ -55,8 +78,9 @@ static enum series_verdict against_base(struct levels *l, size_t level)
     struct stretch b = stretch_of(l, l->base), now = stretch_of(l, level);
     if (l->base + 1 == level)
         return l->items[l->base].change.verdict;
-    if (b.end - b.from >= SERIES_LEAST_POINTS && now.end - now.from >= SERIES_LEAST_NEW)
-        return tested(l, b, now);
+    enum series_verdict differs = compare_levels(l, b, now);
+    if (differs != SERIES_STEADY)
+        return differs;
     double accepted = stretch_median(l, b), here = stretch_median(l, now), before = stretch_median(l, stretch_of(l, level - 1));
     if (fabs(here - accepted) <= fabs(here - before))
         return SERIES_STEADY;
@@ -71,65 +95,71 @@ static const char *reason_within(const struct levels *l, struct stretch s)
     return NULL;
 }
 
-/* Ends the changes for the worse that last, by change `by`. */
-static void end_open(struct levels *l, size_t by, enum change_end end, const char *reason)
+static struct fate fate_of(struct levels *l, size_t level)
 {
-    for (size_t i = 0; i < by; i++)
-        if (l->items[i].end == CHANGE_LASTS) {
-            l->items[i].end = end;
-            l->items[i].ended_by = by;
-            l->items[i].reason = reason;
+    const char *reason = reason_within(l, stretch_of(l, level));
+    if (reason)
+        return (struct fate){ CHANGE_ACCEPTED, reason };
+    enum series_verdict verdict = against_base(l, level);
+    return (struct fate){ verdict == SERIES_BETTER ? CHANGE_BETTER : is_verdict_worse(verdict) ? CHANGE_LASTS : CHANGE_BACK, NULL };
+}
+
+/* Judges a level for good: ends the changes that last where it is not worse, and accepts it if it is better or has a reason. */
+static void judge_level(struct levels *l, size_t level)
+{
+    if (level == 0)
+        return;
+    size_t by = level - 1;
+    struct fate f = fate_of(l, level);
+    l->items[by].end = f.end;
+    l->items[by].reason = f.reason;
+    if (f.end == CHANGE_LASTS)
+        return;
+    for (; l->first_open < by; l->first_open++) {
+        struct series_level *open = &l->items[l->first_open];
+        if (open->end == CHANGE_LASTS) {
+            open->end = f.reason ? CHANGE_ACCEPTED : CHANGE_REPAIRED;
+            open->ended_by = by;
+            open->reason = f.reason;
         }
-}
-
-/* Says of every change what became of it, by the points that have arrived. */
-static void judge_levels(struct levels *l)
-{
-    l->base = 0;
-    for (size_t i = 0; i < l->n_items; i++) {
-        struct series_level *level = &l->items[i];
-        const char *reason = reason_within(l, stretch_of(l, i + 1));
-        enum series_verdict verdict = reason ? SERIES_STEADY : against_base(l, i + 1);
-        level->reason = reason;
-        level->end = reason ? CHANGE_ACCEPTED : verdict == SERIES_BETTER ? CHANGE_BETTER : is_verdict_worse(verdict) ? CHANGE_LASTS : CHANGE_BACK;
-        if (level->end != CHANGE_LASTS)
-            end_open(l, i, reason ? CHANGE_ACCEPTED : CHANGE_REPAIRED, reason);
-        if (reason || level->end == CHANGE_BETTER)
-            l->base = i + 1;
     }
-    if (series_is_worse(l->items, l->n_items))
-        l->accepted_median = stretch_median(l, stretch_of(l, l->base));
+    if (f.reason || f.end == CHANGE_BETTER)
+        l->base = level;
 }
 
-/* True if the newest points have left a level that is worse, and are back at the accepted one. The worse level is known by its newest points, so that
- * every point takes the same time. */
-static bool is_back(struct series_change *out, struct levels *l)
+/* True if the newest points have left a level that is worse, and are back at the accepted one. */
+static bool is_back(struct series_change *out, struct levels *l, struct level_evidence e)
 {
-    enum { MOST_WORSE = 100 };
-    static const size_t newest[] = { SERIES_LEAST_NEW, 10, 20 };
-    struct stretch b = stretch_of(l, l->base), last = stretch_of(l, l->n_items);
-    for (size_t k = 0; k < sizeof newest / sizeof *newest && last.end - last.from >= newest[k] + SERIES_LEAST_NEW; k++) {
-        struct stretch now = { last.end - newest[k], last.end }, worse = { now.from - min_u64(now.from - last.from, MOST_WORSE), now.from };
-        double here = stretch_median(l, now), there = stretch_median(l, worse);
-        size_t from;
-        if (fabs(here - l->accepted_median) > fabs(here - there)
-            || !series_left(&from, l->x + last.from, last.end - last.from, newest[k], here > there))
-            continue;
-        if (b.end - b.from >= SERIES_LEAST_POINTS && is_verdict_worse(tested(l, b, now)))
-            continue;
-        *out = (struct series_change){ .verdict = l->rule->better == 0 ? SERIES_CHANGED : SERIES_BETTER, .from = from, .found = last.end - last.from - 1,
-                                       .before = stretch_median(l, (struct stretch){ last.from, now.from }), .after = here };
-        return true;
-    }
-    return false;
+    struct stretch base = stretch_of(l, l->base), last = stretch_of(l, l->n_items);
+    if (!series_may_return(e))
+        return false;
+    double accepted = stretch_median(l, base);
+    if (!series_returns(out, &l->points, e, accepted > stretch_median(l, last), l->rule))
+        return false;
+    struct stretch worse = { last.from, last.from + out->from }, now = { worse.end, last.end };
+    double here = stretch_median(l, now);
+    return fabs(here - accepted) <= fabs(here - stretch_median(l, worse)) && !is_verdict_worse(compare_levels(l, base, now));
 }
 
+/* The points that have arrived, from one on, as those of the latest level. */
+static void begin_points(struct levels *l, size_t from)
+{
+    level_points_restart(&l->points, l->x + from);
+    while (l->points.n < l->n - from)
+        level_points_add(&l->points);
+}
+
+/* The change is in points of the level before. */
 static void level_begin(struct levels *l, struct series_change c)
 {
     size_t start = stretch_of(l, l->n_items).from;
     c.from += start;
     c.found += start;
+    c.before = statistics_median(l->x + start, c.from - start, &l->scratch);
+    c.after = statistics_median(l->x + c.from, l->n - c.from, &l->scratch);
     ARENA_APPEND(l->a, l->items, l->n_items, l->cap, (struct series_level){ .change = c });
+    judge_level(l, l->n_items - 1);
+    begin_points(l, c.from);
 }
 
 static bool is_accepted_now(const struct levels *l)
@@ -140,24 +170,49 @@ static bool is_accepted_now(const struct levels *l)
     return false;
 }
 
+/* A change told by few new points may be dated a few points off, and these would look like a change of the new level. It is dated again when the
+ * level has ten points, and twenty. */
+static void date_again(struct levels *l)
+{
+    struct series_change *c = &l->items[l->n_items - 1].change;
+    struct stretch before = newest_of(stretch_of(l, l->n_items - 1));
+    join_stretches(l, before, (struct stretch){ c->from, l->n });
+    size_t from = before.from + level_split(&l->compared, c->after > c->before, &c->correlation);
+    if (from == c->from || from > c->found || from + SERIES_FEWEST > l->n)
+        return;
+    c->from = from;
+    begin_points(l, from);
+}
+
+static void take_point(struct levels *l)
+{
+    l->n++;
+    level_points_add(&l->points);
+    if (l->n_items && (l->points.n == SERIES_FEWEST || l->points.n == 2 * SERIES_FEWEST))
+        date_again(l);
+    struct level_evidence e = level_evidence(&l->points);
+    struct series_change c = series_verdict(&l->points, e, l->rule);
+    if (c.verdict != SERIES_STEADY || (l->is_worse && is_back(&c, l, e)))
+        level_begin(l, c);
+    else if (!is_accepted_now(l))
+        return;
+    l->is_worse = l->n_items && fate_of(l, l->n_items).end == CHANGE_LASTS;
+}
+
 size_t series_levels(struct series_level **out, const double *x, size_t n, const struct series_rule *rule, const struct series_acceptance *accepted,
                      size_t n_accepted, struct arena *a)
 {
+    struct arena memory = {0};
     struct levels l = { .x = x, .rule = rule, .accepted = accepted, .n_accepted = n_accepted, .a = a };
-    while (l.n++ < n) {
-        struct stretch last = stretch_of(&l, l.n_items);
-        arena_reset(&l.scratch);
-        struct series_change c = series_judge(x + last.from, l.n - last.from, rule, &l.scratch);
-        bool changed = c.verdict != SERIES_STEADY && c.verdict != SERIES_SHORT;
-        if (changed || (series_is_worse(l.items, l.n_items) && is_back(&c, &l)))
-            level_begin(&l, c);
-        else if (!is_accepted_now(&l))
-            continue;
-        judge_levels(&l);
-    }
-    l.n = n;
-    judge_levels(&l);
+    l.joined = ARENA_ARRAY(&memory, double, 2 * MOST_COMPARED);
+    level_points_create(&l.points, x, n, &memory);
+    level_points_create(&l.compared, l.joined, 2 * MOST_COMPARED, &memory);
+    l.compared.unit = l.points.unit;
+    while (l.n < n)
+        take_point(&l);
+    judge_level(&l, l.n_items);
     arena_free(&l.scratch);
+    arena_free(&memory);
     *out = l.items;
     return l.n_items;
 }

@@ -33,7 +33,7 @@ perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); my $m = $o->{metrics
 result $? "json"
 head -10 "$work/steady.csv" >"$work/short.csv"
 run watch "$work/short.csv"
-gives 0 'too short to judge: 9 points, want at least 10' "a short one is not judged, and says so"
+gives 0 'step_time_s: not judged before line 21: 9 points' "a short one is not judged, and says so"
 
 # What counts is whether the latest level is worse than the accepted one.
 awk -F, -v OFS=, 'NR > 41 && NR < 82 { $2 += 0.6 } { print }' "$work/steady.csv" >"$work/repaired.csv"
@@ -80,9 +80,16 @@ awk -F, 'NR == 1 { print "c,a_s,b_s"; next } { print $1 "," $2 "," 5 }' "$work/s
 run watch "$work/two.csv" --metric a_s,b_s
 [ $status -eq 1 ] && grep -q '^a_s: CHANGED' "$work/out" && grep -q '^b_s: steady' "$work/out"
 result $? "or as columns" "$(cat "$work/out" "$work/err")"
+head -116 "$work/slower.csv" >"$work/young.csv"
+run watch "$work/young.csv" --accept why
+run watch "$work/young.csv"
+gives 0 'step_time_s: not judged before line 12' "nor is a level that was accepted 15 points after it began"
+run watch "$work/young.csv" --format json
+perl -MJSON::PP -e 'local $/; my $m = decode_json(<STDIN>)->{metrics}[0]; exit !($m->{state} eq "not judged" && $m->{judged_from} == $m->{changes}[0]{from_line} + 18)' <"$work/out"
+result $? "in json, by its point" "$(cat "$work/out")"
 awk 'BEGIN { for (i = 0; i < 17; i++) print (i < 12 ? 100 : 80) + (i * 7) % 5 / 5 }' >"$work/few.txt"
 run watch "$work/few.txt" --better higher
-gives 1 'since line 13, noticed at line 17; by few points: without a change such an order comes in 1 of 6188 cases' "a drop of 20 % is told by 17 points"
+gives 1 'since line 13, noticed at line 17' "a drop of 20 % is told by 17 points"
 if command -v gnuplot >/dev/null 2>&1; then
     run watch "$work/slower.csv" --out "$work/watch.svg"
     [ $status -eq 1 ] && grep -q '<svg' "$work/watch.svg" && ! ls "$work" | grep -q podbench-

@@ -41,12 +41,12 @@ static void what_becomes_of_a_change(void **state)
         { { { 10, 40 }, { 12, 40 }, { 11, 40 } }, { NONE }, -1, "40 worse; 80 worse", true },           /* half repaired */
         { { { 10, 40 }, { 12, 40 }, { 9, 40 } }, { NONE }, -1, "40 repaired; 80 better", false },
         { { { 10, 40 }, { 12, 40 }, { 9, 40 }, { 10, 40 } }, { NONE }, -1, "40 repaired; 80 better; 120 worse", true },
-        { { { 10, 40 }, { 12, 40 }, { 13, 40 } }, { 50, NONE }, -1, "40 accepted; 79 worse", true },
-        { { { 10, 40 }, { 12, 40 }, { 13, 40 } }, { 50, 119, NONE }, -1, "40 accepted; 79 accepted", false },
-        { { { 10, 40 }, { 12, 40 }, { 13, 40 } }, { 100, NONE }, -1, "40 accepted; 79 accepted", false },       /* the later covers both */
+        { { { 10, 40 }, { 12, 40 }, { 13, 40 } }, { 50, NONE }, -1, "40 accepted; 80 worse", true },
+        { { { 10, 40 }, { 12, 40 }, { 13, 40 } }, { 50, 119, NONE }, -1, "40 accepted; 80 accepted", false },
+        { { { 10, 40 }, { 12, 40 }, { 13, 40 } }, { 100, NONE }, -1, "40 accepted; 80 accepted", false },       /* the later covers both */
         { { { 10, 40 }, { 12, 40 }, { 10, 40 } }, { 50, NONE }, -1, "40 accepted; 80 better", false },
         { { { 10, 40 }, { 12, 40 }, { 10, 40 } }, { NONE }, 0, "40 repaired; 80 back", false },         /* any change counts */
-        { { { 10, 40 }, { 9, 40 } }, { NONE }, 0, "39 worse", true },             /* point 39 is the lowest before the change */
+        { { { 10, 40 }, { 9, 40 } }, { NONE }, 0, "40 worse", true },
     };
     struct arena a = {0};
     (void)state;
