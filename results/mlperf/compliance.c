@@ -314,9 +314,14 @@ static bool overridden(const struct compliance_run *r, size_t layer, const char 
 {
     size_t at;
     for (size_t i = layer + 1; i < r->n_layers; i++)
-        if (rule_find(r->layers[i].layer, key, &at))
+        if (!r->layers[i].layer->reviews && rule_find(r->layers[i].layer, key, &at))
             return true;
     return false;
+}
+
+static enum severity severity_of(const struct rule *rule)
+{
+    return rule->only_reviews ? SEVERITY_REVIEW : rule->only_warns ? SEVERITY_WARNING : SEVERITY_ERROR;
 }
 
 static const char *with_place(const struct compliance_run *r, const struct rule *rule, const char *text)
@@ -327,7 +332,7 @@ static const char *with_place(const struct compliance_run *r, const struct rule 
 static void report_count(struct compliance_run *r, const struct rule *rule, const struct key_state *k)
 {
     unsigned long long n = k->count;
-    enum severity absent = rule->absent_warns || rule->only_warns ? SEVERITY_WARNING : SEVERITY_ERROR;
+    enum severity absent = rule->absent_warns ? SEVERITY_WARNING : severity_of(rule);
     if (rule->occurs == OCCURS_ONCE && n == 0)
         say(r, absent, 0, rule->key, with_place(r, rule, "is not logged, want it exactly once"));
     else if (rule->occurs == OCCURS_ONCE && n > 1)
@@ -355,9 +360,9 @@ static void report_key(struct compliance_run *r, size_t layer, const struct rule
     if (overridden(r, layer, rule->key))
         return;
     for (size_t i = 0; i < k->n_bad && i < MOST_SHOWN; i++)
-        say(r, rule->only_warns ? SEVERITY_WARNING : SEVERITY_ERROR, k->bad[i].line, rule->key, k->bad[i].text);
+        say(r, severity_of(rule), k->bad[i].line, rule->key, k->bad[i].text);
     if (k->n_bad > MOST_SHOWN)
-        say(r, rule->only_warns ? SEVERITY_WARNING : SEVERITY_ERROR, 0, rule->key,
+        say(r, severity_of(rule), 0, rule->key,
             arena_printf(r->a, "and on %llu more lines", (unsigned long long)(k->n_bad - MOST_SHOWN)));
     report_count(r, rule, k);
 }
@@ -422,7 +427,7 @@ static void finish_checks(struct compliance_run *r, struct layer_run *l, const s
         bool are_names = expression_asks_constant(&left, &wanted, e) && value_names(&wanted) && expression_compute(&logged, &left, s.variables)
                       && value_names(&logged);
         const char *why = are_names ? names_differ(value_names(&logged), value_names(&wanted), r->a) : "";
-        say(r, rule->only_warns ? SEVERITY_WARNING : SEVERITY_ERROR, 0, "",
+        say(r, severity_of(rule), 0, "",
             arena_printf(r->a, "%s%s", why, rule_wants(&rule->checks[i], "", rule, r->book->edition, r->a)));
     }
     run_actions(r, l, rule, &s);
@@ -473,5 +478,6 @@ void compliance_end(struct compliance_run *r, uint64_t n_lines)
         say(r, SEVERITY_ERROR, 0, "", "has no :::MLLOG line");
     else if (r->stopped)
         say(r, SEVERITY_ERROR, 0, "", arena_printf(r->a, "the official checker stops here: %s", r->stopped));
+    out->stopped = r->stopped;
     out->passed = out->n_errors == 0;
 }

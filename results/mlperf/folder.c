@@ -79,7 +79,15 @@ void folder_names_from(struct folder_names *out, const struct judge *j, const ch
 
 const char *folder_remark(const char *path_round, const struct edition *e, struct arena *a)
 {
-    return e && *path_round && !text_is(path_round, e->round) ? arena_printf(a, "judged as %s, though the path says %s", e->round, path_round) : "";
+    bool other = e && *path_round && !text_is(path_round, e->round);
+    const char *date = edition_provisional(e), *judged = other ? arena_printf(a, "judged as %s, though the path says %s", e->round, path_round) : "";
+    return date ? arena_printf(a, "%s%s%s is provisional, rules of %s", judged, other ? "; " : "", e->round, date) : judged;
+}
+
+const char *ruleset_text(const struct edition *e, struct arena *a)
+{
+    const char *date = edition_provisional(e);
+    return date ? arena_printf(a, "%s (provisional, rules of %s)", e->ruleset, date) : e->ruleset;
 }
 
 /* ---- names of a folder ------------------------------------------------------------------------------------------- */
@@ -90,6 +98,7 @@ struct judged_log { struct log_judgement judgement; const char *path; bool read;
 
 struct folder_reading {
     struct folder *f; struct judge *j; struct package package; log_sink *sink; void *user;
+    const char *path_round;
     struct judged_log batch[MOST_AT_ONCE];
 };
 
@@ -104,7 +113,7 @@ static void name_by_path(struct folder_reading *r, const char *logged_benchmark,
     f->benchmark = names.benchmark;
     const char *wanted = r->j->options->ruleset ? r->j->options->ruleset : f->round;
     f->edition = edition_find(&r->j->rounds, wanted);
-    f->remark = folder_remark(names.round, f->edition, a);
+    f->remark = "", r->path_round = names.round;
     struct err why;
     if (strstr(f->dir, "hpc_results_"))
         f->problem = hpc_problem;
@@ -168,6 +177,16 @@ static const char *first_refused_key(const struct compliance *c, struct arena *a
     return NULL;
 }
 
+static void keep_logged(struct package *p, const struct log_judgement *l)
+{
+    const struct { const char **slot, *logged; } texts[] = {
+        { &p->logged.division, l->division }, { &p->logged.org, l->run.org }, { &p->logged.platform, l->run.platform }, { &p->logged.status, l->run.availability },
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (!*texts[i].slot || !**texts[i].slot)
+            *texts[i].slot = texts[i].logged ? utf8_text(arena_strdup(p->a, texts[i].logged), p->a) : "";
+}
+
 static void keep_run(struct folder_reading *r, const struct log_judgement *l, size_t index)
 {
     struct run_entry *e = &r->f->runs[index];
@@ -176,9 +195,12 @@ static void keep_run(struct folder_reading *r, const struct log_judgement *l, si
     e->converged = run->success && !run->problem;
     e->problem = run->problem;          /* a constant, so it outlives the log */
     e->has_seed = l->n_seeds > 0, e->bad_seed = l->bad_seed != NULL, e->bad_lines = run->has_bad_line;
-    e->start_ms = run->run_start_ms, e->minutes = run->time_to_train_s / 60, e->point = l->point;
+    e->start_ms = run->run_start_ms, e->minutes = run->time_to_train_s / 60, e->point = l->point, e->last_train_samples = l->last_train_samples;
     e->n_errors = l->compliance.n_errors, e->n_warnings = l->compliance.n_warnings;
     e->refused_key = first_refused_key(&l->compliance, r->package.a);
+    e->benchmark = l->benchmark ? arena_strdup(r->package.a, l->benchmark) : "";
+    e->stops = l->stops ? arena_strdup(r->package.a, l->stops) : NULL;
+    keep_logged(&r->package, l);
     keep_measures(e->measures, run);
     e->measures[MEASURE_SAMPLES] = samples_of(l);
     keep_seeds(&r->package, l, index);
@@ -343,9 +365,11 @@ void folder_judge(struct folder *out, struct judge *j, const char *dir, char *co
     for (size_t i = 0; i < n; i++)
         out->runs[i].file = logs[i];
     read_logs(&r, a);
+    out->remark = folder_remark(r.path_round, out->edition, a);
     refuse_folder(out, j, a);
     if (out->problem)
         return;
     package_judge(&r.package);
     compute_score(out, a);
+    package_note_disagreements(&r.package);
 }

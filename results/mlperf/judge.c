@@ -165,9 +165,12 @@ struct log_facts {
     struct impossible number;
     uint64_t early_line, back_line, other_seed_line;    /* the first evaluation timed before run_start, and before another; the first seed unlike the
                                                          * others; 0 if none */
-    double last_eval_ms;
+    uint64_t lost_line, n_lost;         /* the first line of several records, and how many; 0 if none */
+    uint64_t second_run_line;           /* an init_start after run_stop; 0 if none */
+    uint64_t n_other_lines;             /* lines that are no records */
+    double last_eval_ms, point;         /* point: the convergence point so far; a run_stop makes it the log's */
     const char *first_seed;
-    bool stopped, has_error_line;
+    bool initialised, stopped, has_error_line;
     struct arena *a;
 };
 
@@ -180,15 +183,21 @@ static void note_batch(struct log_judgement *out, const struct mllog_line *l)
     out->batch = batch;
 }
 
-/* True for what Python's int() accepts: numbers, and a text that is a whole number. */
-static bool is_python_int(const json_t *v)
+const char *python_int(const json_t *v, struct arena *a)
 {
     double x;
-    uint64_t n;
     const char *text = json_is_string(v) ? json_string_value(v) : "";
+    if (json_is_integer(v))
+        return arena_printf(a, "%lld", (long long)json_integer_value(v));
     if (mllog_number(v, &x))
-        return isfinite(x);
-    return parse_u64(text + strspn(text, " +-"), &n);
+        return isfinite(x) ? arena_printf(a, "%.0f", trunc(x) + 0.0) : NULL;
+    text += strspn(text, " \t\r\n");
+    bool minus = *text == '-';
+    text += *text == '-' || *text == '+';
+    size_t n = strspn(text, "0123456789"), zeros = strspn(text, "0");
+    if (n == 0 || text[n + strspn(text + n, " \t\r\n")] != 0)
+        return NULL;
+    return zeros == n ? "0" : arena_printf(a, "%s%.*s", minus ? "-" : "", (int)(n - zeros), text + zeros);
 }
 
 static void note_seed(struct log_facts *f, const struct mllog_line *l)
@@ -202,16 +211,16 @@ static void note_seed(struct log_facts *f, const struct mllog_line *l)
         f->first_seed = arena_strdup(f->a, shown);
     else if (!f->other_seed_line && !text_is(f->first_seed, shown))
         f->other_seed_line = l->line;
-    if (!is_python_int(l->value)) {
+    const char *seed = python_int(l->value, f->a);
+    if (!seed) {
         if (!out->bad_seed)
             out->bad_seed = arena_strdup(f->a, shown);
         return;
     }
     mllog_show(json_object_get(l->metadata, "file"), file);
     mllog_show(json_object_get(l->metadata, "lineno"), line);
-    char all[200];
-    int n = snprintf(all, sizeof all, "%s|%s|%s", file, line, shown);
-    ARENA_APPEND(f->a, out->seeds, out->n_seeds, out->cap_seeds, (struct seed_seen){ .hash = hash_bytes(all, (size_t)n, 0), .line = l->line });
+    const char *all = arena_printf(f->a, "%s|%s|%s", file, line, seed);
+    ARENA_APPEND(f->a, out->seeds, out->n_seeds, out->cap_seeds, (struct seed_seen){ .hash = hash_bytes(all, strlen(all), 0), .line = l->line });
 }
 
 static bool is_point_key(struct log_facts *f, const char *key)
@@ -231,18 +240,33 @@ static void note_point(struct log_facts *f, const struct mllog_line *l)
     const struct benchmark_rules *b = out->rules;
     struct rule_scope s = rule_scope_of(l->value, l->metadata, l->time_ms, NULL);
     struct value v;
-    if (!b || !b->point.text || f->stopped || !is_point_key(f, l->key) || (b->terms->take == TAKE_FIRST && !isnan(out->point)))
+    if (!b || !b->point.text || !is_point_key(f, l->key) || (b->terms->take == TAKE_FIRST && !isnan(f->point)))
         return;
-    if ((!b->where.text || expression_holds(&b->where, s.variables) == TRUTH_YES) && expression_compute(&v, &b->point, s.variables) && v.kind == VALUE_NUMBER)
-        out->point = rint(v.number * 1e3) / 1e3;
+    if (b->where.text && expression_holds(&b->where, s.variables) != TRUTH_YES)
+        return;
+    if (expression_compute(&v, &b->point, s.variables) && v.kind == VALUE_NUMBER)
+        f->point = rint(v.number * 1e3) / 1e3;
+    else if (!out->stops)
+        out->stops = arena_printf(f->a, "line %" PRIu64 ": %s has no %s that is a number", l->line, l->key, strrchr(b->terms->point, '.') + 1);
 }
 
-/* Notes the first batch or evaluation whose number cannot be a count. */
+/* A run_stop makes the last point before it the log's; a later one does so again. */
+static void note_stop(struct log_facts *f, const struct mllog_line *l)
+{
+    if (!text_is(l->key, "run_stop"))
+        return;
+    f->stopped = true;
+    f->out->point = f->point;
+    if (!json_object_get(l->metadata, "status") && !f->out->stops)
+        f->out->stops = arena_printf(f->a, "line %" PRIu64 ": run_stop has no status", l->line);
+}
+
+/* Notes the first batch or evaluation whose number cannot be a count. An epoch_num may be a placeholder where it is not the convergence point. */
 static void note_impossible_number(struct log_facts *f, const struct mllog_line *l)
 {
     static const double most = 9007199254740992;        /* 2^53: counts beyond it are not exact */
-    bool batch = text_is(l->key, "global_batch_size");
-    const json_t *v = batch ? l->value : text_is(l->key, "eval_accuracy") ? json_object_get(l->metadata, "epoch_num") : NULL;
+    bool batch = text_is(l->key, "global_batch_size"), by_epoch = !f->out->rules || text_is(f->out->rules->terms->point, "m.epoch_num");
+    const json_t *v = batch ? l->value : by_epoch && text_is(l->key, "eval_accuracy") ? json_object_get(l->metadata, "epoch_num") : NULL;
     double x;
     char shown[MLLOG_SHOWN_BYTES];
     if (!v || json_is_null(v) || f->number.text)
@@ -256,10 +280,8 @@ static void note_impossible_number(struct log_facts *f, const struct mllog_line 
 static void note_gathered_line(void *user, const struct mllog_line *l)
 {
     struct log_facts *f = user;
-    bool stopped = f->stopped;
-    f->stopped = false;
     note_point(f, l);
-    f->stopped = stopped;
+    f->out->point = f->point;
 }
 
 static void note_times(struct log_facts *f, const struct mllog_line *l)
@@ -286,7 +308,10 @@ static void note_line(struct log_facts *f, const struct mllog_line *l)
         eval_review_line(&f->evaluations, f->out->rules->terms->benchmark, f->out->batch, l);
     if (text_is(l->key, "train_samples") && mllog_number_loose(l->value, &samples))
         f->out->last_train_samples = samples;
-    f->stopped = f->stopped || text_is(l->key, "run_stop");
+    note_stop(f, l);
+    f->initialised = f->initialised || text_is(l->key, "init_stop");
+    if (f->stopped && f->initialised && !f->second_run_line && text_is(l->key, "init_start"))
+        f->second_run_line = l->line;
 }
 
 static bool read_log_lines(struct log_facts *f, const char *path, bool follow, struct compliance_run *c, const struct watch *watch, struct err *err)
@@ -306,10 +331,16 @@ static bool read_log_lines(struct log_facts *f, const char *path, bool follow, s
             run_fold_bad_line(fold);
             continue;
         }
-        compliance_line(c, &l);
         run_fold_line(fold, &l);
         note_line(f, &l);
+        if (!f->second_run_line)        /* a second run is reported by its begin alone */
+            compliance_line(c, &l);
+        if (reader.lost_record && f->n_lost++ == 0)
+            f->lost_line = l.line;
     }
+    f->n_other_lines = reader.line - out->run.n_lines;
+    if (!f->stopped)
+        out->point = f->point;
     mllog_close(&reader);
     watch_report(watch, NULL, 0, 0);
     run_fold_end(fold, out->rules ? out->rules->terms->unit : "");
@@ -358,10 +389,37 @@ static void warn_of_status(struct log_judgement *out, struct arena *a)
             arena_printf(a, "status '%.60s' is neither success nor aborted: taken for a run that did not converge", status) }, a);
 }
 
+/* Warns of lines that the official checkers pass over, and says which one counts where several could. */
+static void warn_of_repeats(const struct log_facts *f)
+{
+    const struct run_log *r = &f->out->run;
+    struct compliance *c = &f->out->compliance;
+    if (f->n_lost)
+        compliance_say(c, (struct log_message){ SEVERITY_WARNING, f->lost_line, "", arena_printf(f->a, "holds several records, of which only the last counts"
+                       " (%" PRIu64 " such line%s in this log)", f->n_lost, plural(f->n_lost)) }, f->a);
+    if (r->n_run_starts > 1)
+        compliance_say(c, (struct log_message){ SEVERITY_WARNING, r->run_start_line, "run_start", "is the one that is scored: the last before run_stop" }, f->a);
+    if (r->other_stop_line)
+        compliance_say(c, (struct log_message){ SEVERITY_WARNING, r->other_stop_line, "run_stop", arena_printf(f->a, "has another status than the one before: "
+                       "the first run_stop ends the time, the last says whether the run converged, here '%.60s'", r->status ? r->status : "") }, f->a);
+}
+
+static void refuse_second_run(const struct log_facts *f)
+{
+    struct compliance *c = &f->out->compliance;
+    if (!f->second_run_line)
+        return;
+    compliance_say(c, (struct log_message){ SEVERITY_ERROR, f->second_run_line, "init_start",
+                   "a second run begins here, after run_stop: a log holds one run, so split the file" }, f->a);
+    c->passed = false;
+}
+
 /* Notes for reviewers; they fail nothing. */
 static void add_review_notes(const struct log_facts *f)
 {
     struct compliance *c = &f->out->compliance;
+    if (f->out->edition->framework_log && f->n_other_lines == 0 && f->out->run.n_lines)
+        compliance_say(c, (struct log_message){ SEVERITY_REVIEW, 0, "", "holds records alone: the written rules want the whole log of the framework in it" }, f->a);
     if (f->early_line)
         compliance_say(c, (struct log_message){ SEVERITY_REVIEW, f->early_line, "eval_accuracy", "its time is before run_start" }, f->a);
     if (f->back_line)
@@ -387,12 +445,16 @@ bool log_judge(struct log_judgement *out, struct judge *j, const char *path, boo
     if (has_terms && !judge_benchmark(&out->rules, j, out->edition, name, err))
         return false;
     layer_queue_fill(&queue, &calls, book, a);
-    struct log_facts facts = { .out = out, .a = a };
+    struct log_facts facts = { .out = out, .point = NAN, .a = a };
     struct compliance_run *c = compliance_start(book, &queue, &out->compliance, note_gathered_line, &facts, a);
     if (!read_log_lines(&facts, path, follow, c, &j->options->watch, err))
         return false;
     compliance_end(c, out->run.n_lines);
+    if (out->compliance.stopped)
+        out->stops = out->compliance.stopped;
+    refuse_second_run(&facts);
     refuse_impossible(&facts);
+    warn_of_repeats(&facts);
     warn_of_status(out, a);
     add_review_notes(&facts);
     if (j->options->train_samples && out->rules && out->rules->terms->train_samples && !isnan(out->last_train_samples))

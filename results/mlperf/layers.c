@@ -64,6 +64,11 @@ void layer_queue_fill(struct layer_queue *out, const struct layer_calls *c, cons
     call_layer(out, &(struct action){ .name = "common" }, "", b, a);
     for (size_t i = 0; i < out->n && !out->missing; i++)
         call_layers_of(out, out->layers[i], c, b, a);
+    for (size_t i = 0, n = out->n; i < n && out->n < MOST_LAYERS; i++) {
+        const struct rule_layer *review = rule_layer_find(b, arena_printf(a, "%s" LAYER_REVIEW, out->layers[i]->name));
+        if (review)
+            out->layers[out->n++] = review;
+    }
 }
 
 /* ---- demands: layers called for as a log with these values would ------------------------------------------- */
@@ -80,7 +85,7 @@ static bool later_layer_has(const struct layer_queue *q, size_t layer, const cha
 {
     size_t at;
     for (size_t i = layer + 1; i < q->n; i++)
-        if (rule_find(q->layers[i], key, &at))
+        if (!q->layers[i]->reviews && rule_find(q->layers[i], key, &at))
             return true;
     return false;
 }

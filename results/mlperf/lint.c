@@ -66,6 +66,9 @@ static void lint_folder(void *user, const char *dir, char *const *logs, size_t n
     l->counts.folders++;
     l->counts.folders_passed += f.passed;
     l->failed = l->failed || !f.passed;
+    l->provisional = l->provisional ? l->provisional : edition_provisional(f.edition);
+    for (size_t i = 0; i < f.n_notes; i++)
+        l->counts.warnings += f.notes[i].severity == SEVERITY_WARNING, l->counts.reviews += f.notes[i].severity == SEVERITY_REVIEW;
     lint_print_folder(l, &f, a);
 }
 
@@ -91,13 +94,14 @@ static bool lint_log(struct lint *l, const char *path, struct err *err)
         arena_free(&a);
         return fail(err, "%s: %s", path, hpc_problem);
     }
-    const char *remark = folder_remark(names.round, e, &a);
+    const char *remark = e && *names.round && !text_is(names.round, e->round) ? folder_remark(names.round, e, &a) : "";
     if (*remark)
         l->notice(path, remark);
     bool good = e || !*round ? log_judge(&j, l->judge, path, true, e, *names.benchmark ? names.benchmark : NULL, &a, &why)
                              : edition_unknown(&l->judge->rounds, round, &why);
     if (good) {
-            count_log(l, &j);
+        count_log(l, &j);
+        l->provisional = l->provisional ? l->provisional : edition_provisional(j.edition);
         l->failed = l->failed || !j.compliance.passed;
         lint_print_log(l, NULL, path, &j, &a);
     } else {

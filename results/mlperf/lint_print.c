@@ -71,6 +71,12 @@ static bool shows_message(const struct lint *l, const struct log_message *m)
     return shows(l, m->severity != SEVERITY_ERROR);
 }
 
+/* A warning about a package is shown with the failures: the official tools would end, or judge it as something else. */
+static bool shows_note(const struct lint *l, const struct log_message *m)
+{
+    return shows(l, m->severity == SEVERITY_REVIEW);
+}
+
 static bool shows_part(const struct lint *l, const struct folder *f, int part)
 {
     return shows(l, f->parts[part].state != PART_FAILED);
@@ -91,7 +97,7 @@ static void text_log(struct lint *l, const struct folder *f, const char *path, c
     }
     if (!f && shows(l, j->compliance.passed))
         fprintf(l->out, "%s: %s: %s %s by the rules of %s\n", path, pass_or_fail(j->compliance.passed), j->division ? j->division : "no division",
-                j->benchmark ? j->benchmark : "no benchmark", j->edition->ruleset);
+                j->benchmark ? j->benchmark : "no benchmark", ruleset_text(j->edition, l->d.arena));
 }
 
 static void text_folder(struct lint *l, const struct folder *f, struct arena *a)
@@ -107,6 +113,9 @@ static void text_folder(struct lint *l, const struct folder *f, struct arena *a)
     for (int i = 0; i < N_PACKAGE_PARTS; i++)
         if (shows_part(l, f, i))
             fprintf(l->out, "%s: %s: %s: %s\n", dir, package_part_names[i], part_state_names[f->parts[i].state], f->parts[i].text);
+    for (size_t i = 0; i < f->n_notes; i++)
+        if (shows_note(l, &f->notes[i]))
+            fprintf(l->out, "%s: %s: %s\n", dir, severity_names[f->notes[i].severity], f->notes[i].text);
     if (shows(l, f->passed))
         fprintf(l->out, "%s: %s: %s %s: %llu of %zu logs pass (%s)\n", dir, pass_or_fail(f->passed), f->division, f->benchmark,
                 (unsigned long long)count_passed(f), f->n, *f->remark ? f->remark : f->edition->round);
@@ -119,17 +128,17 @@ struct message_line { const char *severity, *path, *key, *text; uint64_t line; }
 static const struct table_column message_columns[] = { C(severity), C(path), C(line), C(key), C(text) };
 #undef C
 
-static void json_message(struct lint *l, const char *path, const struct log_message *m)
+static void json_message(struct lint *l, const char *path, const struct log_message *m, bool shown)
 {
     const struct table t = TABLE(message_columns, struct message_line);
-    if (shows_message(l, m))
+    if (shown)
         json_array_append_new(l->messages, table_row_json(&t, &(struct message_line){ severity_names[m->severity], path, m->key, m->text, m->line }));
 }
 
 static void json_log(struct lint *l, const char *path, const struct compliance *c)
 {
     for (size_t i = 0; i < c->n_messages; i++)
-        json_message(l, path, &c->messages[i]);
+        json_message(l, path, &c->messages[i], shows_message(l, &c->messages[i]));
 }
 
 struct rcp_line { bool pass, counts; double submission_mean, reference_mean, reference_sd, max_speedup, least_mean, scaling; const char *text; };
@@ -159,6 +168,8 @@ static const struct table_column folder_columns[] = {
 static void json_folder(struct lint *l, const struct folder *f, struct arena *a)
 {
     const struct table t = TABLE(folder_columns, struct folder_line);
+    for (size_t i = 0; i < f->n_notes; i++)
+        json_message(l, utf8_text(f->dir, a), &f->notes[i], shows_note(l, &f->notes[i]));
     if (!shows(l, f->passed))
         return;
     json_t *checks = json_object();
@@ -197,7 +208,7 @@ static const struct table lint_table = TABLE(lint_columns, struct lint_row);
 static void add_lint_row(struct lint *l, struct lint_row line, const struct rcp_verdict *rcp, const char *group, enum judged judged, const char *message)
 {
     struct arena *a = l->d.arena;
-    if (!shows(l, judged != JUDGED_FAIL))
+    if (!shows(l, judged != JUDGED_FAIL) && !text_is(line.check, "note"))
         return;
     line.submission_mean = rcp ? rcp->submission_mean : (double)NAN, line.batch_size = rcp ? rcp->batch : (double)NAN;
     line.rcp_mean = rcp ? rcp->limit.mean : (double)NAN, line.rcp_stdev = rcp ? rcp->limit.sd : (double)NAN;
@@ -207,7 +218,7 @@ static void add_lint_row(struct lint *l, struct lint_row line, const struct rcp_
     if (l->format == FORMAT_CSV)
         table_write_csv_row(l->out, &lint_table, &line);
     else
-        judgements_add(&l->d.judged, (struct judgement){ .group = arena_strdup(a, group), .name = arena_printf(a, "%s: %s", line.path, line.check),
+        judgements_add(&l->d.judged, (struct judgement){ .group = arena_strdup(a, group), .name = arena_printf(a, "%s: %s%s", line.path, line.check, line.ruleset && strchr(line.ruleset, ' ') ? strchr(line.ruleset, ' ') : ""),
                        .file = arena_strdup(a, line.path), .line = 1, .judged = judged, .message = arena_strdup(a, why) }, a);
 }
 
@@ -218,7 +229,7 @@ static void rows_of_log(struct lint *l, const struct folder *f, const char *path
     struct lint_row line = {
         .round = f ? f->round : j->edition->round, .division = f ? f->division : j->division, .submitter = f ? f->submitter : j->run.org,
         .system = f ? f->system : j->run.platform, .benchmark = f ? f->benchmark : j->benchmark, .file = path_name(path), .check = "compliance",
-        .ruleset = j->edition->ruleset, .verdict = pass_or_fail(passed), .refused = refused,
+        .ruleset = ruleset_text(j->edition, a), .verdict = pass_or_fail(passed), .refused = refused,
         .warnings = keys_of(&j->compliance, SEVERITY_WARNING, a), .path = path };
     add_lint_row(l, line, NULL, f ? utf8_text(f->dir, a) : path, passed ? JUDGED_PASS : JUDGED_FAIL, refused);
 }
@@ -228,12 +239,17 @@ static void rows_of_folder(struct lint *l, const struct folder *f, struct arena 
     static const enum judged judged[] = { [PART_UNTESTED] = JUDGED_SKIP, [PART_PASSED] = JUDGED_PASS, [PART_FAILED] = JUDGED_FAIL,
                                           [PART_BYPASSED] = JUDGED_SKIP };
     struct lint_row line = { .round = f->round, .division = f->division, .submitter = f->submitter, .system = f->system, .benchmark = f->benchmark,
-                               .ruleset = f->edition ? f->edition->ruleset : NULL, .path = utf8_text(f->dir, a) };
+                               .ruleset = f->edition ? ruleset_text(f->edition, a) : NULL, .path = utf8_text(f->dir, a) };
     for (int i = 0; i < N_PACKAGE_PARTS && !f->problem; i++) {
         const struct part_verdict *part = &f->parts[i];
         line.check = package_part_names[i], line.verdict = part_state_names[part->state], line.detail = part->text;
         add_lint_row(l, line, i == PACKAGE_CONVERGENCE && f->has_rcp ? &f->rcp : NULL, line.path, judged[part->state], part->text);
     }
+    for (size_t i = 0; i < f->n_notes; i++)
+        if (shows_note(l, &f->notes[i])) {
+            line.check = "note", line.verdict = severity_names[f->notes[i].severity], line.detail = f->notes[i].text;
+            add_lint_row(l, line, NULL, line.path, JUDGED_SKIP, line.detail);
+        }
     line.check = "package", line.verdict = pass_or_fail(f->passed), line.detail = f->problem ? f->problem : f->remark;
     add_lint_row(l, line, NULL, line.path, f->passed ? JUDGED_PASS : JUDGED_FAIL, line.detail);
 }
@@ -265,7 +281,7 @@ void lint_print_remark(struct lint *l, const char *path, const char *text)
     if (l->format == FORMAT_TEXT && shows(l, true))
         fprintf(l->out, "%s: %s: %s\n", path, review, text);
     else if (l->format == FORMAT_JSON)
-        json_message(l, path, &(struct log_message){ SEVERITY_REVIEW, 0, "", text });
+        json_message(l, path, &(struct log_message){ SEVERITY_REVIEW, 0, "", text }, shows(l, true));
     else if (l->format != FORMAT_TEXT)
         add_lint_row(l, (struct lint_row){ .check = "systems", .verdict = review, .detail = text, .path = path }, NULL, "systems", JUDGED_SKIP, text);
 }
@@ -288,5 +304,7 @@ void lint_print_foot(struct lint *l)
                       " warning%s, %" PRIu64 " for review, %" PRIu64 " not read", c->folders_passed, c->folders, c->logs_passed, c->logs, c->errors,
                       plural(c->errors), c->warnings, plural(c->warnings), c->reviews, c->skipped);
     document_member(&l->d, "counts", table_row_json(&counts, c));
+    if (l->provisional)
+        document_member(&l->d, "provisional", json_pack("s+", "rules of ", l->provisional));
     document_member(&l->d, "pass", json_boolean(!l->failed));
 }

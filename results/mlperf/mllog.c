@@ -155,6 +155,21 @@ static char *buffer_room(struct mllog_reader *r, char *buffer, size_t *cap, size
     return larger;
 }
 
+/* Ranks that write at once may put several records on a line; the official parser takes the last one. */
+static void keep_last_record(struct mllog_reader *r)
+{
+    char *last = NULL;
+    for (char *at = r->raw; r->n_raw && (at = memmem(at, r->n_raw - (size_t)(at - r->raw), token, TOKEN_LENGTH)); at++)
+        last = at + TOKEN_LENGTH;
+    r->lost_record = last != NULL;
+    if (!last)
+        return;
+    while (last < r->raw + r->n_raw && isspace((unsigned char)*last))
+        last++;
+    r->n_raw -= (size_t)(last - r->raw);
+    memmove(r->raw, last, r->n_raw);
+}
+
 /* Reads the rest of the record into r->raw, without white space at its ends. Returns false when it is too long. */
 static bool read_event(struct mllog_reader *r)
 {
@@ -175,6 +190,7 @@ static bool read_event(struct mllog_reader *r)
     while (n > 0 && isspace((unsigned char)r->raw[n - 1]))
         n--;
     r->n_raw = n;
+    keep_last_record(r);
     return true;
 }
 

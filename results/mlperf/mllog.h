@@ -2,7 +2,7 @@
 /*
  * mllog.h - MLPerf Training logs: lines read and written one at a time, and a whole log folded into one run.
  *
- * A line counts when it holds the token ":::MLLOG "; the text before the token is ignored, and the rest must be one
+ * A line counts when it holds the token ":::MLLOG "; the text before its last token is ignored, and the rest must be one
  * JSON object as Python's json module reads it (so Infinity, -Infinity and NaN are numbers). The official parser reads
  * files as Latin-1; here bytes that are valid UTF-8 are kept. A line may end in \n, \r\n or \r, or at the end of the
  * file.
@@ -24,6 +24,7 @@ struct mllog_reader {
     FILE *f;
     uint64_t line;                      /* number of the line just read, from 1 */
     bool after_newline;
+    bool lost_record;                   /* the line just read holds more tokens: only the record after the last one counts */
     struct arena arena;                 /* owns the three buffers */
     char *block; size_t at, end;        /* the part of the file that is being read, and what of it is left */
     char *raw, *clean;
@@ -84,13 +85,16 @@ const char *mllog_real(double x, struct arena *a);      /* the shortest JSON num
 /* Numbers that the log does not have are NaN, texts NULL. */
 struct run_log {
     const char *path;
-    const char *org, *platform, *status;
+    const char *org, *platform, *status;        /* status: of the last run_stop */
+    const char *availability;           /* submission_status */
     uint64_t n_lines;
     bool has_bad_line;
     const char *problem;                /* why the times or counts are impossible; NULL if they are not */
-    bool success;                       /* the status of run_stop */
-    double run_start_ms, run_stop_ms;   /* the first of each, since the epoch */
-    double time_to_train_s;             /* first run_start to first run_stop */
+    bool success;                       /* the status of the last run_stop, which the reference test reads */
+    double run_start_ms, run_stop_ms;   /* the first run_stop and the last run_start before it, since the epoch */
+    uint64_t run_start_line, n_run_starts;      /* the line of the run_start that counts; how many come before run_stop */
+    uint64_t other_stop_line;           /* the last run_stop, if its status is not that of the one before; else 0 */
+    double time_to_train_s;
     double init_s;                      /* first init_start to first init_stop */
     double startup_s;                   /* run_start to the first block or epoch */
     double global_batch, grad_accum, train_samples;

@@ -28,6 +28,7 @@ struct log_message {
 
 struct compliance {
     bool passed;
+    const char *stopped;                /* why the official checker ends with an exception; NULL if it does not */
     uint64_t n_errors, n_warnings;
     struct log_message *messages;
     size_t n_messages, cap_messages;
@@ -103,6 +104,7 @@ struct log_judgement {
     struct seed_seen *seeds;
     size_t n_seeds, cap_seeds;
     const char *bad_seed;               /* a seed that is not a whole number; NULL if none */
+    const char *stops;                  /* the place at which the official checkers end with an exception, "line 7: ..."; NULL if none */
 };
 
 /* edition and benchmark come from the path; NULL: as the log says. Fails when the file cannot be read, or its round
@@ -131,9 +133,12 @@ struct run_entry {
     bool compliant, converged;          /* converged: its status says success */
     bool has_seed, bad_seed, bad_lines;
     double start_ms, minutes, point;    /* point is NaN where there is none */
+    double last_train_samples;
     double measures[N_MEASURES];        /* NaN if unknown */
     uint64_t n_errors, n_warnings;
     const char *refused_key;            /* the key of the first error, or its text; NULL if no error */
+    const char *benchmark;              /* as the log names it; "" if it does not */
+    const char *stops;                  /* as in struct log_judgement */
 };
 
 struct folder {
@@ -141,13 +146,15 @@ struct folder {
     const char *round, *division, *submitter, *system, *benchmark;      /* "" where unknown */
     const struct edition *edition;      /* by which it is judged; --ruleset may name another than the path */
     const struct benchmark_rules *rules;
-    const char *remark;                 /* "judged as v2.1, though the path says v2.0"; "" for none */
+    const char *remark;                 /* "judged as v2.1, though the path says v2.0", and whether the rules are provisional; "" for none */
     const char *problem;                /* why it cannot be judged at all; NULL if it can */
     struct run_entry *runs;
     size_t n;
     const char *throughput_method;      /* the first log's */
     struct part_verdict parts[N_PACKAGE_PARTS];
     bool passed;
+    struct log_message *notes;          /* warnings and review notes about the package */
+    size_t n_notes, cap_notes;
     bool has_rcp;
     struct rcp_verdict rcp;             /* also in the open division, where it does not count */
     double batch;                       /* global, in samples; NaN if not logged */
@@ -165,6 +172,8 @@ typedef void log_sink(void *user, const struct folder *f, const char *path, cons
 void folder_judge(struct folder *out, struct judge *j, const char *dir, char *const *logs, size_t n, log_sink *sink, void *user,
                   struct arena *a);
 
+/* ORG/results for a folder ORG/results/SYSTEM/BENCHMARK; NULL for any other. */
+const char *folder_results_path(const struct folder *f, struct arena *a);
 /* The file of the system description: .../ORG/systems/SYSTEM.json for .../ORG/results/SYSTEM/BENCHMARK, else
  * SYSTEM/SYSTEM.json. It need not exist. */
 const char *folder_description_path(const struct folder *f, struct arena *a);
@@ -237,6 +246,7 @@ struct lint {
     FILE *out;                          /* the document's text or CSV */
     struct json_t *folders, *messages;  /* members of its JSON */
     const char *org;                    /* the submitter whose systems were compared last; NULL if none */
+    const char *provisional;            /* the date of rules that may still change, if some were used; NULL if not */
     bool failed;                        /* something does not pass, or could not be read */
 };
 

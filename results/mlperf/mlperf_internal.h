@@ -39,7 +39,7 @@ struct folder_names { const char *round, *division, *submitter, *system, *benchm
 extern const char hpc_problem[];        /* why logs in a repository of MLPerf HPC are refused */
 /* logged_benchmark: what the logs say; NULL: nothing. */
 void folder_names_from(struct folder_names *out, const struct judge *j, const char *path, const char *logged_benchmark, struct arena *a);
-/* The remark of a folder, or a log, that is judged by another round than its path names; "" for none. */
+/* The remark of a folder, or a log, that is judged by another round than its path names, or by provisional rules; "" for none. */
 const char *folder_remark(const char *path_round, const struct edition *e, struct arena *a);
 
 /* ---- package.c: the parts of the package checker's verdict --------------------------------------------------- */
@@ -50,12 +50,21 @@ struct package {
     struct seed_seen *seeds;
     size_t n_seeds, cap_seeds;
     bool batch_differs;
+    struct { const char *division, *org, *platform, *status; } logged;  /* as the first log that names one has it; "" if none does */
     const char *description_division;   /* NULL if there is no description */
-    bool rcp_bypass, seed_bypass;
+    bool rcp_bypass, seed_bypass, train_samples;
     struct arena *a;
 };
 /* Fills the folder's parts, its convergence verdict and whether it passes. */
 void package_judge(struct package *p);
+/* package_notes.c */
+void package_note(struct package *p, enum severity severity, const char *text);
+/* Adds the folder's notes, once it has a score. */
+void package_note_disagreements(struct package *p);
+/* judge.c: what Python's int() makes of a value, as text; numbers lose their fraction, and a text must be a whole number. NULL for anything else. */
+const char *python_int(const json_t *v, struct arena *a);
+/* The ruleset as documents name it: "6.1.0", marked where it is provisional. */
+const char *ruleset_text(const struct edition *e, struct arena *a);
 
 /* ---- lint_print.c: the formats of lint ------------------------------------------------------------------------ */
 

@@ -63,6 +63,13 @@ static void judge_compliance(struct package *p)
 
 /* ---- system description --------------------------------------------------------------------------------- */
 
+const char *folder_results_path(const struct folder *f, struct arena *a)
+{
+    const char *end = arena_printf(a, "/results/%s/%s", f->system, f->benchmark);
+    size_t n = strlen(f->dir), cut = strlen(end);
+    return n >= cut && text_is(f->dir + n - cut, end) ? arena_printf(a, "%.*s/results", (int)(n - cut), f->dir) : NULL;
+}
+
 const char *folder_description_path(const struct folder *f, struct arena *a)
 {
     const char *ends[] = { arena_printf(a, "/results/%s/%s", f->system, f->benchmark), arena_printf(a, "/%s", f->benchmark) };
@@ -138,15 +145,51 @@ static bool line_is(const char *text, const char *option)
     return n >= m && text_is(text + n - m, option) && (n == m || text[n - m - 1] == '\n');
 }
 
-static void read_parameters(struct package *p, const char *dir)
+/* NULL for a folder without the file. */
+static char *parameters_in(const struct package *p, const char *dir)
 {
     char *text;
     struct stat s;
     const char *path = arena_printf(p->a, "%s/package_checker_params", dir);
-    if (stat(path, &s) != 0 || !S_ISREG(s.st_mode) || !read_text_file(&text, NULL, path, 4096, p->a, NULL))
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode) && read_text_file(&text, NULL, path, 4096, p->a, NULL) ? text : NULL;
+}
+
+static void read_parameters(struct package *p, const char *dir)
+{
+    const char *text = parameters_in(p, dir);
+    if (!text)
         return;
     p->rcp_bypass = p->rcp_bypass || line_is(text, "rcp-bypass");
     p->seed_bypass = p->seed_bypass || line_is(text, "seed-checker-bypass");
+    if (strstr(text, "bypass\n"))
+        package_note(p, SEVERITY_WARNING, arena_printf(p->a, "package_checker_params in %s: an option that a line end follows is not read by the official checker",
+                                                       dir == p->f->dir ? "the benchmark's folder" : "the system's folder"));
+}
+
+/* The submission script makes an option of each line of ORG/package_checker_params; a last line without an end is lost. */
+static void read_package_parameters(struct package *p)
+{
+    const char *results = folder_results_path(p->f, p->a);
+    char *text = results ? parameters_in(p, arena_printf(p->a, "%s/..", results)) : NULL, *rest = text, *line;
+    while ((line = strsep(&rest, "\n")))
+        if (rest) {
+            p->rcp_bypass = p->rcp_bypass || text_is(line, "rcp-bypass");
+            p->seed_bypass = p->seed_bypass || text_is(line, "seed-checker-bypass");
+            p->train_samples = p->train_samples || text_is(line, "rcp-bert-train-samples");
+        } else if (*line) {
+            package_note(p, SEVERITY_WARNING, arena_printf(p->a, "package_checker_params of the submitter: the last line, '%.60s', has no line end, and is not read "
+                                                           "by the submission script", line));
+        }
+}
+
+static void read_parameter_files(struct package *p)
+{
+    if (p->f->edition->parameter_files >= PARAMETERS_PACKAGE)
+        read_package_parameters(p);
+    if (p->f->edition->parameter_files == PARAMETERS_ALL) {
+        read_parameters(p, p->f->dir);
+        read_parameters(p, arena_printf(p->a, "%s/..", p->f->dir));
+    }
 }
 
 /* ---- seeds ------------------------------------------------------------------------------------------------------ */
@@ -319,6 +362,9 @@ static void judge_convergence(struct package *p)
     }
     double *points = ARENA_ARRAY(p->a, double, f->n);
     for (size_t i = 0; i < f->n; i++)
+        if (p->train_samples && f->rules->terms->train_samples && !isnan(f->runs[i].last_train_samples))
+            f->runs[i].point = f->runs[i].last_train_samples;
+    for (size_t i = 0; i < f->n; i++)
         points[i] = f->runs[i].converged ? f->runs[i].point : HUGE_VAL;
     struct err why;
     const char *problem = convergence_problem(p);
@@ -326,8 +372,11 @@ static void judge_convergence(struct package *p)
     if (f->has_rcp)
         f->rcp.text = rcp_verdict_text(&f->rcp, &f->rules->reference, points, f->n, p->a);
     set_part(p, PACKAGE_CONVERGENCE, f->has_rcp && f->rcp.passed, problem ? problem : f->has_rcp ? f->rcp.text : arena_strdup(p->a, why.msg));
-    if (p->rcp_bypass && f->parts[PACKAGE_CONVERGENCE].state == PART_FAILED)
-        f->parts[PACKAGE_CONVERGENCE].state = PART_BYPASSED;
+    struct part_verdict *part = &f->parts[PACKAGE_CONVERGENCE];
+    if (p->rcp_bypass && part->state == PART_FAILED && f->edition->bypass)
+        part->state = PART_BYPASSED;
+    else if (p->rcp_bypass && part->state == PART_FAILED)
+        part->text = arena_printf(p->a, "%s; from %s on, a bypass is not accepted", part->text, f->edition->round);
 }
 
 /* ---- the whole -------------------------------------------------------------------------------------------------------- */
@@ -349,10 +398,7 @@ void package_judge(struct package *p)
     struct folder *f = p->f;
     p->rcp_bypass = p->j->options->rcp_bypass;
     p->seed_bypass = p->j->options->seed_bypass;
-    if (f->edition->parameter_files) {
-        read_parameters(p, f->dir);
-        read_parameters(p, arena_printf(p->a, "%s/..", f->dir));
-    }
+    read_parameter_files(p);
     judge_files(p);
     judge_compliance(p);
     judge_description(p);

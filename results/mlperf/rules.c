@@ -317,9 +317,12 @@ static bool parse_rule(struct rule *r, const struct csv_table *t, const struct c
 {
     const char *severity = csv_cell(t, row, "severity"), *occurs = csv_cell(t, row, "occurs"), *once = csv_cell(t, row, "once");
     *r = (struct rule){ .layer = csv_cell(t, row, "layer"), .key = csv_cell(t, row, "key"), .source = csv_cell(t, row, "source"),
-                        .only_warns = text_is(severity, "warning"), .absent_warns = text_is(severity, "absent: warning") };
-    if (!r->only_warns && !r->absent_warns && !text_is(severity, "error"))
-        return fail(d->err, "%s: severity: '%s', want error, warning or absent: warning", d->where, severity);
+                        .only_warns = text_is(severity, "warning"), .absent_warns = text_is(severity, "absent: warning"),
+                        .only_reviews = text_is(severity, "review") };
+    if (!r->only_warns && !r->absent_warns && !r->only_reviews && !text_is(severity, "error"))
+        return fail(d->err, "%s: severity: '%s', want error, warning, absent: warning or review", d->where, severity);
+    if (r->only_reviews != (strstr(r->layer, LAYER_REVIEW) != NULL))
+        return fail(d->err, "%s: layer: '%s' with severity '%s': want NAME%s for the severity review alone", d->where, r->layer, severity, LAYER_REVIEW);
     if (!parse_occurs(r, occurs, d) || !parse_checks(r, csv_cell(t, row, "check"), csv_cell(t, row, "check_text"), d)
         || !parse_actions(r, csv_cell(t, row, "action"), d) || (*once && !parse_expression(&r->once.condition, once, d)))
         return false;
@@ -398,6 +401,7 @@ static void book_fill_layers(struct rule_book *b, struct arena *a)
     for (size_t i = 0; i < b->n_rules; i++) {
         const struct rule *r = &b->rules[i];
         struct rule_layer *layer = book_layer(b, r->layer, a);
+        layer->reviews = r->only_reviews;
         if (r->occurs == OCCURS_BEGIN)
             layer->begins[layer->n_begins++] = r;
         else if (r->occurs == OCCURS_END)

@@ -5,7 +5,8 @@
  * A layer is one file of the official checker: common, closed_common, closed_bert, closed_resnet_lars. It runs over all
  * lines of a log with a state of its own. An action `apply "closed_{}"` calls for another layer, named after the line's
  * value; where two layers have a rule for the same key, the later layer's rule replaces the earlier one's. A layer that
- * the table lacks stops the official checker, so the log is refused.
+ * the table lacks stops the official checker, so the log is refused. A layer "NAME review" follows layer NAME; its rules
+ * are those of severity review, which stand in the written rules alone.
  *
  * A row says: KEY must occur so often (1, 2+, 1+ of a group; an empty cell allows any number), each
  * of its lines must fulfil CHECK (parts separated by ;;), at least one line must fulfil ONCE, and ACTION follows each
@@ -60,6 +61,7 @@ struct action {
     struct expression value;
 };
 
+#define LAYER_REVIEW " review"          /* ends the name of a layer of the severity review */
 enum { MOST_CHECKS = 6, MOST_ACTIONS = 6, MOST_OF = 3 };
 
 /* A condition, and the sentence that says it, such as "must be above 0"; text is "" for a rule without a sentence. */
@@ -74,12 +76,14 @@ struct rule {
     struct action actions[MOST_ACTIONS];
     size_t n_of, n_checks, n_actions;
     bool only_warns, absent_warns;      /* every finding, or an absent key, is a warning */
+    bool only_reviews;                  /* every finding is a note for reviewers: the written rules ask for it, the checker does not */
 };
 
 struct rule_layer {
     const char *name;
     const struct rule **begins, **ends, **rules;        /* rules: sorted by key */
     size_t n_begins, n_ends, n_rules;
+    bool reviews;                       /* its findings are notes for reviewers; it replaces no rule of another layer */
 };
 
 /* The rules of one edition. */

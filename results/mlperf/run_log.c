@@ -2,7 +2,7 @@
 /*
  * run_log.c - one log file folded into one run.
  *
- * Time to train is the first run_start to the first run_stop. Steady throughput is taken from the finest marks a log
+ * Time to train is the last run_start before the first run_stop, up to that. Steady throughput is taken from the finest marks a log
  * has:
  *   epoch marks       train_samples / median(epoch_stop - epoch_start)
  *   block marks       train_samples / median((block_stop - block_start) / epoch_count); a block may include its evaluation
@@ -24,11 +24,11 @@ static const double longest_run_ms = 10 * 366.0 * 86400e3;      /* ten years */
 
 struct series { double *v; size_t n, cap; };
 
-/* Times in seconds since run_start; NaN when not seen. */
+/* Times in seconds since the first run_start; NaN when not seen. */
 struct run_fold {
     struct run_log *run;
     struct arena *a;
-    double init_start_ms, init_stop_ms;
+    double init_start_ms, init_stop_ms, first_start_ms;
     double epoch_start, block_start, block_stop, block_epochs, eval_start, first_eval, last_eval, last_eval_point, first_unit, last_epoch_stop;
     uint64_t n_epochs, n_blocks;
     struct series epochs, blocks, evals, gaps, block_rates, eval_rates, eval_steps, eval_times;
@@ -131,17 +131,32 @@ static void on_accuracy(struct run_fold *f, const struct mllog_line *l, double t
     r->convergence_point = point;
 }
 
+static void on_run_start(struct run_fold *f, const struct mllog_line *l)
+{
+    if (isnan(f->first_start_ms))
+        f->first_start_ms = l->time_ms;
+    f->run->run_start_ms = l->time_ms;
+    f->run->run_start_line = l->line;
+    f->run->n_run_starts++;
+}
+
+/* The first run_stop ends the run; a later one may give it another status. */
 static void on_run_stop(struct run_fold *f, const struct mllog_line *l)
 {
-    const json_t *status = json_object_get(l->metadata, "status");
-    f->run->run_stop_ms = l->time_ms;
-    f->run->status = status ? mllog_text(status, f->a) : NULL;
-    f->run->success = text_is(f->run->status, "success");
+    struct run_log *r = f->run;
+    const json_t *logged = json_object_get(l->metadata, "status");
+    const char *status = logged ? mllog_text(logged, f->a) : NULL;
+    if (isnan(r->run_stop_ms))
+        r->run_stop_ms = l->time_ms;
+    else
+        r->other_stop_line = text_is(status, r->status) || (!status && !r->status) ? 0 : l->line;
+    r->status = status;
+    r->success = text_is(status, "success");
 }
 
 static void on_interval(struct run_fold *f, const struct mllog_line *l)
 {
-    double t = (l->time_ms - f->run->run_start_ms) / 1e3;
+    double t = (l->time_ms - f->first_start_ms) / 1e3;
     if (text_is(l->key, "block_start"))
         on_block_start(f, l, t);
     else if (text_is(l->key, "block_stop"))
@@ -156,8 +171,6 @@ static void on_interval(struct run_fold *f, const struct mllog_line *l)
         push_series(f, &f->evals, t - f->eval_start);
     else if (text_is(l->key, "eval_accuracy"))
         on_accuracy(f, l, t);
-    else if (text_is(l->key, "run_stop"))
-        on_run_stop(f, l);
 }
 
 static void on_setting(struct run_fold *f, const struct mllog_line *l)
@@ -167,7 +180,8 @@ static void on_setting(struct run_fold *f, const struct mllog_line *l)
         { "global_batch_size", &r->global_batch }, { "gradient_accumulation_steps", &r->grad_accum },
         { "train_samples", &r->train_samples },
     };
-    const struct { const char *key; const char **slot; } texts[] = { { "submission_org", &r->org }, { "submission_platform", &r->platform } };
+    const struct { const char *key; const char **slot; } texts[] = { { "submission_org", &r->org }, { "submission_platform", &r->platform },
+                                                                   { "submission_status", &r->availability } };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (text_is(l->key, numbers[i].key))
             first_number(numbers[i].slot, l->value);
@@ -253,11 +267,12 @@ void run_fold_end(struct run_fold *f, const char *unit)
                : !(r->run_stop_ms - r->run_start_ms < longest_run_ms) ? "its time is longer than a run can be" : NULL;
     r->time_to_train_s = (r->run_stop_ms - r->run_start_ms) / 1e3;
     r->init_s = (f->init_stop_ms - f->init_start_ms) / 1e3;
-    r->startup_s = f->first_unit;
+    double late_s = (r->run_start_ms - f->first_start_ms) / 1e3;
+    r->startup_s = f->first_unit - late_s;
     bool timed = f->evals.n > 0;
     r->eval_time_s = timed ? median_of(f->evals.v, f->evals.n)
                    : f->blocks.n > 1 ? median_of(f->gaps.v, f->gaps.n) : (double)NAN;
-    r->last_eval_s = f->last_eval;
+    r->last_eval_s = f->last_eval - late_s;
     r->evals_at_end = f->first_eval >= f->last_epoch_stop;
     r->eval_interval = median_of(f->eval_steps.v, f->eval_steps.n);
     fold_samples(f, unit);
@@ -270,7 +285,7 @@ struct run_fold *run_fold_start(struct run_log *out, const char *path, struct ar
     *out = (struct run_log){ .path = path, .run_start_ms = NAN, .run_stop_ms = NAN, .global_batch = NAN, .grad_accum = NAN,
         .train_samples = NAN, .convergence_point = NAN, .epochs_trained = NAN,
         .steady_samples_per_s = NAN };
-    *f = (struct run_fold){ .run = out, .a = a, .init_start_ms = NAN, .init_stop_ms = NAN, .epoch_start = NAN,
+    *f = (struct run_fold){ .run = out, .a = a, .init_start_ms = NAN, .init_stop_ms = NAN, .first_start_ms = NAN, .epoch_start = NAN,
         .block_start = NAN, .block_stop = NAN, .eval_start = NAN, .first_eval = NAN, .last_eval = NAN, .last_eval_point = NAN, .first_unit = NAN,
         .last_epoch_stop = NAN };
     return f;
@@ -284,10 +299,12 @@ void run_fold_line(struct run_fold *f, const struct mllog_line *l)
         f->init_start_ms = l->time_ms;
     else if (text_is(l->key, "init_stop") && isnan(f->init_stop_ms))
         f->init_stop_ms = l->time_ms;
-    else if (text_is(l->key, "run_start") && isnan(r->run_start_ms))
-        r->run_start_ms = l->time_ms;
+    else if (text_is(l->key, "run_start") && isnan(r->run_stop_ms))
+        on_run_start(f, l);
     on_setting(f, l);
-    if (!isnan(r->run_start_ms) && isnan(r->run_stop_ms))
+    if (!isnan(r->run_start_ms) && text_is(l->key, "run_stop"))
+        on_run_stop(f, l);
+    else if (!isnan(r->run_start_ms) && isnan(r->run_stop_ms))
         on_interval(f, l);
 }
 

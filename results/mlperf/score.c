@@ -2,7 +2,7 @@
 /*
  * score.c - the row of a folder's score, and its formats; see mlperf.h. The score itself is computed in folder.c.
  */
-#include "results/mlperf/mlperf.h"
+#include "results/mlperf/mlperf_internal.h"
 
 #include <gsl/gsl_statistics_double.h>
 
@@ -50,6 +50,9 @@ static const char *score_note(const struct folder *f, const struct score_row *ro
         note = arena_printf(a, "%zu logs, %s wants %llu: the package is refused", f->n, f->round, (unsigned long long)row->required_runs);
     if (row->failed > 0)
         note = arena_printf(a, "%s%s%.0f of %zu runs refused, counted as slowest", note, *note ? "; " : "", row->failed, f->n);
+    for (size_t i = 0; i < f->n_notes; i++)
+        if (f->notes[i].severity == SEVERITY_WARNING)
+            note = arena_printf(a, "%s%s%s", note, *note ? "; " : "", f->notes[i].text);
     return *f->remark ? arena_printf(a, "%s%s%s", note, *note ? "; " : "", f->remark) : note;
 }
 
@@ -60,7 +63,7 @@ void score_row_fill(struct score_row *row, const struct folder *f, struct arena 
         .benchmark = f->benchmark, .runs = f->n, .required_runs = f->rules ? f->rules->terms->runs : 0, .dropped = f->rules ? f->rules->terms->dropped : 0,
         .score_minutes = f->score_minutes,
         .scaling = f->scaling, .throughput_method = f->throughput_method ? f->throughput_method : "",
-        .ruleset = f->edition ? f->edition->ruleset : "", .recomputed_scaling = 1, .path = utf8_text(f->dir, a) };
+        .ruleset = f->edition ? ruleset_text(f->edition, a) : "", .recomputed_scaling = 1, .path = utf8_text(f->dir, a) };
     fill_spread(row, f, room);
     for (int m = 0; m < N_MEASURES; m++)
         row->measures[m] = f->problem ? (double)NAN : median_over(f, (enum run_measure)m, room);

@@ -273,7 +273,7 @@ static void test_every_rule(void **state)
 {
     static const struct { const char *ruleset, *benchmarks[8]; } rounds[] = {
         { "6.0.0", { "deepseekv3_671b", "dlrm_dcnv2", "flux1", "gpt_oss_20b", "llama2_70b_lora", "llama31_405b", "llama31_8b" } },
-        { "6.1.0", { "deepseekv3_671b", "flux1", "gpt_oss_20b", "llama2_70b_lora", "llama31_8b", "qwen35_397b_grpo" } },
+        { "6.1.0", { "deepseekv3_671b", "dlrmv4", "flux1", "gpt_oss_20b", "llama2_70b_lora", "llama31_8b", "qwen35_397b_grpo" } },
     };
     struct arena a = { 0 };
     struct err err = { "" };

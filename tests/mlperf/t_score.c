@@ -436,7 +436,7 @@ static void test_recomputed_minutes(void **state)
 {
     static const struct { const char *division; bool has_rcp; double minutes; } cases[] = { { "closed", true, 8.75 }, { "open", true, 7 }, { "closed", false, 7 } };
     struct arena a = { 0 };
-    struct edition edition = { .round = "v2.0" };
+    struct edition edition = { .round = "v2.0", .tag = "2.0.0" };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct score_row row;

@@ -16,12 +16,14 @@
 static const char *const seed_rules[] = { "free", "if any", "always", NULL };
 static const char *const eval_error_rules[] = { "unread", "instead", "too", NULL };
 static const char *const prunings[] = { "none", "least mean", "mean", NULL };
+static const char *const parameter_places[] = { "none", "package", "all", NULL };
 
 #define F(member, ...) FIELD_OF(struct edition, member, .required = true, __VA_ARGS__)
 static const struct field edition_fields[] = {
     F(ruleset), F(tag), F(reference_points), F(repeats_submission_keys), F(exact_count), F(system_description), F(statuses), F(seeds, .choices = seed_rules),
     F(eval_error, .choices = eval_error_rules), F(one_batch), F(pruning, .choices = prunings), F(full_spread), F(scales), F(scales_failed), F(reads_scaling),
-    F(scales_unwritten), F(parameter_files),
+    F(scales_unwritten), F(parameter_files, .choices = parameter_places), F(bypass), F(power), F(framework_log),
+    F(repository),
 };
 #undef F
 
@@ -137,6 +139,12 @@ const struct edition *edition_find(const struct round_table *t, const char *name
 const struct edition *edition_before(const struct round_table *t, const struct edition *e)
 {
     return e && e > t->editions ? e - 1 : NULL;
+}
+
+const char *edition_provisional(const struct edition *e)
+{
+    static const char untagged[] = "main of ";
+    return e && !strncmp(e->tag, untagged, sizeof untagged - 1) ? e->tag + sizeof untagged - 1 : NULL;
 }
 
 const char *editions_known(const struct round_table *t, struct arena *a)

@@ -15,9 +15,11 @@ enum seed_rule { SEEDS_FREE, SEEDS_IF_ANY, SEEDS_ALWAYS };      /* not tested; e
 enum eval_error_rule { EVAL_ERROR_UNREAD, EVAL_ERROR_INSTEAD, EVAL_ERROR_TOO };  /* eval_error replaces eval_accuracy once it is logged; the last of both counts */
 enum rcp_pruning { RCP_UNPRUNED, RCP_BY_LEAST_MEAN, RCP_BY_MEAN };      /* by what records are compared */
 
+enum parameter_places { PARAMETERS_NONE, PARAMETERS_PACKAGE, PARAMETERS_ALL };    /* package_checker_params is read in the submitter's folder, or in those of a system and a benchmark too */
+
 struct edition {
     const char *ruleset, *round;
-    const char *tag;                    /* tag of mlcommons/logging at the round's deadline */
+    const char *tag;                    /* tag of mlcommons/logging at the round's deadline, or "main of DATE" where there is none yet */
     bool reference_points;              /* it tests convergence against them */
     bool repeats_submission_keys;       /* each submission_ line is judged, not only the first of its key */
     bool exact_count;                   /* another number of logs is an error */
@@ -32,7 +34,11 @@ struct edition {
     bool scales_failed;                 /* one that is faster than the test allows was scaled in the times of its logs */
     bool reads_scaling;                 /* the score uses scaling.json in the benchmark's folder */
     bool scales_unwritten;              /* without that file the checker's own factor is used: in v2.1 all submissions were scaled, later not */
-    bool parameter_files;               /* the checker reads package_checker_params in a system's or benchmark's folder */
+    int parameter_files;                /* enum parameter_places */
+    bool bypass;                        /* a failed reference test may be bypassed */
+    bool power;                         /* the package checker tests power folders */
+    bool framework_log;                 /* the written rules want the whole log of the framework in a result file */
+    bool repository;                    /* there is a repository checker: names and sizes of files, and links */
 };
 
 enum point_take { TAKE_LAST, TAKE_FIRST };                              /* which of the lines of the convergence point */
@@ -65,6 +71,8 @@ const char *round_file(const struct round_table *t, const struct edition *e, con
 /* name: "v2.0" or "2.0.0". NULL for an unknown one. */
 const struct edition *edition_find(const struct round_table *t, const char *name);
 const struct edition *edition_before(const struct round_table *t, const struct edition *e);     /* NULL if none, or e is NULL */
+/* The date of the rules of a round without a tag, which may still change; NULL for a round with one. */
+const char *edition_provisional(const struct edition *e);
 const char *editions_known(const struct round_table *t, struct arena *a);                       /* "v0.7, v1.0, ..." */
 bool edition_unknown(const struct round_table *t, const char *name, struct err *err);  /* fails and names the known ones */
 /* True for the name of v1.0 or a later round: those test closed submissions against reference points. */
