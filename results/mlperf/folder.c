@@ -358,7 +358,7 @@ static void refuse_folder(struct folder *f, struct judge *j, struct arena *a)
 void folder_judge(struct folder *out, struct judge *j, const char *dir, char *const *logs, size_t n, log_sink *sink, void *user,
                   struct arena *a)
 {
-    *out = (struct folder){ .dir = dir, .n = n, .batch = NAN, .score_minutes = NAN, .olympic_minutes = NAN, .scaling = 1 };
+    *out = (struct folder){ .dir = dir, .n = n, .batch = NAN, .score_minutes = NAN, .olympic_minutes = NAN, .scaling = 1, .energy_j = NAN };
     struct folder_reading r = { .f = out, .j = j, .package = { .f = out, .j = j, .a = a }, .sink = sink, .user = user };
     out->runs = ARENA_ARRAY(a, struct run_entry, n);
     name_by_path(&r, NULL, a);
@@ -372,4 +372,5 @@ void folder_judge(struct folder *out, struct judge *j, const char *dir, char *co
     package_judge(&r.package);
     compute_score(out, a);
     package_note_disagreements(&r.package);
+    power_energy(&r.package);
 }

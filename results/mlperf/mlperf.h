@@ -139,6 +139,7 @@ struct run_entry {
     const char *refused_key;            /* the key of the first error, or its text; NULL if no error */
     const char *benchmark;              /* as the log names it; "" if it does not */
     const char *stops;                  /* as in struct log_judgement */
+    const char *power_problem;          /* why the package checker refuses its power logs; NULL if it does not */
 };
 
 struct folder {
@@ -162,6 +163,7 @@ struct folder {
     double olympic_minutes;             /* before scaling */
     double scaling;                     /* from scaling.json; 1 without */
     const char *why_no_score;           /* NULL if there is one */
+    double energy_j;                    /* of a run: the olympic mean, scaled as the score is; NaN without power logs, or with a note that says why */
 };
 
 /* Receives the judgement of each log as it is read; the judgement is freed afterwards. */
@@ -218,6 +220,7 @@ struct score_row {
     const char *throughput_method, *ruleset;
     double recomputed_scaling;          /* the factor of the reference-convergence test; 1: none */
     double recomputed_minutes;          /* the score with that factor */
+    double energy_j, power_w;           /* of a run, and over its score; NaN without power logs */
     const char *note;                   /* why there is no score, or a remark about it */
     const char *path;
     struct json_t *logs;                /* each of its logs; NULL: not made yet */

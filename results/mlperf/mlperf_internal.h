@@ -52,11 +52,16 @@ struct package {
     bool batch_differs;
     struct { const char *division, *org, *platform, *status; } logged;  /* as the first log that names one has it; "" if none does */
     const char *description_division;   /* NULL if there is no description */
+    const char *power_note;             /* about the first power log that reviewers should look at */
+    size_t n_power_notes;
     bool rcp_bypass, seed_bypass, train_samples;
     struct arena *a;
 };
 /* Fills the folder's parts, its convergence verdict and whether it passes. */
 void package_judge(struct package *p);
+/* power.c: which runs the package checker refuses for their power logs, and the folder's energy, once it has a score. */
+void power_judge(struct package *p);
+void power_energy(struct package *p);
 /* package_notes.c */
 void package_note(struct package *p, enum severity severity, const char *text);
 /* Adds the folder's notes, once it has a score. */

@@ -55,10 +55,17 @@ static const char *commonest_key(const struct package *p)
 
 static void judge_compliance(struct package *p)
 {
-    size_t refused = 0, may = p->f->rules->terms->may_fail;
-    for (size_t i = 0; i < p->f->n; i++)
-        refused += !p->f->runs[i].compliant;
-    set_part(p, PACKAGE_COMPLIANCE, refused <= may, arena_printf(p->a, "%zu of %zu logs refused, at most %zu may be%s", refused, p->f->n, may, commonest_key(p)));
+    size_t refused = 0, by_power = 0, may = p->f->rules->terms->may_fail;
+    const char *power = "";
+    for (size_t i = 0; i < p->f->n; i++) {
+        const struct run_entry *r = &p->f->runs[i];
+        refused += !r->compliant || r->power_problem;
+        if (r->power_problem && by_power++ == 0)
+            power = r->power_problem;
+    }
+    if (by_power)
+        power = arena_printf(p->a, "; %zu for %s power logs: %s", by_power, by_power == 1 ? "its" : "their", power);
+    set_part(p, PACKAGE_COMPLIANCE, refused <= may, arena_printf(p->a, "%zu of %zu logs refused, at most %zu may be%s%s", refused, p->f->n, may, commonest_key(p), power));
 }
 
 /* ---- system description --------------------------------------------------------------------------------- */
@@ -400,6 +407,7 @@ void package_judge(struct package *p)
     p->seed_bypass = p->j->options->seed_bypass;
     read_parameter_files(p);
     judge_files(p);
+    power_judge(p);
     judge_compliance(p);
     judge_description(p);
     judge_seeds(p);

@@ -50,6 +50,8 @@ static const char *score_note(const struct folder *f, const struct score_row *ro
         note = arena_printf(a, "%zu logs, %s wants %llu: the package is refused", f->n, f->round, (unsigned long long)row->required_runs);
     if (row->failed > 0)
         note = arena_printf(a, "%s%s%.0f of %zu runs refused, counted as slowest", note, *note ? "; " : "", row->failed, f->n);
+    if (!isnan(row->energy_j))
+        note = arena_printf(a, "%s%senergy %.10g J, mean power %.10g W", note, *note ? "; " : "", row->energy_j, row->power_w);
     for (size_t i = 0; i < f->n_notes; i++)
         if (f->notes[i].severity == SEVERITY_WARNING)
             note = arena_printf(a, "%s%s%s", note, *note ? "; " : "", f->notes[i].text);
@@ -70,6 +72,7 @@ void score_row_fill(struct score_row *row, const struct folder *f, struct arena 
     if (f->has_rcp && text_is(f->division, "closed"))
         row->recomputed_scaling = f->rcp.scaling;
     row->recomputed_minutes = f->olympic_minutes * row->recomputed_scaling;
+    row->energy_j = f->energy_j, row->power_w = f->energy_j / (f->score_minutes * 60);
     row->note = score_note(f, row, a);
 }
 
@@ -87,7 +90,7 @@ static const struct table_column score_columns[] = {
     M("throughput_samples_per_s", MEASURE_THROUGHPUT, .heading = "throughput_samples_per_s"), M("train_unit_s", MEASURE_UNIT_TIME),
     M("eval_time_s", MEASURE_EVAL_TIME, .heading = "eval_time_s", .format = "%.4f"),
     M("startup_time_s", MEASURE_STARTUP, .heading = "startup_time_s", .format = "%.4f"), M("init_time_s", MEASURE_INIT), C(throughput_method),
-    C(ruleset), C(dropped), C(recomputed_scaling), C(recomputed_minutes), C(note, .heading = "note"), C(path), C(logs, .formats = IN_JSON),
+    C(ruleset), C(dropped), C(recomputed_scaling), C(recomputed_minutes), C(energy_j, .unit = "J"), C(power_w, .unit = "W"), C(note, .heading = "note"), C(path), C(logs, .formats = IN_JSON),
 };
 #undef M
 #undef C

@@ -167,7 +167,7 @@ static void fill_row(struct round_result *row, const struct folder *f, struct ar
     if (f->has_rcp && f->rcp.limit.match != RCP_MISSING)
         row->reference_at = f->rcp.limit.mean;
     describe_system(row, f, a);
-    row->energy_j = folder_energy(f, scratch);
+    row->energy_j = f->energy_j, row->power_w = s.power_w;
 }
 
 /* ---- the cache: a table of one row in a file ----------------------------------------------------------------------- */

@@ -32,6 +32,7 @@ const struct table_column round_result_columns[] = {
     C(scaling_efficiency, SHOWN("scaling"), .format = "%.3f", .help = "samples/s per accelerator, over that of smallest_system"),
     C(time_efficiency, .help = "the same for the score"), C(smallest_system, .help = "the submitter's smallest with this accelerator"),
     C(energy_j, SHOWN("energy_J"), .unit = "J", .help = "of a run, from power logs; empty without them"),
+    C(power_w, .unit = "W", .help = "energy_j over the score"),
     C(converged_at, .help = "median convergence point, in unit"), C(reference_at, .help = "mean of the reference at this batch, in unit"),
     C(unit, .help = "unit of the round's convergence test"), C(ruleset, .help = "rules that the logs were judged by"),
     C(throughput_method, .help = "how throughput was measured"), C(note, SHOWN("note"), .help = "remarks, such as why there is no score"),

@@ -44,7 +44,7 @@ struct round_result {
     double scaling_efficiency;          /* samples/s per accelerator, divided by the rate of the submitter's smallest like system */
     double time_efficiency;             /* the same for 1 / minutes */
     const char *smallest_system;
-    double energy_j;                    /* the energy of a run; NaN without power logs */
+    double energy_j, power_w;           /* the energy of a run, and over the score; NaN without power logs */
     double converged_at, reference_at;  /* in the unit of the round's convergence test; the reference's mean at this batch */
     const char *unit;                   /* epochs, samples or steps */
     const char *ruleset, *throughput_method, *note, *path;
@@ -77,12 +77,6 @@ struct rounds_counts { size_t folders, cached; };
 /* Reads all trees. Fails if one cannot be read, or holds no log. */
 bool rounds_read(struct round_results *out, struct rounds_counts *counts, const char *const *dirs, size_t n, const struct rounds_request *q,
                  struct arena *a, struct err *err);
-
-/* ---- energy.c: power logs in the folder of the results ------------------------------------------------------------------------ */
-
-/* The olympic mean of the runs' energy in joules, with the runs that the score leaves out left out; NaN where any of
- * its runs has no power log. Power logs of result_I.txt are power/result_I/node_*.txt and sw_*.txt in its folder. */
-double folder_energy(const struct folder *f, struct arena *scratch);
 
 /* ---- page.c -------------------------------------------------------------------------------------------------------- */
 
