@@ -79,7 +79,7 @@ static uint64_t hash_folder(const char *program_hash, const char *dir, char *con
         hash = hash_file(arena_printf(a, "%s/%s", dir, logs[i]), hash);
         hash = hash_files_in(arena_printf(a, "%s/power/%.*s", dir, (int)strlen(logs[i]) - 4, logs[i]), hash, a);
     }
-    const char *others[] = { "scaling.json", arena_printf(a, "../%s.json", system), arena_printf(a, "../../../systems/%s.json", system) };
+    const char *others[] = { "scaling.json", "package_checker_params", "../package_checker_params", "../../../package_checker_params", arena_printf(a, "../%s.json", system), arena_printf(a, "../../../systems/%s.json", system) };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         hash = hash_file(arena_printf(a, "%s/%s", dir, others[i]), hash);
     return hash;
@@ -170,12 +170,23 @@ static void fill_row(struct round_result *row, const struct folder *f, struct ar
     row->energy_j = f->energy_j, row->power_w = s.power_w;
 }
 
-/* ---- the cache: a table of one row in a file ----------------------------------------------------------------------- */
+/* ---- the cache: in a file the hash of what follows, in hexadecimal, and a table of one row --------------------------- */
 
+enum { HASH_DIGITS = 16, LARGEST_ROW = 1 << 20 };
+
+/* A file that is not as it was written is not used, so that no spoilt bit is printed as a result. */
 static bool cache_load(struct round_result *row, const char *path, struct arena *a)
 {
     struct round_results one = {0};
-    bool good = access(path, R_OK) == 0 && round_results_load(&one, path, a, NULL) && one.n == 1;
+    struct csv_table t;
+    char *text;
+    size_t n;
+    if (access(path, R_OK) != 0 || !read_text_file(&text, &n, path, LARGEST_ROW, a, NULL) || n <= HASH_DIGITS + 1)
+        return false;
+    const char *csv = text + HASH_DIGITS + 1;
+    char *hash = arena_printf(a, "%016" PRIx64 "\n", hash_bytes(csv, n - HASH_DIGITS - 1, 0));
+    bool good = !strncmp(hash, text, HASH_DIGITS + 1) && csv_read_text(&t, path, csv, n - HASH_DIGITS - 1, a, NULL)
+             && round_results_from(&one, &t, a, NULL) && one.n == 1;
     if (good)
         *row = one.items[0];
     return good;
@@ -185,10 +196,17 @@ static bool cache_load(struct round_result *row, const char *path, struct arena 
 static void cache_save(struct round_result *row, const char *path)
 {
     struct new_file file;
-    if (!new_file_open(&file, path, NULL))
-        return;
-    round_results_write_exactly(file.f, &(struct round_results){ row, 1, 1 });
-    new_file_save(&file, NULL);
+    char *csv = NULL;
+    size_t n = 0;
+    FILE *text = open_memstream(&csv, &n);
+    round_results_write_exactly(text, &(struct round_results){ row, 1, 1 });
+    fclose(text);
+    if (new_file_open(&file, path, NULL)) {
+        fprintf(file.f, "%016" PRIx64 "\n", hash_bytes(csv, n, 0));
+        fwrite(csv, 1, n, file.f);
+        new_file_save(&file, NULL);
+    }
+    free(csv);
 }
 
 /* ---- the trees ------------------------------------------------------------------------------------------------------- */

@@ -87,17 +87,22 @@ static void set_unknown(struct round_result *row)
 
 bool round_results_load(struct round_results *out, const char *path, struct arena *a, struct err *err)
 {
-    static const char *const needed[] = { "round", "submitter", "system", "benchmark", "minutes", "samples_per_s", NULL };
     struct csv_table t;
-    if (!csv_load(&t, path, a, err) || !csv_has_columns(&t, needed, err))
+    return csv_load(&t, path, a, err) && round_results_from(out, &t, a, err);
+}
+
+bool round_results_from(struct round_results *out, const struct csv_table *csv, struct arena *a, struct err *err)
+{
+    static const char *const needed[] = { "round", "submitter", "system", "benchmark", "minutes", "samples_per_s", NULL };
+    if (!csv_has_columns(csv, needed, err))
         return false;
-    for (size_t i = 0; i < t.n_rows; i++) {
+    for (size_t i = 0; i < csv->n_rows; i++) {
         out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
         struct round_result *row = &out->items[out->n++];
         set_unknown(row);
         for (size_t k = 0; k < n_round_result_columns; k++)
-            if (!read_result_cell(row, &round_result_columns[k], csv_cell(&t, &t.rows[i], round_result_columns[k].name),
-                           arena_printf(a, "%s:%u", path, t.rows[i].line), err))
+            if (!read_result_cell(row, &round_result_columns[k], csv_cell(csv, &csv->rows[i], round_result_columns[k].name),
+                                  arena_printf(a, "%s:%u", csv->path, csv->rows[i].line), err))
                 return false;
     }
     return true;

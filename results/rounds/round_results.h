@@ -58,6 +58,7 @@ void round_results_write(FILE *f, enum output_format format, const struct round_
 void round_results_write_exactly(FILE *f, const struct round_results *r);       /* as CSV, with all digits */
 /* Reads a table that round_results_write() wrote as CSV. Columns may be missing, apart from those that identify a row. */
 bool round_results_load(struct round_results *out, const char *path, struct arena *a, struct err *err);
+bool round_results_from(struct round_results *out, const struct csv_table *csv, struct arena *a, struct err *err);
 /* Sorts by round, benchmark, accelerators and names, keeps one row of each folder, and fills the efficiencies. */
 void round_results_finish(struct round_results *r);
 

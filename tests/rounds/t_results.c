@@ -149,6 +149,17 @@ static void test_cache(void **state)
     char *cached = as_csv(&r);
     assert_int_equal(counts.cached, 2);
     assert_string_equal(cached, fresh);
+    for (int bit = 0; bit < 8; bit++) { /* a spoilt file is read anew: one bit in each eighth of each */
+        char command[300];
+        snprintf(command, sizeof command, "for f in '%s'/*.csv; do n=$(($(wc -c <\"$f\") * %d / 8)); printf \"$(printf '\\\\%%03o' $(( $(od -An -tu1 -j$n -N1 \"$f\") ^ (1 << %d) )))\" |"
+                 " dd of=\"$f\" bs=1 seek=$n conv=notrunc 2>/dev/null; done", cache, bit, bit);
+        assert_int_equal(system(command), 0);
+        r = read_top(&counts, cache, 1, &a);
+        char *again = as_csv(&r);
+        assert_int_equal(counts.cached, 0);
+        assert_string_equal(again, fresh);
+        free(again);
+    }
     write_run(dir, 2, 85);              /* the third of five: the mean of 72, 85 and 96 s */
     r = read_top(&counts, cache, 1, &a);
     assert_int_equal(counts.cached, 1);
