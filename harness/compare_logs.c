@@ -113,8 +113,6 @@ int command_compare_logs(const struct options *o, struct session *s, struct err 
     const char *dir = logs_folder(o->arguments[0], s, err);
     document_member(&d, NULL, c.all);
     bool good = dir && judge_load(&c.judge, &options, &s->arena, err) && tree_walk(&n_folders, dir, &visit, err) && !c.failed;
-    if (good && n_folders == 0)
-        good = fail(err, "%s: no result_N.txt in it or below it", o->arguments[0]);
     if (good && (c.n_compared || o->format == FORMAT_JSON))
         document_write(s->out, o->format, &d);
     else

@@ -33,7 +33,7 @@ int command_score(const struct options *o, struct session *s, struct err *err)
     bool walked = tree_walk(&n_folders, dir, &visit, err);
     if (scoring.rows->n)
         document_write(s->out, o->format, &d);
-    if (!walked || (n_folders == 0 && !fail(err, "%s: no result_N.txt in it or below it", o->arguments[0])))
+    if (!walked)
         return EXIT_BAD_INPUT;
     return scoring.any_without ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
 }

@@ -114,20 +114,36 @@ static void first_text(const char **slot, const char *key, const struct mllog_li
         *slot = arena_printf(a, "%.60s", mllog_text(l->value, a));
 }
 
-/* The edition that a log names; NULL, with a message, without one. */
-static const struct edition *logged_edition(const struct judge *j, const char *path, bool follow, struct arena *a, struct err *err)
+/* Says what to type: the newest of the rounds that have the benchmark, or any round where none has it. */
+static bool refuse_without_round(const struct judge *j, const char *benchmark, struct arena *a, struct err *err)
+{
+    const char **rounds = ARENA_ROOM(a, const char *, j->rounds.n);
+    size_t n = 0;
+    for (size_t i = 0; benchmark && i < j->rounds.n; i++)
+        if (j->rounds.items[i].allowed && text_is(j->rounds.items[i].benchmark, benchmark))
+            rounds[n++] = j->rounds.items[i].edition->round;
+    if (n == 0)
+        return fail(err, "the round is not known, as neither the path nor the log names it: add --ruleset ROUND, one of %s", editions_known(&j->rounds, a));
+    return fail(err, "the round is not known, as neither the path nor the log names it: add --ruleset %s, or another round with %s: %s", rounds[n - 1], benchmark,
+                names_list(rounds, n, a));
+}
+
+/* The edition that a log names; NULL, with a message, without one. benchmark: that of the path, or NULL. */
+static const struct edition *logged_edition(const struct judge *j, const char *path, bool follow, const char *benchmark, struct arena *a, struct err *err)
 {
     struct mllog_reader reader;
     struct mllog_line l;
-    const char *round = NULL, *const wanted = round_key;
+    const char *round = NULL, *logged = NULL, *const wanted[] = { round_key, "submission_benchmark" };
     if (!mllog_open(&reader, path, follow, err))
         return NULL;
-    while (!round && mllog_next_of(&reader, &wanted, 1, &l) != MLLOG_END)
+    while (!round && mllog_next_of(&reader, wanted, 2, &l) != MLLOG_END) {
         first_text(&round, round_key, &l, a);
+        first_text(&logged, "submission_benchmark", &l, a);
+    }
     mllog_close(&reader);
     const struct edition *e = round ? edition_find(&j->rounds, round) : NULL;
     if (!e)
-        fail(err, "the round is not known: neither the path nor the log names it; name it by --ruleset, %s", editions_known(&j->rounds, a));
+        refuse_without_round(j, benchmark ? benchmark : logged, a, err);
     return e;
 }
 
@@ -436,7 +452,7 @@ bool log_judge(struct log_judgement *out, struct judge *j, const char *path, boo
     struct layer_queue queue;
     const struct rule_book *book;
     *out = (struct log_judgement){ .edition = edition, .batch = NAN, .point = NAN, .last_train_samples = NAN };
-    if (!out->edition && !(out->edition = logged_edition(j, path, follow, a, err)))
+    if (!out->edition && !(out->edition = logged_edition(j, path, follow, benchmark, a, err)))
         return false;
     if (!rules_of(&book, &j->library, out->edition, err) || !find_layers(&calls, out, book, path, follow, a, err))
         return false;

@@ -86,7 +86,9 @@ static bool lint_log(struct lint *l, const char *path, struct err *err)
     struct log_judgement j;
     struct folder_names names;
     struct err why;
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(path, '/'), *foreign = foreign_log(slash ? slash + 1 : path);
+    if (foreign)
+        return fail(err, "%s: belongs to %s, want a log of MLPerf Training or HPC", path, foreign);
     folder_names_from(&names, l->judge, arena_printf(&a, "%.*s", slash ? (int)(slash - path) : 0, path), NULL, &a);
     const char *round = l->judge->options->ruleset ? l->judge->options->ruleset : names.round;
     const struct edition *e = edition_find(&l->judge->rounds, round);
@@ -124,8 +126,7 @@ bool lint_path(struct lint *l, const char *path, struct err *err)
     size_t n = strlen(path);
     while (n > 1 && path[n - 1] == '/')
         n--;
-    bool good = tree_walk(&n_folders, arena_printf(&a, "%.*s", (int)n, path), &visit, err)
-             && (n_folders > 0 || fail(err, "%s: no result_N.txt in it or below it", path));
+    bool good = tree_walk(&n_folders, arena_printf(&a, "%.*s", (int)n, path), &visit, err);
     arena_free(&a);
     return good;
 }

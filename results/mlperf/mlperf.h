@@ -202,7 +202,9 @@ struct tree_visit {
 };
 
 bool is_result_name(const char *name);  /* result_*.txt */
-/* Fails when dir cannot be read. *n_folders: how many were visited. */
+/* The suite whose results a file of this name belongs to, such as "MLPerf Inference"; NULL if it may be Training's or HPC's. */
+const char *foreign_log(const char *name);
+/* Fails when dir cannot be read or holds no log. *n_folders: how many were visited. */
 bool tree_walk(size_t *n_folders, const char *dir, const struct tree_visit *v, struct err *err);
 
 /* ---- score.c: the official score of each folder, one row each --------------------------------------------- */

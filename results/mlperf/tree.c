@@ -16,6 +16,7 @@ struct tree_walker {
     const struct tree_visit *visit;
     size_t n_seen, *n_folders, n_special;       /* n_special: links, pipes and devices that are no logs */
     const char *first_special, *first_why;
+    const char *foreign;                /* the suite of other results that were seen; NULL if none */
     struct arena arena;
     struct err *err;
 };
@@ -24,6 +25,18 @@ bool is_result_name(const char *name)
 {
     size_t n = strlen(name);
     return n > 11 && !strncmp(name, "result_", 7) && text_is(name + n - 4, ".txt");
+}
+
+const char *foreign_log(const char *name)
+{
+    static const struct { const char *name, *suite; } files[] = {
+        { "mlperf_log_detail.txt", "MLPerf Inference" }, { "mlperf_log_summary.txt", "MLPerf Inference" }, { "mlperf_log_accuracy.json", "MLPerf Inference" },
+        { "dlio.log", "MLPerf Storage" }, { "mlperf_storage_report.json", "MLPerf Storage" },
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (text_is(name, files[i].name))
+            return files[i].suite;
+    return NULL;
 }
 
 /* NULL for a regular file or a folder, of which s is the status. */
@@ -85,6 +98,8 @@ static void sort_names(struct tree_walker *w, const char *dir, char **names, siz
             folders[(*n_folders)++] = names[i];
         else if (is_result_name(names[i]))
             names[(*n_logs)++] = names[i];
+        else if (!w->foreign)
+            w->foreign = foreign_log(names[i]);
     }
 }
 
@@ -148,6 +163,9 @@ bool tree_walk(size_t *n_folders, const char *dir, const struct tree_visit *v, s
     *n_folders = 0;
     bool good = walk_folder(&w, dir, 0);
     tell_special(&w);
+    if (good && *n_folders == 0)
+        good = fail(err, "%s: no result_N.txt in it or below it%s%s%s", dir, w.foreign ? "; its results are of " : "", w.foreign ? w.foreign : "",
+                    w.foreign ? ", want those of MLPerf Training or HPC" : "");
     arena_free(&w.arena);
     watch_report(&v->watch, NULL, 0, 0);
     return good;

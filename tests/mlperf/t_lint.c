@@ -506,11 +506,13 @@ static void test_requests(void **state)
     assert_string_equal(err.msg, "tests/none: no such file or folder");
     free(lint_text("tests/bad/mllog", "2.0.0", FORMAT_TEXT, &passed, &err));
     assert_string_equal(err.msg, "tests/bad/mllog: no result_N.txt in it or below it");
+    free(lint_text("tests/bad/mlperf_log_detail.txt", NULL, FORMAT_TEXT, &passed, &err));
+    assert_string_equal(err.msg, "tests/bad/mlperf_log_detail.txt: belongs to MLPerf Inference, want a log of MLPerf Training or HPC");
     free(lint_text("/dev/zero", "2.0.0", FORMAT_TEXT, &passed, &err));
     assert_string_equal(err.msg, "/dev/zero: is a device, pipe or socket, want a log file");
     free(lint_text("tests/bad/mllog/list.txt", NULL, FORMAT_TEXT, &passed, &err));
-    assert_string_equal(err.msg, "tests/bad/mllog/list.txt: the round is not known: neither the path nor the log names it; name it by "
-                                 "--ruleset, v0.7, v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0, v5.1, v6.0, v6.1");
+    assert_string_equal(err.msg, "tests/bad/mllog/list.txt: the round is not known, as neither the path nor the log names it: add "
+                                 "--ruleset ROUND, one of v0.7, v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0, v5.1, v6.0, v6.1");
     char *text = lint_text("tests/bad/mllog/list.txt", "2.0.0", FORMAT_TEXT, &passed, &err);
     assert_false(passed);
     assert_non_null(strstr(text, "list.txt:1: error: is not a JSON object\n"));
