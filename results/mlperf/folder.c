@@ -13,6 +13,7 @@
 /* ---- names from a path -----------------------------------------------------------------------------
  *
  *     training_results_v2.0/ORG/results/SYSTEM/BENCHMARK      v2.0/closed/ORG/SYSTEM/BENCHMARK      SYSTEM/BENCHMARK
+ *     hpc_results_v3.0/ORG/results/SYSTEM/strong/BENCHMARK    hpc_results_v3.0/ORG/results/SYSTEM/weak/BENCHMARK
  */
 
 struct path_parts { char **names; size_t n; };
@@ -30,45 +31,44 @@ static void split_path(struct path_parts *p, const char *path, struct arena *a)
         p->names[p->n++] = name;
 }
 
-/* Returns "v2.0" for "v2.0" and for "training_results_v2.0". */
-static const char *version_in(const char *name)
+/* The round that the name of a folder holds: "v2.0" for "v2.0" and "training_results_v2.0", "hpc-v3.0" for "hpc-v3.0" and
+ * "hpc_results_v3.0". A round that is unknown, such as v9.9, is kept, so that it is refused and not taken for another. NULL if none. */
+static const char *round_in(const char *name, struct arena *a)
 {
-    static const char before[] = "training_results_";
-    return strncmp(name, before, strlen(before)) ? name : name + strlen(before);
+    static const struct { const char *before, *suite; } forms[] = { { "training_results_", "" }, { "hpc_results_", "hpc-" }, { "hpc-", "hpc-" }, { "", "" } };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        size_t n = strlen(forms[i].before);
+        unsigned major, minor;
+        int used = 0;
+        if (strncmp(name, forms[i].before, n) == 0)
+            return sscanf(name + n, "v%u.%u%n", &major, &minor, &used) == 2 && name[n + used] == 0 ? arena_printf(a, "%s%s", forms[i].suite, name + n) : NULL;
+    }
+    return NULL;
 }
 
-static const char *round_in(const struct round_table *rounds, const char *name)
+static bool is_metric(const char *name)
 {
-    const char *v = version_in(name);
-    const struct edition *e = *v == 'v' ? edition_find(rounds, v) : NULL;
-    return e ? e->round : NULL;
-}
-
-/* Keeps an unknown round such as "v9.9", so that it is refused and not taken for another. */
-static const char *unknown_round_in(const char *name)
-{
-    const char *v = version_in(name);
-    unsigned major, minor;
-    int used;
-    return sscanf(v, "v%u.%u%n", &major, &minor, &used) == 2 && v[used] == 0 ? v : NULL;
+    return text_is(name, "strong") || text_is(name, "weak");
 }
 
 void folder_names_from(struct folder_names *out, const struct judge *j, const char *path, const char *logged_benchmark, struct arena *a)
 {
     struct path_parts p;
     split_path(&p, path, a);
-    *out = (struct folder_names){ "", "", "", "", "" };
+    *out = (struct folder_names){ "", "", "", "", "", "" };
     bool in_benchmark = judge_knows(j, path_part(&p, 1)) || text_is(path_part(&p, 1), logged_benchmark);
     size_t system_at = in_benchmark || text_is(path_part(&p, 3), "results") ? 2 : 1;
     if (system_at == 2)
         out->benchmark = path_part(&p, 1);
+    if (in_benchmark && is_metric(path_part(&p, 2)))
+        out->metric = path_part(&p, 2), system_at = 3;
     out->system = path_part(&p, system_at);
     bool in_results = text_is(path_part(&p, system_at + 1), "results");
     for (size_t i = 1; i <= p.n; i++) {
         if (!*out->division && (text_is(path_part(&p, i), "closed") || text_is(path_part(&p, i), "open")))
             out->division = path_part(&p, i);
-        const char *round = round_in(&j->rounds, path_part(&p, i));
-        if (!*out->round && (round || (round = unknown_round_in(path_part(&p, i)))))
+        const char *round = round_in(path_part(&p, i), a);
+        if (!*out->round && round)
             out->round = round;
     }
     const char *submitter = path_part(&p, system_at + (in_results ? 2 : 1));
@@ -102,8 +102,6 @@ struct folder_reading {
     struct judged_log batch[MOST_AT_ONCE];
 };
 
-const char hpc_problem[] = "MLPerf HPC is not covered, only MLPerf Training";
-
 static void name_by_path(struct folder_reading *r, const char *logged_benchmark, struct arena *a)
 {
     struct folder *f = r->f;
@@ -111,13 +109,12 @@ static void name_by_path(struct folder_reading *r, const char *logged_benchmark,
     folder_names_from(&names, r->j, utf8_text(f->dir, a), logged_benchmark, a);
     f->round = names.round, f->division = names.division, f->submitter = names.submitter, f->system = names.system;
     f->benchmark = names.benchmark;
+    f->metric = names.metric;
     const char *wanted = r->j->options->ruleset ? r->j->options->ruleset : f->round;
     f->edition = edition_find(&r->j->rounds, wanted);
     f->remark = "", r->path_round = names.round;
     struct err why;
-    if (strstr(f->dir, "hpc_results_"))
-        f->problem = hpc_problem;
-    else if (*wanted && !f->edition && !edition_unknown(&r->j->rounds, wanted, &why))
+    if (*wanted && !f->edition && !edition_unknown(&r->j->rounds, wanted, &why))
         f->problem = arena_strdup(a, why.msg);
 }
 
@@ -158,6 +155,7 @@ static void keep_measures(double *m, const struct run_log *r)
     m[MEASURE_EVAL_TIME] = r->eval_time_s;
     m[MEASURE_STARTUP] = r->startup_s;
     m[MEASURE_INIT] = r->init_s;
+    m[MEASURE_INSTANCE] = r->nodes * fmax(r->accelerators_per_node, 1);
 }
 
 static void keep_seeds(struct package *p, const struct log_judgement *l, size_t index)
@@ -181,6 +179,7 @@ static void keep_logged(struct package *p, const struct log_judgement *l)
 {
     const struct { const char **slot, *logged; } texts[] = {
         { &p->logged.division, l->division }, { &p->logged.org, l->run.org }, { &p->logged.platform, l->run.platform }, { &p->logged.status, l->run.availability },
+        { &p->logged.config, l->run.config },
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!*texts[i].slot || !**texts[i].slot)
@@ -323,8 +322,28 @@ static void apply_scaling(struct folder *f, struct arena *a)
     json_decref(doc);
 }
 
+/* Weak scaling of MLPerf HPC: the time from the first run_start to the last run_stop of all models that comply. */
+static void compute_weak_score(struct folder *f, struct arena *a)
+{
+    double first_ms = HUGE_VAL, last_ms = -HUGE_VAL;
+    for (const struct run_entry *r = f->runs; r < f->runs + f->n; r++)
+        if (r->compliant && !r->problem) {
+            first_ms = fmin(first_ms, r->start_ms), last_ms = fmax(last_ms, r->start_ms + r->minutes * 60e3);
+            f->n_models++;
+        }
+    f->olympic_minutes = f->score_minutes = (last_ms - first_ms) / 60e3;
+    if (f->n_models >= f->rules->terms->runs)
+        return;
+    f->olympic_minutes = f->score_minutes = NAN;
+    f->why_no_score = arena_printf(a, "%zu models trained by the rules, %s wants at least %u", f->n_models, f->edition->round, f->rules->terms->runs);
+}
+
 static void compute_score(struct folder *f, struct arena *a)
 {
+    if (text_is(f->metric, "weak")) {
+        compute_weak_score(f, a);
+        return;
+    }
     double *minutes = ARENA_ARRAY(a, double, f->n);
     size_t refused = 0;
     for (size_t i = 0; i < f->n; i++) {
@@ -358,7 +377,7 @@ static void refuse_folder(struct folder *f, struct judge *j, struct arena *a)
 void folder_judge(struct folder *out, struct judge *j, const char *dir, char *const *logs, size_t n, log_sink *sink, void *user,
                   struct arena *a)
 {
-    *out = (struct folder){ .dir = dir, .n = n, .batch = NAN, .score_minutes = NAN, .olympic_minutes = NAN, .scaling = 1, .energy_j = NAN };
+    *out = (struct folder){ .dir = dir, .n = n, .batch = NAN, .score_minutes = NAN, .olympic_minutes = NAN, .scaling = 1, .energy_j = NAN, .metric = "" };
     struct folder_reading r = { .f = out, .j = j, .package = { .f = out, .j = j, .a = a }, .sink = sink, .user = user };
     out->runs = ARENA_ARRAY(a, struct run_entry, n);
     name_by_path(&r, NULL, a);

@@ -186,6 +186,7 @@ struct log_facts {
     uint64_t n_other_lines;             /* lines that are no records */
     double last_eval_ms, point;         /* point: the convergence point so far; a run_stop makes it the log's */
     const char *first_seed;
+    const char *benchmark;              /* as logged so far; NULL before that */
     bool initialised, stopped, has_error_line;
     struct arena *a;
 };
@@ -228,6 +229,8 @@ static void note_seed(struct log_facts *f, const struct mllog_line *l)
     else if (!f->other_seed_line && !text_is(f->first_seed, shown))
         f->other_seed_line = l->line;
     const char *seed = python_int(l->value, f->a);
+    if (!json_object_get(l->metadata, "file") || !json_object_get(l->metadata, "lineno"))
+        seed = NULL;
     if (!seed) {
         if (!out->bad_seed)
             out->bad_seed = arena_strdup(f->a, shown);
@@ -256,6 +259,8 @@ static void note_point(struct log_facts *f, const struct mllog_line *l)
     const struct benchmark_rules *b = out->rules;
     struct rule_scope s = rule_scope_of(l->value, l->metadata, l->time_ms, NULL);
     struct value v;
+    if (b && text_is(b->terms->point, "m.samples_count") && is_point_key(f, l->key) && !f->benchmark && !out->stops)
+        out->stops = arena_printf(f->a, "line %" PRIu64 ": %s comes before submission_benchmark", l->line, l->key);
     if (!b || !b->point.text || !is_point_key(f, l->key) || (b->terms->take == TAKE_FIRST && !isnan(f->point)))
         return;
     if (b->where.text && expression_holds(&b->where, s.variables) != TRUTH_YES)
@@ -273,6 +278,8 @@ static void note_stop(struct log_facts *f, const struct mllog_line *l)
         return;
     f->stopped = true;
     f->out->point = f->point;
+    if (isnan(f->point) && text_is(json_string_value(json_object_get(l->metadata, "status")), "success") && !f->out->stops)
+        f->out->stops = arena_printf(f->a, "line %" PRIu64 ": run_stop comes before any convergence point", l->line);
     if (!json_object_get(l->metadata, "status") && !f->out->stops)
         f->out->stops = arena_printf(f->a, "line %" PRIu64 ": run_stop has no status", l->line);
 }
@@ -315,6 +322,7 @@ static void note_line(struct log_facts *f, const struct mllog_line *l)
 {
     double samples;
     first_text(&f->out->division, "submission_division", l, f->a);
+    first_text(&f->benchmark, "submission_benchmark", l, f->a);
     note_batch(f->out, l);
     note_impossible_number(f, l);
     note_seed(f, l);

@@ -53,7 +53,8 @@ static void call_layers_of(struct layer_queue *q, const struct rule_layer *l, co
         const struct rule *r = rule_find(l, c->items[i].key, &at);
         bool first = text_is(layer_calls_value(c, c->items[i].key), c->items[i].value);
         for (size_t k = 0; r && k < r->n_actions; k++)
-            if (r->actions[k].kind == ACTION_APPLY && (first || !rule_judges_first(b->edition, r->key)))
+            if (r->actions[k].kind == ACTION_APPLY && (first || !rule_judges_first(b->edition, r->key))
+                && (!r->actions[k].member || text_is(r->actions[k].member, c->items[i].value)))
                 call_layer(q, &r->actions[k], c->items[i].value, b, a);
     }
 }

@@ -35,34 +35,60 @@ static void lint_folder_log(void *user, const struct folder *f, const char *path
     arena_free(&a);
 }
 
-/* Remarks on each ORG/systems/SYSTEM.json without results of that system, once for each ORG. dir is
- * ORG/results/SYSTEM/BENCHMARK; the reverse, results without a description, is a part of the folder's verdict. */
-static void compare_systems(struct lint *l, const char *dir, struct arena *a)
+static void say_remark(struct lint *l, const char *path, const char *check, const struct log_message *m)
+{
+    l->counts.errors += m->severity == SEVERITY_ERROR;
+    l->counts.warnings += m->severity == SEVERITY_WARNING;
+    l->counts.reviews += m->severity == SEVERITY_REVIEW;
+    l->failed = l->failed || m->severity == SEVERITY_ERROR;
+    lint_print_remark(l, path, check, m);
+}
+
+/* The repository checker's demands on a submitter's folder, where the whole of it is judged. */
+static void check_repository(struct lint *l, const char *org, struct arena *a)
+{
+    struct log_message messages[MOST_REPOSITORY_MESSAGES];
+    size_t n_top = strlen(l->top), n = 0;
+    if (strncmp(org, l->top, n_top) == 0 && (org[n_top] == 0 || org[n_top] == '/'))
+        n = repository_check(messages, org, a);
+    for (size_t i = 0; i < n; i++)
+        say_remark(l, org, "repository", &messages[i]);
+}
+
+/* Remarks on each ORG/systems/SYSTEM.json without results of that system, once for each ORG; the reverse, results without a
+ * description, is a part of the folder's verdict. */
+static void compare_systems(struct lint *l, const char *results, const char *org, struct arena *a)
 {
     char **names;
-    size_t n, cut = strlen(dir);
-    for (int up = 0; up < 2 && cut > 0; up++)
-        for (cut--; cut > 0 && dir[cut] != '/'; cut--) {}
-    const char *results = arena_printf(a, "%.*s", (int)cut, dir), *slash = strrchr(results, '/');
-    if (!slash || !text_is(slash, "/results") || text_is(l->org, results))
-        return;
-    l->org = arena_strdup(l->d.arena, results);
-    const char *systems = arena_printf(a, "%.*s/systems", (int)(slash - results), results);
+    size_t n;
+    const char *systems = arena_printf(a, "%s/systems", org);
     if (access(systems, R_OK) != 0 || !list_folder(&names, &n, systems, ".json", a, NULL))
         return;
     for (size_t i = 0; i < n; i++)
-        if (access(arena_printf(a, "%s/%s", results, names[i]), F_OK) != 0) {
-            l->counts.reviews++;
-            lint_print_remark(l, arena_printf(a, "%s/%s.json", systems, names[i]), "describes a system without results");
-        }
+        if (access(arena_printf(a, "%s/%s", results, names[i]), F_OK) != 0)
+            say_remark(l, arena_printf(a, "%s/%s.json", systems, names[i]), "systems",
+                       &(struct log_message){ SEVERITY_REVIEW, 0, "", "describes a system without results" });
+}
+
+/* What is said of a submitter once, before the first folder of its logs. */
+static void lint_submitter(struct lint *l, const struct folder *f, struct arena *a)
+{
+    const char *results = folder_results_path(f, a);
+    if (!results || text_is(l->org, results))
+        return;
+    l->org = arena_strdup(l->d.arena, results);
+    const char *org = arena_printf(a, "%.*s", (int)(strlen(results) - strlen("/results")), results);
+    compare_systems(l, results, org, a);
+    if (f->edition && f->edition->repository)
+        check_repository(l, org, a);
 }
 
 static void lint_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *a)
 {
     struct lint *l = user;
     struct folder f;
-    compare_systems(l, dir, a);
     folder_judge(&f, l->judge, dir, logs, n, lint_folder_log, l, a);
+    lint_submitter(l, &f, a);
     l->counts.folders++;
     l->counts.folders_passed += f.passed;
     l->failed = l->failed || !f.passed;
@@ -92,10 +118,6 @@ static bool lint_log(struct lint *l, const char *path, struct err *err)
     folder_names_from(&names, l->judge, arena_printf(&a, "%.*s", slash ? (int)(slash - path) : 0, path), NULL, &a);
     const char *round = l->judge->options->ruleset ? l->judge->options->ruleset : names.round;
     const struct edition *e = edition_find(&l->judge->rounds, round);
-    if (strstr(path, "hpc_results_")) {
-        arena_free(&a);
-        return fail(err, "%s: %s", path, hpc_problem);
-    }
     const char *remark = e && *names.round && !text_is(names.round, e->round) ? folder_remark(names.round, e, &a) : "";
     if (*remark)
         l->notice(path, remark);
@@ -126,7 +148,8 @@ bool lint_path(struct lint *l, const char *path, struct err *err)
     size_t n = strlen(path);
     while (n > 1 && path[n - 1] == '/')
         n--;
-    bool good = tree_walk(&n_folders, arena_printf(&a, "%.*s", (int)n, path), &visit, err);
+    l->top = arena_printf(&a, "%.*s", (int)n, path);
+    bool good = tree_walk(&n_folders, l->top, &visit, err);
     arena_free(&a);
     return good;
 }

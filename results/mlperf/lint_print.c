@@ -275,15 +275,16 @@ void lint_print_log(struct lint *l, const struct folder *f, const char *path, co
     }
 }
 
-void lint_print_remark(struct lint *l, const char *path, const char *text)
+void lint_print_remark(struct lint *l, const char *path, const char *check, const struct log_message *m)
 {
-    const char *review = severity_names[SEVERITY_REVIEW];
-    if (l->format == FORMAT_TEXT && shows(l, true))
-        fprintf(l->out, "%s: %s: %s\n", path, review, text);
+    bool shown = shows(l, m->severity == SEVERITY_REVIEW);
+    if (l->format == FORMAT_TEXT && shown)
+        fprintf(l->out, "%s: %s: %s\n", path, severity_names[m->severity], m->text);
     else if (l->format == FORMAT_JSON)
-        json_message(l, path, &(struct log_message){ SEVERITY_REVIEW, 0, "", text }, shows(l, true));
+        json_message(l, path, m, shown);
     else if (l->format != FORMAT_TEXT)
-        add_lint_row(l, (struct lint_row){ .check = "systems", .verdict = review, .detail = text, .path = path }, NULL, "systems", JUDGED_SKIP, text);
+        add_lint_row(l, (struct lint_row){ .check = check, .verdict = severity_names[m->severity], .detail = m->text, .path = path }, NULL, check,
+                     m->severity == SEVERITY_ERROR ? JUDGED_FAIL : JUDGED_SKIP, m->text);
 }
 
 void lint_print_folder(struct lint *l, const struct folder *f, struct arena *a)

@@ -86,7 +86,7 @@ const char *mllog_real(double x, struct arena *a);      /* the shortest JSON num
 struct run_log {
     const char *path;
     const char *org, *platform, *status;        /* status: of the last run_stop */
-    const char *availability;           /* submission_status */
+    const char *availability, *config;  /* submission_status, config_filename */
     uint64_t n_lines;
     bool has_bad_line;
     const char *problem;                /* why the times or counts are impossible; NULL if they are not */
@@ -98,6 +98,7 @@ struct run_log {
     double init_s;                      /* first init_start to first init_stop */
     double startup_s;                   /* run_start to the first block or epoch */
     double global_batch, grad_accum, train_samples;
+    double nodes, accelerators_per_node;        /* MLPerf HPC logs them */
     double convergence_point;           /* epoch_num of the last eval_accuracy before run_stop, which the reference test reads */
     double epochs_trained;
     double samples_to_converge;

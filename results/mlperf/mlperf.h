@@ -127,7 +127,7 @@ struct part_verdict { enum part_state state; const char *text; };
 
 /* The facts kept of each log. */
 enum run_measure { MEASURE_EPOCHS, MEASURE_SAMPLES, MEASURE_BATCH, MEASURE_ACCUMULATION, MEASURE_THROUGHPUT, MEASURE_UNIT_TIME,
-                   MEASURE_EVAL_TIME, MEASURE_STARTUP, MEASURE_INIT, N_MEASURES };
+                   MEASURE_EVAL_TIME, MEASURE_STARTUP, MEASURE_INIT, MEASURE_INSTANCE, N_MEASURES };
 struct run_entry {
     const char *file, *problem;         /* problem: why the run has no time; NULL if it has one */
     bool compliant, converged;          /* converged: its status says success */
@@ -145,6 +145,7 @@ struct run_entry {
 struct folder {
     const char *dir;
     const char *round, *division, *submitter, *system, *benchmark;      /* "" where unknown */
+    const char *metric;                 /* of MLPerf HPC: "strong", or "weak", where many models are trained at once; else "" */
     const struct edition *edition;      /* by which it is judged; --ruleset may name another than the path */
     const struct benchmark_rules *rules;
     const char *remark;                 /* "judged as v2.1, though the path says v2.0", and whether the rules are provisional; "" for none */
@@ -160,7 +161,8 @@ struct folder {
     struct rcp_verdict rcp;             /* also in the open division, where it does not count */
     double batch;                       /* global, in samples; NaN if not logged */
     double score_minutes;               /* official; NaN if none */
-    double olympic_minutes;             /* before scaling */
+    double olympic_minutes;             /* before scaling; weak scaling: the time for all models */
+    size_t n_models;                    /* of weak scaling: those that comply */
     double scaling;                     /* from scaling.json; 1 without */
     const char *why_no_score;           /* NULL if there is one */
     double energy_j;                    /* of a run: the olympic mean, scaled as the score is; NaN without power logs, or with a note that says why */
@@ -223,7 +225,10 @@ struct score_row {
     double recomputed_scaling;          /* the factor of the reference-convergence test; 1: none */
     double recomputed_minutes;          /* the score with that factor */
     double energy_j, power_w;           /* of a run, and over its score; NaN without power logs */
+    const char *metric;                 /* as in struct folder */
+    double models;                      /* of weak scaling, trained at once, each on MEASURE_INSTANCE accelerators; NaN for a strong one */
     const char *note;                   /* why there is no score, or a remark about it */
+    const char *shown_note;             /* the same for people, with the energy */
     const char *path;
     struct json_t *logs;                /* each of its logs; NULL: not made yet */
 };
@@ -250,7 +255,8 @@ struct lint {
     struct document d;
     FILE *out;                          /* the document's text or CSV */
     struct json_t *folders, *messages;  /* members of its JSON */
-    const char *org;                    /* the submitter whose systems were compared last; NULL if none */
+    const char *org;                    /* the submitter that was looked at last; NULL if none */
+    const char *top;                    /* the folder that is judged */
     const char *provisional;            /* the date of rules that may still change, if some were used; NULL if not */
     bool failed;                        /* something does not pass, or could not be read */
 };

@@ -35,8 +35,7 @@ void eval_review_end(const struct eval_review *r, const char *benchmark, double 
 
 /* ---- folder.c: who and what a folder of logs is about, from its path; "" where the path does not say -------- */
 
-struct folder_names { const char *round, *division, *submitter, *system, *benchmark; };
-extern const char hpc_problem[];        /* why logs in a repository of MLPerf HPC are refused */
+struct folder_names { const char *round, *division, *submitter, *system, *benchmark, *metric; };      /* metric: strong or weak, of MLPerf HPC */
 /* logged_benchmark: what the logs say; NULL: nothing. */
 void folder_names_from(struct folder_names *out, const struct judge *j, const char *path, const char *logged_benchmark, struct arena *a);
 /* The remark of a folder, or a log, that is judged by another round than its path names, or by provisional rules; "" for none. */
@@ -50,7 +49,7 @@ struct package {
     struct seed_seen *seeds;
     size_t n_seeds, cap_seeds;
     bool batch_differs;
-    struct { const char *division, *org, *platform, *status; } logged;  /* as the first log that names one has it; "" if none does */
+    struct { const char *division, *org, *platform, *status, *config; } logged;  /* as the first log that names one has it; "" if none does */
     const char *description_division;   /* NULL if there is no description */
     const char *power_note;             /* about the first power log that reviewers should look at */
     size_t n_power_notes;
@@ -71,13 +70,20 @@ const char *python_int(const json_t *v, struct arena *a);
 /* The ruleset as documents name it: "6.1.0", marked where it is provisional. */
 const char *ruleset_text(const struct edition *e, struct arena *a);
 
+/* ---- repository.c ---------------------------------------------------------------------------------------------- */
+
+enum { MOST_REPOSITORY_MESSAGES = 4 };
+/* What the repository checker says against a submitter's whole folder. Returns the number of messages. */
+size_t repository_check(struct log_message out[MOST_REPOSITORY_MESSAGES], const char *org, struct arena *a);
+bool folder_holds(const char *dir, const char *name);                   /* a file of this name, at any depth */
+
 /* ---- lint_print.c: the formats of lint ------------------------------------------------------------------------ */
 
 void lint_print_head(struct lint *l);
 /* f NULL: the log was given by name. */
 void lint_print_log(struct lint *l, const struct folder *f, const char *path, const struct log_judgement *j, struct arena *a);
 void lint_print_folder(struct lint *l, const struct folder *f, struct arena *a);
-/* A remark for reviewers about a file, before the folder that it belongs to. */
-void lint_print_remark(struct lint *l, const char *path, const char *text);
+/* A message about a file or folder, before the folder of logs that it belongs to; check: its word in CSV. */
+void lint_print_remark(struct lint *l, const char *path, const char *check, const struct log_message *m);
 void lint_print_foot(struct lint *l);
 #endif

@@ -30,8 +30,11 @@ static void set_untested(struct package *p, enum package_part part, const char *
 static void judge_files(struct package *p)
 {
     const struct round_terms *t = p->f->rules->terms;
-    const char *text = arena_printf(p->a, "%zu logs, want %u", p->f->n, t->runs);
-    if (p->f->n != t->runs && !p->f->edition->exact_count)
+    bool weak = text_is(p->f->metric, "weak");
+    const char *text = arena_printf(p->a, "%zu logs, want %s%u", p->f->n, weak ? "at least " : "", t->runs);
+    if (weak)
+        set_part(p, PACKAGE_FILES, p->f->n >= t->runs, text);
+    else if (p->f->n != t->runs && !p->f->edition->exact_count)
         set_untested(p, PACKAGE_FILES, arena_printf(p->a, "%s; %s only prints it", text, p->f->edition->ruleset));
     else
         set_part(p, PACKAGE_FILES, p->f->n == t->runs, text);
@@ -72,19 +75,18 @@ static void judge_compliance(struct package *p)
 
 const char *folder_results_path(const struct folder *f, struct arena *a)
 {
-    const char *end = arena_printf(a, "/results/%s/%s", f->system, f->benchmark);
+    const char *end = arena_printf(a, "/results/%s/%s%s%s", f->system, f->metric, *f->metric ? "/" : "", f->benchmark);
     size_t n = strlen(f->dir), cut = strlen(end);
     return n >= cut && text_is(f->dir + n - cut, end) ? arena_printf(a, "%.*s/results", (int)(n - cut), f->dir) : NULL;
 }
 
 const char *folder_description_path(const struct folder *f, struct arena *a)
 {
-    const char *ends[] = { arena_printf(a, "/results/%s/%s", f->system, f->benchmark), arena_printf(a, "/%s", f->benchmark) };
-    size_t n = strlen(f->dir), cut = strlen(ends[0]);
-    if (n >= cut && text_is(f->dir + n - cut, ends[0]))
-        return arena_printf(a, "%.*s/systems/%s.json", (int)(n - cut), f->dir, f->system);
-    cut = strlen(ends[1]);
-    if (n >= cut && text_is(f->dir + n - cut, ends[1]))
+    const char *results = folder_results_path(f, a), *end = arena_printf(a, "/%s%s%s", f->metric, *f->metric ? "/" : "", f->benchmark);
+    if (results)
+        return arena_printf(a, "%s/../systems/%s.json", results, f->system);
+    size_t n = strlen(f->dir), cut = strlen(end);
+    if (n >= cut && text_is(f->dir + n - cut, end))
         return arena_printf(a, "%.*s/%s.json", (int)(n - cut), f->dir, f->system);
     return arena_printf(a, "%s/%s.json", f->dir, f->system);
 }
@@ -195,7 +197,7 @@ static void read_parameter_files(struct package *p)
         read_package_parameters(p);
     if (p->f->edition->parameter_files == PARAMETERS_ALL) {
         read_parameters(p, p->f->dir);
-        read_parameters(p, arena_printf(p->a, "%s/..", p->f->dir));
+        read_parameters(p, arena_printf(p->a, "%s/..%s", p->f->dir, *p->f->metric ? "/.." : ""));
     }
 }
 
@@ -214,9 +216,11 @@ static const char *repeated_seed(struct package *p)
     sort_items(p->seeds, p->n_seeds, sizeof *p->seeds, by_seed_hash);
     for (size_t i = 1; i < p->n_seeds; i++) {
         const struct seed_seen *a = &p->seeds[i - 1], *b = &p->seeds[i];
-        if (a->hash == b->hash && a->log != b->log)
-            return arena_printf(p->a, "%s and %s have one seed (line %llu and line %llu)", p->f->runs[a->log].file, p->f->runs[b->log].file,
-                                (unsigned long long)a->line, (unsigned long long)b->line);
+        if (a->hash == b->hash && a->log == b->log)
+            return arena_printf(p->a, "%s has one seed twice (line %" PRIu64 " and line %" PRIu64 ")", p->f->runs[a->log].file, a->line, b->line);
+        if (a->hash == b->hash)
+            return arena_printf(p->a, "%s and %s have one seed (line %" PRIu64 " and line %" PRIu64 ")", p->f->runs[a->log].file, p->f->runs[b->log].file,
+                                a->line, b->line);
     }
     return NULL;
 }
@@ -229,7 +233,7 @@ static const char *seed_problem(struct package *p)
         if (r->bad_lines)
             return arena_printf(p->a, "%s has lines that cannot be read", r->file);
         if (r->bad_seed)
-            return arena_printf(p->a, "%s has a seed that is not a whole number", r->file);
+            return arena_printf(p->a, "%s has a seed that is not a whole number, or has no file and lineno in its metadata", r->file);
         if (!r->has_seed && any)
             return arena_printf(p->a, "%s has no seed", r->file);
         any = any || r->has_seed;

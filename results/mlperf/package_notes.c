@@ -7,6 +7,7 @@
  * something else than its logs say; a review note is for the people who look at the package.
  */
 #include <ctype.h>
+#include <unistd.h>
 
 #include "results/mlperf/mlperf_internal.h"
 
@@ -131,8 +132,23 @@ static void note_scaling(struct package *p)
              "so the table has the second unless reference points changed after the deadline", from, f->score_minutes, own, f->olympic_minutes * own));
 }
 
+/* ---- the submitted code ------------------------------------------------------------------------------------------ */
+
+static void note_code(struct package *p)
+{
+    const char *results = folder_results_path(p->f, p->a), *benchmarks = results ? arena_printf(p->a, "%s/../benchmarks", results) : NULL;
+    if (!benchmarks || !p->f->edition->repository || access(benchmarks, R_OK) != 0)
+        return;
+    const char *code = arena_printf(p->a, "%s/%s", benchmarks, p->f->benchmark), *config = path_name(p->logged.config);
+    if (access(code, R_OK) != 0)
+        package_note(p, SEVERITY_REVIEW, arena_printf(p->a, "the submitter's benchmarks has no folder %s with its code", p->f->benchmark));
+    else if (*config && !folder_holds(code, config))
+        package_note(p, SEVERITY_REVIEW, arena_printf(p->a, "the logs name config_filename '%.100s', which is not in benchmarks/%s", p->logged.config, p->f->benchmark));
+}
+
 void package_note_disagreements(struct package *p)
 {
+    note_code(p);
     note_exceptions(p);
     note_description(p);
     note_scaling(p);

@@ -54,7 +54,7 @@ enum rule_occurs { OCCURS_FREE, OCCURS_ONCE, OCCURS_TIMES, OCCURS_ANY_OF, OCCURS
 
 enum action_kind { ACTION_SET, ACTION_NEW_NAMES, ACTION_APPEND, ACTION_APPLY, ACTION_GATHER };
 
-/* name := value; append value to name; apply "name"; gather KEY into name by MEMBER. */
+/* name := value; append value to name; apply "name", or apply "name" for "member", a value of the line; gather KEY into name by MEMBER. */
 struct action {
     enum action_kind kind;
     const char *name, *key, *member;

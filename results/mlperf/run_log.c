@@ -178,10 +178,10 @@ static void on_setting(struct run_fold *f, const struct mllog_line *l)
     struct run_log *r = f->run;
     const struct { const char *key; double *slot; } numbers[] = {
         { "global_batch_size", &r->global_batch }, { "gradient_accumulation_steps", &r->grad_accum },
-        { "train_samples", &r->train_samples },
+        { "train_samples", &r->train_samples }, { "number_of_nodes", &r->nodes }, { "accelerators_per_node", &r->accelerators_per_node },
     };
     const struct { const char *key; const char **slot; } texts[] = { { "submission_org", &r->org }, { "submission_platform", &r->platform },
-                                                                   { "submission_status", &r->availability } };
+                                                                   { "submission_status", &r->availability }, { "config_filename", &r->config } };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (text_is(l->key, numbers[i].key))
             first_number(numbers[i].slot, l->value);
@@ -283,7 +283,7 @@ struct run_fold *run_fold_start(struct run_log *out, const char *path, struct ar
 {
     struct run_fold *f = ARENA_NEW(a, struct run_fold);
     *out = (struct run_log){ .path = path, .run_start_ms = NAN, .run_stop_ms = NAN, .global_batch = NAN, .grad_accum = NAN,
-        .train_samples = NAN, .convergence_point = NAN, .epochs_trained = NAN,
+        .train_samples = NAN, .nodes = NAN, .accelerators_per_node = NAN, .convergence_point = NAN, .epochs_trained = NAN,
         .steady_samples_per_s = NAN };
     *f = (struct run_fold){ .run = out, .a = a, .init_start_ms = NAN, .init_stop_ms = NAN, .first_start_ms = NAN, .epoch_start = NAN,
         .block_start = NAN, .block_stop = NAN, .eval_start = NAN, .first_eval = NAN, .last_eval = NAN, .last_eval_point = NAN, .first_unit = NAN,

@@ -46,12 +46,10 @@ static const char *score_note(const struct folder *f, const struct score_row *ro
     if (f->why_no_score)
         return f->why_no_score;
     const char *note = "";
-    if (f->n != row->required_runs)
+    if (f->n != row->required_runs && !(text_is(f->metric, "weak") && f->n > row->required_runs))
         note = arena_printf(a, "%zu logs, %s wants %llu: the package is refused", f->n, f->round, (unsigned long long)row->required_runs);
     if (row->failed > 0)
         note = arena_printf(a, "%s%s%.0f of %zu runs refused, counted as slowest", note, *note ? "; " : "", row->failed, f->n);
-    if (!isnan(row->energy_j))
-        note = arena_printf(a, "%s%senergy %.10g J, mean power %.10g W", note, *note ? "; " : "", row->energy_j, row->power_w);
     for (size_t i = 0; i < f->n_notes; i++)
         if (f->notes[i].severity == SEVERITY_WARNING)
             note = arena_printf(a, "%s%s%s", note, *note ? "; " : "", f->notes[i].text);
@@ -65,7 +63,7 @@ void score_row_fill(struct score_row *row, const struct folder *f, struct arena 
         .benchmark = f->benchmark, .runs = f->n, .required_runs = f->rules ? f->rules->terms->runs : 0, .dropped = f->rules ? f->rules->terms->dropped : 0,
         .score_minutes = f->score_minutes,
         .scaling = f->scaling, .throughput_method = f->throughput_method ? f->throughput_method : "",
-        .ruleset = f->edition ? ruleset_text(f->edition, a) : "", .recomputed_scaling = 1, .path = utf8_text(f->dir, a) };
+        .ruleset = f->edition ? ruleset_text(f->edition, a) : "", .recomputed_scaling = 1, .metric = f->metric, .models = *f->metric == 'w' ? (double)f->n_models : (double)NAN, .path = utf8_text(f->dir, a) };
     fill_spread(row, f, room);
     for (int m = 0; m < N_MEASURES; m++)
         row->measures[m] = f->problem ? (double)NAN : median_over(f, (enum run_measure)m, room);
@@ -73,7 +71,12 @@ void score_row_fill(struct score_row *row, const struct folder *f, struct arena 
         row->recomputed_scaling = f->rcp.scaling;
     row->recomputed_minutes = f->olympic_minutes * row->recomputed_scaling;
     row->energy_j = f->energy_j, row->power_w = f->energy_j / (f->score_minutes * 60);
-    row->note = score_note(f, row, a);
+    row->note = row->shown_note = score_note(f, row, a);
+    if (!isnan(row->models))
+        row->shown_note = arena_printf(a, "weak scaling: the time for all of %.0f models, each on %.10g accelerators%s%s", row->models, row->measures[MEASURE_INSTANCE],
+                                       *row->note ? "; " : "", row->note);
+    if (!isnan(row->energy_j))
+        row->shown_note = arena_printf(a, "energy %.6g J, mean power %.6g W%s%s", row->energy_j, row->power_w, *row->note ? "; " : "", row->note);
 }
 
 /* ---- printing ----------------------------------------------------------------------------------------- */
@@ -90,7 +93,7 @@ static const struct table_column score_columns[] = {
     M("throughput_samples_per_s", MEASURE_THROUGHPUT, .heading = "throughput_samples_per_s"), M("train_unit_s", MEASURE_UNIT_TIME),
     M("eval_time_s", MEASURE_EVAL_TIME, .heading = "eval_time_s", .format = "%.4f"),
     M("startup_time_s", MEASURE_STARTUP, .heading = "startup_time_s", .format = "%.4f"), M("init_time_s", MEASURE_INIT), C(throughput_method),
-    C(ruleset), C(dropped), C(recomputed_scaling), C(recomputed_minutes), C(energy_j, .unit = "J"), C(power_w, .unit = "W"), C(note, .heading = "note"), C(path), C(logs, .formats = IN_JSON),
+    C(ruleset), C(dropped), C(recomputed_scaling), C(recomputed_minutes), C(energy_j, .unit = "J"), C(power_w, .unit = "W"), C(metric), C(models), M("instance_scale", MEASURE_INSTANCE), C(note), { COLUMN_AS(struct score_row, shown_note, NULL), .heading = "note" }, C(path), C(logs, .formats = IN_JSON),
 };
 #undef M
 #undef C

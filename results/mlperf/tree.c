@@ -46,6 +46,8 @@ static const char *why_skipped(struct stat *s, const char *path, const char *nam
         return "its path is too long";
     if (lstat(path, s) != 0)
         return "cannot be read";
+    if (S_ISDIR(s->st_mode) && text_is(name, "pruned_results"))
+        return "holds runs that their submitter left out: not read";
     if (S_ISDIR(s->st_mode))
         return is_unfinished(name) ? "is not finished: its writer is at work, or was killed: not read" : NULL;
     if (S_ISREG(s->st_mode))

@@ -172,5 +172,8 @@ done
 show score "${tree}v2.1/me/results/pair"
 show lint "$work/made"
 show rounds "$work/made" --format json
+# Rules that are provisional, and a log of the weak scaling of MLPerf HPC.
+printf ':::MLLOG {"key": "submission_benchmark", "value": "flux1", "time_ms": 1, "metadata": {}}\n' >"$work/flux1.txt"
+show lint "$work/flux1.txt" --ruleset v6.1 --format json
 printed made
 done_testing

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """import_round.py - makes the folder of an MLPerf round from a checkout of mlcommons/logging.
 
-    python3 tests/mlperf/import_round.py v5.1 5.1.0-rc4 CHECKOUT [--later CHECKOUT_OF_A_LATER_TAG] [--rounds DIR]
+    python3 tests/mlperf/import_round.py v5.1 5.1.0-rc4 CHECKOUT [--later CHECKOUT_OF_A_LATER_TAG] [--rounds DIR] [--like ROUND]
 
-It reads mlperf_logging/compliance_checker/training_X/*.yaml, rcp_checker/training_X/rcps_*.json, benchmark_meta.py and
+A round of MLPerf HPC is named hpc-v3.0. CHECKOUT may also be a folder that holds the files below alone, each at its path. It reads mlperf_logging/compliance_checker/training_X/*.yaml, rcp_checker/training_X/rcps_*.json, benchmark_meta.py and
 system_desc_checker/system_desc_checker.py, and writes DIR/v5.1 (DIR: workloads/convergence/rounds). Conditions are
 Python; they are translated by its own parser. Files whose content is code (how the checkers work: edition.csv; where the
-convergence point is: some columns of benchmarks.csv) are taken from the round before. Whatever it cannot know it lists
+convergence point is: some columns of benchmarks.csv) are taken from the round before, or from the one that --like names. Whatever it cannot know it lists
 on stderr as "by hand: ...", and ends with 1. It needs Python 3.9 and python3-yaml.
 """
 import argparse
@@ -24,7 +24,7 @@ RULES = ["layer", "key", "occurs", "check", "check_text", "once", "once_text", "
 TERMS = ["benchmark", "allowed", "runs", "dropped", "may_fail", "reference_convergence", "unit", "point_of", "point", "where", "take",
          "train_samples", "allowance", "source"]
 POINTS = ["benchmark", "record", "optimizer", "batch_size", "unit", "to_converge", "edition", "hyperparameters", "source"]
-MEMBERS = {"KEY": ("NAME", "REQ", "CHECK", "ATLEAST_ONE_CHECK", "POST"), "BEGIN": ("CODE",), "END": ("CODE", "CHECK")}
+MEMBERS = {"KEY": ("NAME", "REQ", "CHECK", "ATLEAST_ONE_CHECK", "FIRST_CHECK", "POST"), "BEGIN": ("CODE",), "END": ("CODE", "CHECK")}
 COMPARE = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 FUNCTIONS = {"min", "max", "abs", "ceil", "floor", "int", "sqrt", "log2", "round"}
@@ -91,6 +91,10 @@ def call(node):
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if name == "float" and ast.unparse(node.args[0]) in ("'inf'", "'Infinity'"):
         return "inf"
+    if name == "isclose" and len(node.args) == 2 and isinstance(node.args[1], ast.Constant):
+        return "abs(%s-%s)<=1e-09*%s" % (expression(node.args[0]), constant(node.args[1].value), constant(node.args[1].value))
+    if name == "len":
+        return "count(%s)" % expression(node.args[0])
     if name == "isinstance" and ast.unparse(node.args[1]) == "int":
         return "is_int(%s)" % expression(node.args[0])
     if name not in FUNCTIONS:
@@ -130,12 +134,17 @@ def statement(node):
     """The parts of an action that a statement stands for."""
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         return ["%s:=%s" % (member(node.targets[0]), expression(node.value))]
+    if isinstance(node, ast.If) and not node.orelse and len(node.body) == 1:
+        value = re.match(r"v\['value'\] == '([^']*)'$", ast.unparse(node.test))
+        layer = re.match(r"enqueue_config\('(?:(?:training|hpc)_[^/]*/)?([^'{}]*)\.yaml'\)$", ast.unparse(node.body[0]))
+        if value and layer:
+            return ['apply "%s" for "%s"' % (layer.group(1), value.group(1))]
     if isinstance(node, ast.If) and not node.orelse and all(isinstance(x, ast.Assign) for x in node.body):
         kept = [part.split(":=") for x in node.body for part in statement(x)]
         return ["%s:=if %s then %s else %s" % (name, expression(node.test), value, name) for name, value in kept]
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, (ast.Attribute, ast.Name)):
         c, text = node.value, ast.unparse(node.value)
-        layer = re.match(r"enqueue_config\('(?:training_[^/]*/)?([^']*)\.yaml'\.format\(v\['value'\]\)\)$", text)
+        layer = re.match(r"enqueue_config\('(?:(?:training|hpc)_[^/]*/)?([^']*)\.yaml'\.format\(v\['value'\](?:\.lower\(\))?\)\)$", text)
         if layer:
             return ['apply "%s"' % layer.group(1)]
         if text.startswith("s.update(") and isinstance(c.args[0], ast.Dict):
@@ -188,10 +197,15 @@ def rules_of(path):
         by_hand.extend("%s: %s: %s" % (where, member, body[member]) for member in body if member not in MEMBERS.get(kind, ()))
         row = dict.fromkeys(RULES, "")
         row.update(layer=path.stem, key=key, severity="error", source="mlcommons/logging mlp_compliance " + path.name)
-        row["occurs"] = occurs(where, key, body["REQ"].strip()) if kind == "KEY" else kind.lower()
+        row["occurs"] = occurs(where, key, body.get("REQ", "OPTIONAL").strip()) if kind == "KEY" else kind.lower()
         row["check"] = " ;; ".join(conditions(where, body.get("CHECK")))
         row["once"] = " ;; ".join(conditions(where, body.get("ATLEAST_ONE_CHECK")))
         row["action"] = "; ".join(actions(where, body.get("CODE" if kind != "KEY" else "POST")))
+        first = conditions(where, body.get("FIRST_CHECK"))
+        if first:
+            row["check"] = " ;; ".join(filter(None, [row["check"]] + ["st.evaluated | " + x for x in first]))
+            row["action"] = "; ".join(filter(None, [row["action"], "st.evaluated:=true"]))
+            rows.insert(0, dict(row, key="", occurs="begin", check="", once="", action="st.evaluated:=false"))
         rows.append(row)
     return without_unread_states(rows)
 
@@ -263,13 +277,13 @@ def add_sentences(rows, known):
 
 # ---- the other tables ------------------------------------------------------------------------------------------------
 
-def tables_of(path):
-    """The literals of training in a Python file: lists by version, and numbers by benchmark."""
+def tables_of(path, usage):
+    """The literals of training or hpc in a Python file: lists by version, and numbers by benchmark."""
     allowed, counts = {}, {}
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
             try:
-                table = ast.literal_eval(node.value).get("training", {})
+                table = ast.literal_eval(node.value).get(usage, {})
             except ValueError:
                 continue
             if isinstance(table, dict):
@@ -298,7 +312,7 @@ def terms_of(benchmark, runs, rules, before, source):
     return row
 
 
-def point_rows(folder, benchmarks, terms, ruleset):
+def point_rows(folder, benchmarks, terms):
     rows = {}
     for benchmark in benchmarks:
         path = folder / ("rcps_%s.json" % benchmark)
@@ -309,7 +323,7 @@ def point_rows(folder, benchmarks, terms, ruleset):
             row.update(benchmark=benchmark, record=name, optimizer=settings.get("opt_name", ""), batch_size=str(record["BS"]), unit=terms[benchmark]["unit"],
                        to_converge=" ".join(str(x) for x in values),
                        hyperparameters="{%s}" % ";".join("%s:%s" % (k, settings[k]) for k in sorted(settings)),
-                       source="mlcommons/logging rcp_checker/training_%s/%s" % (ruleset, path.name))
+                       source="mlcommons/logging rcp_checker/%s/%s" % (folder.name, path.name))
             rows[benchmark, name, row["to_converge"], row["hyperparameters"]] = row
     return rows
 
@@ -329,7 +343,9 @@ def write(path, columns, rows):
 
 def round_before(rounds, name):
     number = lambda x: tuple(int(n) for n in x[1:].split("."))
-    return max((p.name for p in rounds.glob("v*") if number(p.name) < number(name)), key=number)
+    suite, _, version = name.rpartition("-")
+    return max((p.name for p in rounds.glob(suite + "-v*" if suite else "v*") if number(p.name.rpartition("-")[2]) < number(version)),
+               key=lambda x: number(x.rpartition("-")[2]))
 
 
 def main():
@@ -338,27 +354,30 @@ def main():
         p.add_argument(name)
     p.add_argument("--later", help="checkout of a later tag, for reference points that were replaced since")
     p.add_argument("--rounds", default="workloads/convergence/rounds")
+    p.add_argument("--like", help="the round to take the workings of the checkers from; default: the one before")
     a = p.parse_args()
-    rounds, version, ruleset = pathlib.Path(a.rounds), a.round[1:], a.round[1:] + ".0"
+    rounds, usage, version = pathlib.Path(a.rounds), a.round.rpartition("-")[0] or "training", a.round.rpartition("v")[2]
+    ruleset, folder = version + ".0", "%s_%s.0" % (usage, version)
     source = lambda checkout, *names: pathlib.Path(checkout, "mlperf_logging", *names)
-    before = rounds / round_before(rounds, a.round)
+    before = rounds / (a.like or round_before(rounds, a.round))
     out = rounds / a.round
     out.mkdir()
-    allowed, counts = tables_of(source(a.checkout, "benchmark_meta.py"))
+    allowed, counts = tables_of(source(a.checkout, "benchmark_meta.py"), usage)
     names = sorted(allowed.get(version, allowed.get(ruleset, [])))
-    paths = source(a.checkout, "compliance_checker", "training_" + ruleset)
-    layers = [x + "_common" for x in ("closed", "open")] + ["%s_%s" % (d, b) for d in ("closed", "open") for b in names]
-    rules = [row for layer in ["common"] + layers if (paths / (layer + ".yaml")).exists() for row in rules_of(paths / (layer + ".yaml"))]
+    paths = source(a.checkout, "compliance_checker", folder)
+    layers = ["common"] + [x + "_common" for x in ("closed", "open")] + ["%s_%s" % (d, b) for d in ("closed", "open") for b in names]
+    layers += sorted(p.stem for p in paths.glob("*_*_*.yaml") if p.stem not in layers and any(p.stem.startswith(x + "_") for x in layers[3:]))
+    rules = [row for layer in layers if (paths / (layer + ".yaml")).exists() for row in rules_of(paths / (layer + ".yaml"))]
     add_sentences(rules, known_sentences(rounds, a.round))
     write(out / "rules.csv", RULES, rules)
     old = {r["benchmark"]: r for r in csv.DictReader((before / "benchmarks.csv").open())}
     terms = {b: terms_of(b, counts[b], rules, old, "mlcommons/logging %s: benchmark_meta, package_checker, rcp_checker" % a.tag) for b in names}
     write(out / "benchmarks.csv", TERMS, terms.values())
-    points = lambda checkout: point_rows(source(checkout, "rcp_checker", "training_" + ruleset), names, terms, ruleset)
+    points = lambda checkout: point_rows(source(checkout, "rcp_checker", folder), names, terms)
     write(out / "rcp.csv", POINTS, all_points(points(a.checkout), points(a.later) if a.later else {}))
     edition = list(csv.DictReader((before / "edition.csv").open()))
     for row in edition:
-        row["value"] = {"ruleset": ruleset, "tag": a.tag}.get(row["key"], row["value"])
+        row["value"] = {"ruleset": ruleset if usage == "training" else "%s-%s" % (usage, ruleset), "tag": a.tag}.get(row["key"], row["value"])
     write(out / "edition.csv", ["key", "value", "source"], edition)
     fields = longest_list(source(a.checkout, "system_desc_checker", "system_desc_checker.py"), "number_of_nodes")
     write(out / "system_fields.csv", ["field", "source"], [{"field": x, "source": "mlcommons/logging system_desc_checker " + a.tag} for x in fields])

@@ -227,20 +227,24 @@ static void test_one_block_before_the_evaluations(void **state)
 static void test_names_from_paths(void **state)
 {
     static const struct { const char *path, *logged; struct folder_names want; } cases[] = {
-        { "/data/training_results_v2.0/Org/results/sys/bert", NULL, { "v2.0", "", "Org", "sys", "bert" } },
-        { "/data/training_results_v2.0/Org/results/sys/chess", NULL, { "v2.0", "", "Org", "sys", "chess" } },
-        { "/data/training_results_v2.0/Org/results/sys", NULL, { "v2.0", "", "Org", "sys", "" } },
-        { "v1.1/closed/Org/sys/bert", NULL, { "v1.1", "closed", "Org", "sys", "bert" } },
-        { "v1.1/open/Org/sys/chess", "chess", { "v1.1", "open", "Org", "sys", "chess" } },
-        { "v9.9/open/Org/sys/bert", NULL, { "v9.9", "open", "Org", "sys", "bert" } },
+        { "/data/training_results_v2.0/Org/results/sys/bert", NULL, { "v2.0", "", "Org", "sys", "bert", "" } },
+        { "/data/training_results_v2.0/Org/results/sys/chess", NULL, { "v2.0", "", "Org", "sys", "chess", "" } },
+        { "/data/training_results_v2.0/Org/results/sys", NULL, { "v2.0", "", "Org", "sys", "", "" } },
+        { "v1.1/closed/Org/sys/bert", NULL, { "v1.1", "closed", "Org", "sys", "bert", "" } },
+        { "v1.1/open/Org/sys/chess", "chess", { "v1.1", "open", "Org", "sys", "chess", "" } },
+        { "v9.9/open/Org/sys/bert", NULL, { "v9.9", "open", "Org", "sys", "bert", "" } },
         { "a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/v/w/x/y/z/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/v/w/x/y/z/a/b/c/d/e/f/g/h/i/j/v2.1/closed/Org/sys/bert",
-          NULL, { "v2.1", "closed", "Org", "sys", "bert" } },
-        { "//training_results_v9.9//Org/results/sys/bert/", NULL, { "v9.9", "", "Org", "sys", "bert" } },
-        { "training_results_w2.0/Org/results/sys/bert", NULL, { "", "", "Org", "sys", "bert" } },
-        { "v9.9beta/open/Org/sys/bert", NULL, { "", "open", "Org", "sys", "bert" } },
-        { "x/v1.0/closed", NULL, { "v1.0", "closed", "", "closed", "" } }, { "open/x/v1.0", NULL, { "v1.0", "open", "x", "v1.0", "" } },
-        { "bert", NULL, { "", "", "", "", "bert" } }, { "", NULL, { "", "", "", "", "" } },
-        { "sys/bert", NULL, { "", "", "", "sys", "bert" } }, { "sys/chess", NULL, { "", "", "", "chess", "" } },
+          NULL, { "v2.1", "closed", "Org", "sys", "bert", "" } },
+        { "//training_results_v9.9//Org/results/sys/bert/", NULL, { "v9.9", "", "Org", "sys", "bert", "" } },
+        { "training_results_w2.0/Org/results/sys/bert", NULL, { "", "", "Org", "sys", "bert", "" } },
+        { "v9.9beta/open/Org/sys/bert", NULL, { "", "open", "Org", "sys", "bert", "" } },
+        { "x/v1.0/closed", NULL, { "v1.0", "closed", "", "closed", "", "" } }, { "open/x/v1.0", NULL, { "v1.0", "open", "x", "v1.0", "", "" } },
+        { "bert", NULL, { "", "", "", "", "bert", "" } }, { "", NULL, { "", "", "", "", "", "" } },
+        { "hpc_results_v3.0/Org/results/sys/weak/cosmoflow", NULL, { "hpc-v3.0", "", "Org", "sys", "cosmoflow", "weak" } },
+        { "x/hpc-v2.0/Org/results/sys/strong/chess", "chess", { "hpc-v2.0", "", "Org", "sys", "chess", "strong" } },
+        { "hpc_results_v9.9/Org/results/sys/strong/oc20", NULL, { "hpc-v9.9", "", "Org", "sys", "oc20", "strong" } },
+        { "sys/weak/oc20", NULL, { "", "", "", "sys", "oc20", "weak" } },
+        { "sys/bert", NULL, { "", "", "", "sys", "bert", "" } }, { "sys/chess", NULL, { "", "", "", "chess", "", "" } },
     };
     struct arena a = { 0 };
     struct judge j;
@@ -252,8 +256,8 @@ static void test_names_from_paths(void **state)
         struct folder_names n;
         const struct folder_names *want = &cases[i].want;
         folder_names_from(&n, &j, cases[i].path, cases[i].logged, &a);
-        assert_string_equal(arena_printf(&a, "%s|%s|%s|%s|%s", n.round, n.division, n.submitter, n.system, n.benchmark),
-                            arena_printf(&a, "%s|%s|%s|%s|%s", want->round, want->division, want->submitter, want->system, want->benchmark));
+        assert_string_equal(arena_printf(&a, "%s|%s|%s|%s|%s|%s", n.round, n.division, n.submitter, n.system, n.benchmark, n.metric),
+                            arena_printf(&a, "%s|%s|%s|%s|%s|%s", want->round, want->division, want->submitter, want->system, want->benchmark, want->metric));
     }
     arena_free(&a);
 }
@@ -501,7 +505,7 @@ static void test_requests(void **state)
     bool passed;
     (void)state;
     free(lint_text("tests/bad/mllog/list.txt", "9.9", FORMAT_TEXT, &passed, &err));
-    assert_string_equal(err.msg, "round '9.9' is unknown; known: v0.7, v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0, v5.1, v6.0, v6.1");
+    assert_string_equal(err.msg, "round '9.9' is unknown; known: v0.7, v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0, v5.1, v6.0, v6.1, hpc-v1.0, hpc-v2.0, hpc-v3.0");
     free(lint_text("tests/none", "2.0.0", FORMAT_TEXT, &passed, &err));
     assert_string_equal(err.msg, "tests/none: no such file or folder");
     free(lint_text("tests/bad/mllog", "2.0.0", FORMAT_TEXT, &passed, &err));
@@ -512,7 +516,7 @@ static void test_requests(void **state)
     assert_string_equal(err.msg, "/dev/zero: is a device, pipe or socket, want a log file");
     free(lint_text("tests/bad/mllog/list.txt", NULL, FORMAT_TEXT, &passed, &err));
     assert_string_equal(err.msg, "tests/bad/mllog/list.txt: the round is not known, as neither the path nor the log names it: add "
-                                 "--ruleset ROUND, one of v0.7, v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0, v5.1, v6.0, v6.1");
+                                 "--ruleset ROUND, one of v0.7, v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0, v5.1, v6.0, v6.1, hpc-v1.0, hpc-v2.0, hpc-v3.0");
     char *text = lint_text("tests/bad/mllog/list.txt", "2.0.0", FORMAT_TEXT, &passed, &err);
     assert_false(passed);
     assert_non_null(strstr(text, "list.txt:1: error: is not a JSON object\n"));

@@ -54,7 +54,8 @@ static const struct { const char *command, *want; enum package_part part; bool f
       "result_0.txt and result_3.txt have one seed (line 11 and line 10)", PACKAGE_SEEDS, true },     /* in the order of logs, not of lines */
     { "sed -i '/\"seed\"/d' " LOGS "'result_3.txt", "result_3.txt has no seed", PACKAGE_SEEDS, true },
     { "sed -i '/\"seed\"/d' " LOGS "'result_*.txt", "no run logs one", PACKAGE_SEEDS, false },
-    { "sed -i '/\"seed\"/s/: 93/: \"x\"/' " LOGS "'result_3.txt", "result_3.txt has a seed that is not a whole number", PACKAGE_SEEDS, true },
+    { "sed -i '/\"seed\"/s/: 93/: \"x\"/' " LOGS "'result_3.txt", "result_3.txt has a seed that is not a whole number, or has no file and lineno in its metadata", PACKAGE_SEEDS, true },
+    { "sed -i '/\"seed\"/s/\"lineno\"/\"line\"/' " LOGS "'result_3.txt", "result_3.txt has a seed that is not a whole number, or has no file and lineno", PACKAGE_SEEDS, true },
     { "sed -i '/\"seed\"/s/: 93/: \" +93\"/' " LOGS "'result_3.txt", "each run has its own", PACKAGE_SEEDS, false },
     { "sed -i '/\"seed\"/s/: 93/: \"9.3\"/' " LOGS "'result_3.txt", "result_3.txt has a seed that is not a whole number", PACKAGE_SEEDS, true },
     { "sed -i '/\"seed\"/s/: 93/: \"92\"/' " LOGS "'result_3.txt", "result_2.txt and result_3.txt have one seed (line 10 and line 10)", PACKAGE_SEEDS, true },
@@ -109,9 +110,9 @@ static void test_what_later_rounds_ask(void **state)
           "the logs have different values of global_batch_size", PACKAGE_CONVERGENCE, true },
         { "sed -i '/global_batch_size/s/3200/3264/' " LOGS "'result_2.txt", "the logs have different values of global_batch_size", PACKAGE_CONVERGENCE, true },
         { "sed -i '/global_batch_size/{p}' " LOGS "'result_0.txt", "epochs to converge", PACKAGE_CONVERGENCE, false },
-        { "sed -i '/\"seed\"/s/: 93/: 92/' " LOGS "'result_3.txt; sed -i '/\"seed\"/{p;p}' " LOGS "'result_1.txt", "result_2.txt and result_3.txt have one seed",
-          PACKAGE_SEEDS, true },                /* a log may repeat its own seed */
-        { "sed -i '/\"seed\"/{p;p}' " LOGS "'result_1.txt", "each run has its own", PACKAGE_SEEDS, false },
+        { "sed -i '/\"seed\"/s/: 93/: 92/' " LOGS "'result_3.txt", "result_2.txt and result_3.txt have one seed",
+          PACKAGE_SEEDS, true },
+        { "sed -i '/\"seed\"/{p;p}' " LOGS "'result_1.txt", "result_1.txt has one seed twice (line 10 and line 11)", PACKAGE_SEEDS, true },
     };
     struct arena a = { 0 };
     (void)state;
@@ -399,7 +400,7 @@ static void test_as_many_seeds_as_are_read(void **state)
         const char *path = temp_file("", 0, ".txt");
         FILE *f = fopen(path, "w");
         for (int i = 0; i < 2 * n; i++)
-            fprintf(f, ":::MLLOG {\"key\": \"%s\", \"value\": %d, \"time_ms\": 1, \"event_type\": \"\", \"namespace\": \"\", \"metadata\": {}}\n",
+            fprintf(f, ":::MLLOG {\"key\": \"%s\", \"value\": %d, \"time_ms\": 1, \"event_type\": \"\", \"namespace\": \"\", \"metadata\": {\"file\": 1, \"lineno\": 2}}\n",
                     i % 2 ? "seed" : "other", i);
         fclose(f);
         assert_true(log_judge(&log, &judge, path, true, edition_find(&judge.rounds, "2.0.0"), NULL, &a, &err));

@@ -140,7 +140,7 @@ static void test_scaled_energy(void **state)
     assert_near(row.score_minutes, 1.25 * 84 / 60, 1e-12);
     assert_near(row.energy_j, 1.25 * 73920, 1e-6);
     assert_near(row.power_w, 880, 1e-9);
-    assert_non_null(strstr(row.note, "energy 92400 J, mean power 880 W"));
+    assert_non_null(strstr(row.shown_note, "energy 92400 J, mean power 880 W"));
     arena_free(&a);
 }
 

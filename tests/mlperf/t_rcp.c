@@ -217,7 +217,7 @@ static void test_refusals(void **state)
     struct rcp_verdict v;
     (void)state;
     assert_false(rcp_load(&t, "bert", "v9.0", RCP_LATER, "workloads/convergence", &a, &err));
-    assert_string_equal(err.msg, "round 'v9.0' is unknown; known: v0.7, v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0, v5.1, v6.0, v6.1");
+    assert_string_equal(err.msg, "round 'v9.0' is unknown; known: v0.7, v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0, v5.1, v6.0, v6.1, hpc-v1.0, hpc-v2.0, hpc-v3.0");
     assert_false(rcp_load(&t, "bart", "v2.0", RCP_LATER, "workloads/convergence", &a, &err));
     assert_string_equal(err.msg, "benchmark 'bart' is not one of v2.0; known: bert, dlrm, maskrcnn, minigo, resnet, rnnt, ssd, unet3d");
     assert_false(rcp_check(&v, "bert", "v2.0", 3072, RUNS(1, 2), 2, "workloads/convergence", &a, &err));

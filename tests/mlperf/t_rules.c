@@ -72,8 +72,8 @@ static void test_every_edition(void **state)
         assert_null(strstr(layers, ", no "));
         n++;
     }
-    assert_int_equal(n, 101);
-    assert_int_equal(l.n_books, 13);
+    assert_int_equal(n, 111);
+    assert_int_equal(l.n_books, 16);
     arena_free(&a);
 }
 
@@ -125,9 +125,9 @@ static void test_bad_rows(void **state)
         { "2.0.0,common,k,+,,,,error,s", "occurs: '+', want nothing, 1, N+, 1+ of KEY KEY, begin or end" },
         { "2.0.0,common,k,1,v>,,,error,s", "'v>': at 'the end', want a value" },
         { "2.0.0,common,k,1,,,x:=1,error,s", "action: 'x', want st.NAME:=VALUE, append, apply or gather" },
-        { "2.0.0,common,k,1,,,apply closed,error,s", "action: apply closed, want apply \"LAYER\"" },
-        { "2.0.0,common,k,1,,,\"apply \"\"\",error,s", "action: apply \", want apply \"LAYER\"" },
-        { "2.0.0,common,k,1,,,\"apply \"\"closed\",error,s", "action: apply \"closed, want apply \"LAYER\"" },
+        { "2.0.0,common,k,1,,,apply closed,error,s", "action: apply closed, want apply \"LAYER\" or apply \"LAYER\" for \"VALUE\"" },
+        { "2.0.0,common,k,1,,,\"apply \"\"\",error,s", "action: apply \", want apply \"LAYER\" or apply \"LAYER\" for \"VALUE\"" },
+        { "2.0.0,common,k,1,,,\"apply \"\"closed\",error,s", "action: apply \"closed, want apply \"LAYER\" or apply \"LAYER\" for \"VALUE\"" },
         { "2.0.0,common,k,1,,,append v,error,s", "action: want append VALUE to st.NAME" },
         { "2.0.0,common,k,1,,,gather v,error,s", "action: want gather KEY into KEY by MEMBER" },
         { "2.0.0,common,k,1,,,,mild,s", "severity: 'mild', want error, warning, absent: warning or review" },

@@ -288,8 +288,8 @@ static void test_unknown_names(void **state)
     struct arena a = { 0 };
     (void)state;
     static const struct { const char *path, *want; } cases[] = {
-        { "v9.9/open/Acme/box/resnet", "round 'v9.9' is unknown; known: v0.7, v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0, v5.1, v6.0, v6.1" },
-        { "hpc_results_v3.0/Acme/results/box/resnet", "MLPerf HPC is not covered, only MLPerf Training" },
+        { "v9.9/open/Acme/box/resnet", "round 'v9.9' is unknown; known: v0.7, v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0, v5.1, v6.0, v6.1, hpc-v1.0, hpc-v2.0, hpc-v3.0" },
+        { "hpc_results_v3.0/Acme/results/box/strong/resnet", "benchmark 'resnet' is not one of hpc-v3.0; known: cosmoflow, deepcam, oc20, openfold" },
         { "v5.0/open/Acme/box/resnet", "benchmark 'resnet' is not one of v5.0; known: bert, dlrm_dcnv2, llama2_70b_lora, llama31_405b, retinanet, "
                                        "rgat, stable_diffusion" },
         { "open/Acme/box/resnet", "result_0.txt: the round is not known, as neither the path nor the log names it: add --ruleset v4.0, or another round "
@@ -440,7 +440,7 @@ static void test_recomputed_minutes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct score_row row;
-        struct folder f = { .dir = "d", .round = "v2.0", .remark = "", .division = cases[i].division, .edition = &edition, .problem = "none counts here",
+        struct folder f = { .dir = "d", .round = "v2.0", .remark = "", .metric = "", .division = cases[i].division, .edition = &edition, .problem = "none counts here",
                             .has_rcp = cases[i].has_rcp, .rcp = { .scaling = 1.25 }, .olympic_minutes = 7 };
         score_row_fill(&row, &f, &a);
         assert_near(row.recomputed_minutes, cases[i].minutes, 1e-12);

@@ -89,12 +89,21 @@ static bool load_terms(struct round_table *t, const struct edition *e, size_t *c
 
 /* ---- all rounds -------------------------------------------------------------------------------------- */
 
-/* The number of "v5.1", to sort by; 0 for another name. */
+static const char hpc[] = "hpc-";      /* begins the names of rounds of MLPerf HPC */
+enum { HPC_FIRST = 1000000 };
+
+/* The number of "v5.1" or "hpc-v3.0", to sort by; 0 for another name. */
 static unsigned round_number(const char *name)
 {
-    unsigned major, minor;
+    unsigned major, minor, first = strncmp(name, hpc, sizeof hpc - 1) ? 0 : HPC_FIRST;
     int used = 0;
-    return sscanf(name, "v%3u.%3u%n", &major, &minor, &used) == 2 && !name[used] ? major * 1000 + minor : 0;
+    name += first ? sizeof hpc - 1 : 0;
+    return sscanf(name, "v%3u.%3u%n", &major, &minor, &used) == 2 && !name[used] ? first + major * 1000 + minor : 0;
+}
+
+bool edition_is_hpc(const struct edition *e)
+{
+    return e && round_number(e->round) >= HPC_FIRST;
 }
 
 static int by_round_number(const void *x, const void *y)
@@ -138,7 +147,7 @@ const struct edition *edition_find(const struct round_table *t, const char *name
 
 const struct edition *edition_before(const struct round_table *t, const struct edition *e)
 {
-    return e && e > t->editions ? e - 1 : NULL;
+    return e && e > t->editions && edition_is_hpc(e) == edition_is_hpc(e - 1) ? e - 1 : NULL;
 }
 
 const char *edition_provisional(const struct edition *e)
@@ -165,7 +174,7 @@ bool edition_unknown(const struct round_table *t, const char *name, struct err *
 
 bool round_has_reference(const char *round)
 {
-    return round && round_number(round) >= 1000;
+    return round && round_number(round) >= 1000 && round_number(round) < HPC_FIRST;
 }
 
 const struct round_terms *round_terms_find(const struct round_table *t, const char *benchmark, const struct edition *e)

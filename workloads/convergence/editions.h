@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * editions.h - the editions of MLPerf Training, and what each asks of a benchmark.
+ * editions.h - the editions of MLPerf Training and HPC, and what each asks of a benchmark.
  *
- * An edition is a round ("v2.0") and the release of the official checkers that judged it ("2.0.0"). Each has a folder,
+ * An edition is a round ("v2.0", or "hpc-v2.0" of MLPerf HPC) and the release of the official checkers that judged it ("2.0.0"). Each has a folder,
  * workloads/convergence/rounds/v2.0, and adding a round is adding a folder; docs/mlperf.md describes its tables.
  * edition.csv says how the checkers differ (struct edition). A row of benchmarks.csv says how many runs a benchmark
  * needs, and where its logs say how long it took to converge (struct round_terms).
@@ -71,11 +71,12 @@ const char *round_file(const struct round_table *t, const struct edition *e, con
 /* name: "v2.0" or "2.0.0". NULL for an unknown one. */
 const struct edition *edition_find(const struct round_table *t, const char *name);
 const struct edition *edition_before(const struct round_table *t, const struct edition *e);     /* NULL if none, or e is NULL */
+bool edition_is_hpc(const struct edition *e);                           /* MLPerf HPC; false for NULL */
 /* The date of the rules of a round without a tag, which may still change; NULL for a round with one. */
 const char *edition_provisional(const struct edition *e);
 const char *editions_known(const struct round_table *t, struct arena *a);                       /* "v0.7, v1.0, ..." */
 bool edition_unknown(const struct round_table *t, const char *name, struct err *err);  /* fails and names the known ones */
-/* True for the name of v1.0 or a later round: those test closed submissions against reference points. */
+/* True for the name of v1.0 or a later round of MLPerf Training: those test closed submissions against reference points. */
 bool round_has_reference(const char *round);
 
 /* NULL if the edition does not have the benchmark. */
