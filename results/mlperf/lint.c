@@ -70,7 +70,7 @@ static void compare_systems(struct lint *l, const char *results, const char *org
                        &(struct log_message){ SEVERITY_REVIEW, 0, "", "describes a system without results" });
 }
 
-/* What is said of a submitter once, before the first folder of its logs. */
+/* Says once what concerns a submitter, before the verdict on the first folder of its logs. */
 static void lint_submitter(struct lint *l, const struct folder *f, struct arena *a)
 {
     const char *results = folder_results_path(f, a);

@@ -145,7 +145,7 @@ struct run_entry {
 struct folder {
     const char *dir;
     const char *round, *division, *submitter, *system, *benchmark;      /* "" where unknown */
-    const char *metric;                 /* of MLPerf HPC: "strong", or "weak", where many models are trained at once; else "" */
+    const char *metric;                 /* in MLPerf HPC "strong", or "weak", where many models are trained at once; else "" */
     const struct edition *edition;      /* by which it is judged; --ruleset may name another than the path */
     const struct benchmark_rules *rules;
     const char *remark;                 /* "judged as v2.1, though the path says v2.0", and whether the rules are provisional; "" for none */
@@ -162,10 +162,10 @@ struct folder {
     double batch;                       /* global, in samples; NaN if not logged */
     double score_minutes;               /* official; NaN if none */
     double olympic_minutes;             /* before scaling; weak scaling: the time for all models */
-    size_t n_models;                    /* of weak scaling: those that comply */
+    size_t n_models;                    /* in weak scaling, those that comply */
     double scaling;                     /* from scaling.json; 1 without */
     const char *why_no_score;           /* NULL if there is one */
-    double energy_j;                    /* of a run: the olympic mean, scaled as the score is; NaN without power logs, or with a note that says why */
+    double energy_j;                    /* the olympic mean over runs, scaled as the score is; NaN without power logs, or with a note that says why */
 };
 
 /* Receives the judgement of each log as it is read; the judgement is freed afterwards. */
@@ -224,9 +224,9 @@ struct score_row {
     const char *throughput_method, *ruleset;
     double recomputed_scaling;          /* the factor of the reference-convergence test; 1: none */
     double recomputed_minutes;          /* the score with that factor */
-    double energy_j, power_w;           /* of a run, and over its score; NaN without power logs */
+    double energy_j, power_w;           /* energy of a run, and over its score; NaN without power logs */
     const char *metric;                 /* as in struct folder */
-    double models;                      /* of weak scaling, trained at once, each on MEASURE_INSTANCE accelerators; NaN for a strong one */
+    double models;                      /* trained at once in weak scaling, each on MEASURE_INSTANCE accelerators; NaN for strong scaling */
     const char *note;                   /* why there is no score, or a remark about it */
     const char *shown_note;             /* the same for people, with the energy */
     const char *path;

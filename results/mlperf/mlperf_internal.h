@@ -73,7 +73,7 @@ const char *ruleset_text(const struct edition *e, struct arena *a);
 /* ---- repository.c ---------------------------------------------------------------------------------------------- */
 
 enum { MOST_REPOSITORY_MESSAGES = 4 };
-/* What the repository checker says against a submitter's whole folder. Returns the number of messages. */
+/* The complaints of the repository checker about a submitter's whole folder. Returns their number. */
 size_t repository_check(struct log_message out[MOST_REPOSITORY_MESSAGES], const char *org, struct arena *a);
 bool folder_holds(const char *dir, const char *name);                   /* a file of this name, at any depth */
 

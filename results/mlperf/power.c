@@ -19,7 +19,7 @@
 
 #include "results/mlperf/mlperf_internal.h"
 
-enum { LEAST_READINGS = 60, MOST_EVENTS = 1 << 22 };
+enum { LEAST_READINGS = 60, MOST_POWER_EVENTS = 1 << 22 };
 static const double slowest_reading_ms = 1000;
 
 /* ---- one device --------------------------------------------------------------------------------------------- */
@@ -43,7 +43,7 @@ static void add_event(struct power_log *p, const struct mllog_line *l, struct ar
     struct power_event e = { .ms = l->time_ms, .line = l->line };
     for (e.key = POWER_START; e.key < N_POWER_KEYS && !text_is(l->key, power_keys[e.key]); e.key++) {}
     bool measures = e.key == POWER_READING || e.key == POWER_EFFICIENCY || e.key == POWER_ESTIMATE;
-    if (e.key == N_POWER_KEYS || p->n == MOST_EVENTS)
+    if (e.key == N_POWER_KEYS || p->n == MOST_POWER_EVENTS)
         return;
     if (measures && (!mllog_number(l->value, &e.value) || !isfinite(e.value))) {
         p->problem = p->problem ? p->problem : arena_printf(a, "%s:%" PRIu64 ": %s is not a number", p->name, l->line, l->key);
@@ -66,7 +66,7 @@ static void read_power_log(struct power_log *p, const char *path, struct arena *
     mllog_close(&reader);
 }
 
-/* What lies between a start and its stop. without_stop: stops are ignored, and the last reading ends it. */
+/* The readings between a start and its stop. without_stop: stops are ignored, and the last reading ends it. */
 struct measurement { double start_ms, stop_ms, last_ms, watts_ms, longest_gap_ms; size_t n; uint64_t stop_line; bool started, stopped; };
 
 static struct measurement measured(const struct power_log *p, bool without_stop)

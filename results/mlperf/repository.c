@@ -12,7 +12,7 @@
 
 #include "results/mlperf/mlperf_internal.h"
 
-enum { DEEPEST = 64 };
+enum { DEEPEST_REPOSITORY = 64 };
 static const int64_t largest_bytes = INT64_C(50) << 20;
 
 struct finding_list { uint64_t n; const char *first; };
@@ -81,7 +81,7 @@ static void check_folder(struct repository *r, const char *dir, int depth)
 {
     struct arena a = { 0 };
     size_t n = 0;
-    char **names = depth < DEEPEST ? all_names(&n, dir, &a) : NULL;
+    char **names = depth < DEEPEST_REPOSITORY ? all_names(&n, dir, &a) : NULL;
     for (size_t i = 0; i < n; i++)
         check_entry(r, arena_printf(&a, "%s/%s", dir, names[i]), names[i], depth);
     arena_free(&a);

@@ -51,7 +51,7 @@ static const char *write_models(const char *metric, int n, struct arena *a)
     return dir;
 }
 
-/* Model i runs from 60 + 3 i to 660 + 9 i s. Of eleven at once the last ends 660 + 90 - 60 s after the first begins; the strong score of ten is the
+/* Model i runs from 60 + 3 i to 660 + 9 i s. The last of eleven ends 660 + 90 - 60 s after the first begins; the strong score of ten is the
  * mean of 600 + 6 i s over i from 1 to 8. */
 static void test_scores(void **state)
 {
