@@ -122,10 +122,7 @@ const size_t n_commands = sizeof commands / sizeof *commands;
 
 const struct command *command_find(const char *name)
 {
-    for (size_t i = 0; i < n_commands; i++)
-        if (text_is(commands[i].name, name))
-            return &commands[i];
-    return NULL;
+    return FIND_TEXT(commands, n_commands, struct command, name, name);
 }
 
 int command_unknown(const char *name, struct err *err)

@@ -235,10 +235,7 @@ static bool draw(const struct history *h, const char *picture, struct session *s
 
 static bool has_name(const char *const *names, size_t n, const char *name)
 {
-    for (size_t i = 0; i < n; i++)
-        if (text_is(names[i], name))
-            return true;
-    return false;
+    return find_text(names, n, sizeof *names, 0, name);
 }
 
 /* Refuses a history without series, and lists the recipes that have the metric or, when none has it, the metrics. */

@@ -78,10 +78,7 @@ static bool value_of_numbers(double *out, const struct audit_values *v, const ch
 
 static const struct figure *figure_named(const struct audit_values *v, const char *id)
 {
-    for (size_t i = 0; i < v->figures->n; i++)
-        if (text_is(v->figures->items[i].id, id))
-            return &v->figures->items[i];
-    return NULL;
+    return FIND_TEXT(v->figures->items, v->figures->n, struct figure, id, id);
 }
 
 static bool value_of_figure(double *out, const struct audit_values *v, const char *argument, struct err *err)

@@ -31,10 +31,7 @@ enum { N_DERIVED_METRICS = sizeof derived_metrics / sizeof *derived_metrics, MOS
 
 static const struct derived_metric *derived_metric_find(const char *name)
 {
-    for (size_t i = 0; i < N_DERIVED_METRICS; i++)
-        if (text_is(derived_metrics[i].name, name))
-            return &derived_metrics[i];
-    return NULL;
+    return FIND_TEXT(derived_metrics, N_DERIVED_METRICS, struct derived_metric, name, name);
 }
 
 /* ---- points and lines --------------------------------------------------------------------------- */
@@ -81,10 +78,7 @@ struct derived_loader {
 
 static const struct figure *published_row(const struct derived_loader *l, const char *id)
 {
-    for (size_t i = 0; i < l->n_published; i++)
-        if (text_is(l->figures->items[i].id, id))
-            return &l->figures->items[i];
-    return NULL;
+    return FIND_TEXT(l->figures->items, l->n_published, struct figure, id, id);
 }
 
 static bool may_be_parent(const struct figure *f, const struct derived_metric *m)
@@ -231,10 +225,7 @@ static bool read_derived_row(struct derived_loader *l, const struct csv_table *t
 
 static bool has_parent(const struct figure *f, const char *id)
 {
-    for (size_t i = 0; i < f->n_parents; i++)
-        if (text_is(f->parents[i].id, id))
-            return true;
-    return false;
+    return FIND_TEXT(f->parents, f->n_parents, struct figure, id, id);
 }
 
 static bool have_one_line(const struct figure *f, const struct figure *line)

@@ -226,10 +226,7 @@ static bool read_figure(struct figures *out, const struct csv_table *t, const st
 
 static bool is_part_column(const char *name, const struct part_field *fields, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (text_is(fields[i].field.name, name))
-            return true;
-    return false;
+    return FIND_TEXT(fields, n, struct part_field, field.name, name);
 }
 
 /* A table has a recipe, a kernel or a link in each row, and no column that nothing reads. */

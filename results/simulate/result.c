@@ -364,8 +364,5 @@ void results_add(struct results *set, const struct result *r, struct arena *a)
 
 const struct result *results_find(const struct results *set, const char *id)
 {
-    for (size_t i = 0; i < set->n; i++)
-        if (text_is(set->items[i].id, id))
-            return &set->items[i];
-    return NULL;
+    return FIND_TEXT(set->items, set->n, struct result, id, id);
 }

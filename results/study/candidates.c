@@ -43,10 +43,7 @@ bool search_is_set(const struct search_request *q, const char *key)
 
 static const struct dimension *given_for(const struct search_request *q, const char *key)
 {
-    for (size_t i = 0; i < q->n_given; i++)
-        if (text_is(q->given[i].key, key))
-            return &q->given[i];
-    return NULL;
+    return FIND_TEXT(q->given, q->n_given, struct dimension, key, key);
 }
 
 /* Adds the recipe's own value to the usual ones, which leave room for it. A list of shares, one an IPU, is not a value that can be combined

@@ -225,10 +225,7 @@ static bool matters(const struct recipe *r, const struct plan *p, const char *ke
     const char **idle;
     size_t n = 0;
     recipe_unused_keys(&idle, &n, r, p, a);
-    for (size_t i = 0; i < n; i++)
-        if (text_is(idle[i], key))
-            return false;
-    return true;
+    return !find_text(idle, n, sizeof *idle, 0, key);
 }
 
 static bool row_is_set(const struct name_row *row, const struct simulation *sim, struct arena *a)

@@ -12,10 +12,7 @@ static const double STEP = 0.1;
 
 const struct input *input_find(const struct inputs *in, const char *name)
 {
-    for (size_t i = 0; i < in->n; i++)
-        if (text_is(in->items[i].name, name))
-            return &in->items[i];
-    return NULL;
+    return FIND_TEXT(in->items, in->n, struct input, name, name);
 }
 
 static void list_sheet(struct inputs *out, const struct sheet *s, struct arena *a)

@@ -100,10 +100,7 @@ static struct known_values values_beyond(const struct known_values *known, const
 
 static bool has_key(const struct known_values *known, const char *key)
 {
-    for (size_t i = 0; i < known->n; i++)
-        if (text_is(known->items[i].key, key))
-            return true;
-    return false;
+    return FIND_TEXT(known->items, known->n, struct known_value, key, key);
 }
 
 void known_values_add(struct known_values *known, const struct simulation *sim, struct arena *a)

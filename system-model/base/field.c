@@ -12,10 +12,7 @@
 
 const struct field *field_find(const struct field *fields, size_t n_fields, const char *name)
 {
-    for (size_t i = 0; i < n_fields; i++)
-        if (text_is(fields[i].name, name))
-            return &fields[i];
-    return NULL;
+    return FIND_TEXT(fields, n_fields, struct field, name, name);
 }
 
 static bool in_range(const struct field *f, double v, const char *text, const char *where, struct err *err)

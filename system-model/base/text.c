@@ -48,6 +48,14 @@ const char *why_no_u64(const char *text)
     return digits_alone ? "is more than the largest number allowed, 18446744073709551615" : "is not a whole number from 0 up";
 }
 
+const void *find_text(const void *items, size_t n, size_t item_bytes, size_t offset, const char *text)
+{
+    for (const char *at = items; n > 0; n--, at += item_bytes)
+        if (text_is(*(const char *const *)(at + offset), text))
+            return at;
+    return NULL;
+}
+
 bool check_printable(const char *text, struct err *err)
 {
     for (const char *c = text; *c; c++)

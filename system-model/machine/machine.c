@@ -122,10 +122,7 @@ const char *machine_key(size_t i)
 
 static const struct sheet_field *sheet_field_find(const char *name)
 {
-    for (size_t i = 0; i < N_SHEET_FIELDS; i++)
-        if (text_is(sheet_fields[i].field.name, name))
-            return &sheet_fields[i];
-    return NULL;
+    return FIND_TEXT(sheet_fields, N_SHEET_FIELDS, struct sheet_field, field.name, name);
 }
 
 /* ---- one sheet into the machine ------------------------------------------------- */

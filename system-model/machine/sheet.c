@@ -42,10 +42,7 @@ static bool sheet_check_row(const struct sheet *s, const struct sheet_row *row, 
 
 const struct sheet_row *sheet_find(const struct sheet *s, const char *key)
 {
-    for (size_t i = 0; i < s->n_rows; i++)
-        if (text_is(s->rows[i].key, key))
-            return &s->rows[i];
-    return NULL;
+    return FIND_TEXT(s->rows, s->n_rows, struct sheet_row, key, key);
 }
 
 /* The file's name without folder and extension. */
