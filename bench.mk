@@ -133,6 +133,12 @@ onnx-torch: $B/podbench                 ## models of PyTorch and torchvision, if
 assumed: $B/podbench                    ## halve and double each assumed number of the code: how far that moves every recipe
 	perl tests/assumed.pl $B/assumed "$(CC)"
 
+warm-cold: $B/tests/harness/t_warm_cold ## compare one process that answers many questions with fresh ones for SECONDS (3600): SEED begins with other draws
+	PODBENCH_SECONDS=$(or $(SECONDS),3600) PODBENCH_SEED=$(or $(SEED),1) $<
+
+memo-proof:                             ## in a copy, add keys and forget that plans are remembered: exit 1 if that gives wrong numbers
+	perl tests/memo_proof.pl $B/memo-proof "$(CC)"
+
 speed: $B/tests/speed $B/podbench       ## measure how fast the simulator itself is
 	$B/tests/speed
 

@@ -5,7 +5,8 @@
  * Keys in a recipe's file are judged by rules about the keys. Keys set on the command line are also tried: a simulation
  * without the setting, and with each of its alternatives, must give another result. --unfolded skips the trials, which
  * may take long. There is no warning for a setting that repeats the recipe's own value, nor for one that all
- * configurations of a sweep or search share, which may be on purpose.
+ * configurations of a sweep or search share, which may be on purpose. Each trial plans afresh, so that the answer rests on no plan of another
+ * configuration.
  */
 #include "harness/harness.h"
 #include <jansson.h>
@@ -46,7 +47,10 @@ static bool is_found_again(const json_t *found, const struct configuration *c, s
             texts[n++] = instead;
         else if (!text_is(c->settings[i].key, c->settings[at].key) && !c->settings[i].is_idle)
             texts[n++] = c->settings[i].text;
+    const struct simulator_options before = s->simulator.options;
+    s->simulator.options.afresh = true;
     bool same = simulator_run(&s->simulator, &sim, &r, c->recipe, texts, n, NULL);
+    s->simulator.options = before;
     if (same) {
         json_t *again = all_findings(&sim, &r);
         same = json_equal(found, again);

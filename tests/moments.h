@@ -18,11 +18,9 @@ static inline const struct stage_layer *moments_of(const struct graph *g, const 
     for (size_t i = 0; i < g->n_ops; i++)
         made->op_plans[i] = even;
     *s = (struct stage_plan){ .n_layers = (uint32_t)g->n_layers, .compiled = compiled ? compiled : made };
-    struct plan p = { .graph = g, .n_stages = 1, .stages = s };
-    p.request.training = g->n_ops > g->n_forward_ops;
-    p.request.recompute = recompute;
-    stage_program_make(&program, &p, 0, a);
-    stage_moments(s, &p, &program, a);
+    const struct stage_layers layers = { 0, (uint32_t)g->n_layers, 0, recompute, NULL };
+    stage_program_make(&program, g, &layers, a);
+    stage_moments(s, g, &program, false, a);
     return s->layers;
 }
 

@@ -11,7 +11,7 @@
 #include "system-model/machine/fitted.h"
 
 /* Plans have half of the limit again, in a cache of their own. Memory is looked at after so many simulations. */
-enum { LIMIT_BYTES = 96 << 20, PLANS_SHARE = 2, SIMULATIONS_PER_LOOK = 256 };
+enum { LIMIT_BYTES = 96 << 20, PLANS_SHARE = 2, SIMULATIONS_PER_LOOK = 16 };
 
 struct cached_sheets { uint64_t id; struct machine machine; struct sdk sdk; struct framework framework; struct fitted_system fitted; struct sheet_overrides changes; };
 struct cached_graph { struct graph graph; const uint32_t *alike; const struct layer_cost *layers; };
@@ -53,13 +53,14 @@ static void drop_idle_entries(struct simulator *s)
 /* Entries are measured anew each time, because compilers grow while they are used. */
 static void keep_limit(struct simulator *s)
 {
-    if (s->n_simulated++ % SIMULATIONS_PER_LOOK)
+    bool is_off = memo_is_off();
+    if (s->n_simulated++ % SIMULATIONS_PER_LOOK && !is_off)
         return;
     size_t n_bytes = hash_table_bytes(&s->compilers) + hash_table_bytes(&s->topologies) + hash_table_bytes(&s->graphs) + hash_table_bytes(&s->sheets)
                    + s->convergences.n_bytes;
-    if (n_bytes > s->limit_bytes)
+    if (n_bytes > s->limit_bytes || is_off)
         drop_idle_entries(s);
-    if (s->plans->arena.used_bytes > s->limit_bytes / PLANS_SHARE)
+    if (s->plans->arena.used_bytes > s->limit_bytes / PLANS_SHARE || is_off)
         plan_cache_free(s->plans);
 }
 
@@ -230,9 +231,10 @@ static struct hash_entry *cached_compiler(struct simulator *s, struct hash_entry
     const struct simulation *other = s->options.splits_of;
     struct hash_entry *splits_of = other ? ((struct cached_compiler *)other->compiler_entry->value)->topology : NULL;
     splits_of = splits_of == topology ? NULL : splits_of;       /* the chip's own */
-    const struct hash_entry *key[] = { graph, topology, splits_of };
+    MEMO_INPUT(compiler_input, struct owned graph, topology, splits_of; uint64_t afresh;);
+    const struct compiler_input key = { { graph }, { topology }, { splits_of }, s->options.afresh ? ++s->n_afresh : 0 };
     bool is_new;
-    struct hash_entry *x = entry_of(&s->compilers, key, sizeof key, sizeof(struct cached_compiler), &is_new);
+    struct hash_entry *x = entry_of(&s->compilers, &key, sizeof key, sizeof(struct cached_compiler), &is_new);
     if (!is_new)
         return x;
     struct cached_compiler *c = x->value;

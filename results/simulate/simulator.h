@@ -21,6 +21,7 @@ struct simulator_options {
     bool verdict_only;                  /* for a plan that does not fit, no smaller share of memory is looked for */
     uint32_t split_attempts;            /* how many divisions of layers are played at most; 0 means the usual number */
     bool step_only;                     /* no evaluation and no samples to converge: nothing of the whole training */
+    bool afresh;                        /* nothing that other simulations have planned is used: graphs, sheets and convolutions are */
     const struct simulation *splits_of; /* a living simulation whose splits are used and priced anew, without their memory; NULL: splits are searched */
 };
 
@@ -30,7 +31,7 @@ struct simulator {
     size_t limit_bytes;
     struct watch watch;                 /* called as plans and remedies are made */
     struct simulator_options options;
-    uint64_t n_simulated, n_sheets_read;
+    uint64_t n_simulated, n_sheets_read, n_afresh;
     struct arena arena, spare;          /* values read once; the last simulation's arena, for the next one */
     struct sheet_cache cache;
     struct convergence_tables *tables;

@@ -19,7 +19,7 @@ struct splitter {
     const struct plan_request *asked;
     struct units units;
     struct arena scratch, kept;             /* scratch: for one play at a time */
-    struct hash_table played;                     /* by borders */
+    struct memo played;
     uint32_t n_attempts, most_attempts;
 };
 
@@ -40,27 +40,36 @@ static void name_stages(struct plan_request *out, const struct splitter *s, cons
     }
 }
 
-static void play_split(struct split *split, struct splitter *s)
+MEMO_INPUT(play_input, uint32_t border[MAX_STAGES + 1], n_stages;);
+
+static const void *play(void *world, const void *input, struct err *err)
 {
+    struct splitter *s = world;
+    const struct play_input *q = input;
+    struct split *split = ARENA_NEW(&s->kept, struct split);
     struct plan_request opt;
     struct plan p;
     struct timeline t;
-    const struct split *known = hash_table_find(&s->played, split->border, sizeof split->border);
-    s->n_attempts++;
-    if (known) {
-        *split = *known;
-        return;
-    }
+    split->n_stages = q->n_stages;
+    memcpy(split->border, q->border, sizeof split->border);
     name_stages(&opt, s, split);
     opt.totals_only = true;
-    split->valid = plan_build(&p, s->compiler, &opt, &s->scratch, NULL) && timeline_run(&t, &p, &s->scratch, NULL);
+    split->valid = plan_build(&p, s->compiler, &opt, &s->scratch, err) && timeline_run(&t, &p, &s->scratch, err);
     if (split->valid) {
         split->fits = p.fits;
         split->shortfall = p.shortfall_bytes;
         split->step_cycles = t.step_cycles;
     }
     arena_reset(&s->scratch);
-    *(struct split *)hash_table_add(&s->played, split->border, sizeof split->border, sizeof *split, &s->kept) = *split;
+    return split;
+}
+
+static void play_split(struct split *split, struct splitter *s)
+{
+    struct play_input q = { .n_stages = split->n_stages };
+    memcpy(q.border, split->border, sizeof q.border);
+    s->n_attempts++;
+    *split = *(const struct split *)memo_get(&s->played, play, &q, sizeof q, NULL).at;
 }
 
 static bool split_is_better(const struct split *a, const struct split *b)
@@ -120,13 +129,21 @@ static struct split split_of(const struct plan *even, const struct units *u)
 
 /* ---- dividing --------------------------------------------------------------------------------------------- */
 
-static bool find_split(struct plan_request *opt, struct compiler *c, uint32_t most_attempts, struct err *err)
+/* All that a division follows from, apart from the graph and the machine with its faults: the whole request. */
+MEMO_INPUT(split_input, struct owned request; uint64_t most_attempts;);
+struct division { uint32_t n_stages; struct stage_size sizes[MAX_STAGES]; };
+
+static const void *find_division(void *world, const void *input, struct err *err)
 {
+    struct compiler *c = world;
+    const struct split_input *q = input;
+    const struct plan_request *opt = q->request.at;
     struct plan even;
-    struct splitter s = { .compiler = c, .asked = opt, .most_attempts = most_attempts ? most_attempts : MOST_ATTEMPTS };
+    struct splitter s = { .compiler = c, .asked = opt, .most_attempts = q->most_attempts ? (uint32_t)q->most_attempts : MOST_ATTEMPTS };
+    memo_start(&s.played, &s, &s.kept);
     if (!plan_build(&even, c, opt, &s.kept, err)) {
         arena_free(&s.kept);
-        return false;
+        return NULL;
     }
     units_of_plan(&s.units, &even, &s.kept);
     struct split best = split_of(&even, &s.units);
@@ -144,53 +161,37 @@ static bool find_split(struct plan_request *opt, struct compiler *c, uint32_t mo
     improve(&best, &s);
     struct plan_request settled;
     name_stages(&settled, &s, &best);
-    memcpy(opt->stage_sizes, settled.stage_sizes, sizeof opt->stage_sizes);
-    opt->n_stages = settled.n_stages;
+    struct division *out = ARENA_NEW(c->arena, struct division);
+    memcpy(out->sizes, settled.stage_sizes, sizeof out->sizes);
+    out->n_stages = settled.n_stages;
     arena_free(&s.scratch);
     arena_free(&s.kept);
-    return true;
+    return out;
 }
 
-/* All that a division follows from, apart from the graph and the machine: the request's numbers, the names of its checkpoints, and whether there
- * are faults; which ones, the compiler's topology knows. */
-struct split_key { unsigned char numbers[PLAN_REQUEST_NUMBER_BYTES]; uint32_t most_attempts; bool has_faults; char checkpoints[]; };
-
-static const struct split_key *split_key(size_t *n_bytes, const struct plan_request *r, uint32_t most_attempts, struct arena *a)
+/* The request with texts that the memo owns, and with the faults of the machine. */
+static struct owned own_request(struct compiler *c, const struct plan_request *r)
 {
-    const char *checkpoints = "";
-    for (uint32_t i = 0; i < r->n_checkpoints; i++)
-        checkpoints = arena_printf(a, "%s%s\n", checkpoints, r->checkpoints[i]);
-    *n_bytes = sizeof(struct split_key) + strlen(checkpoints);
-    struct split_key *key = arena_alloc(a, *n_bytes);
-    memcpy(key->numbers, r, sizeof key->numbers);
-    memcpy(key->checkpoints, checkpoints, strlen(checkpoints));
-    key->has_faults = r->faults != NULL;
-    key->most_attempts = most_attempts;
-    return key;
+    struct plan_request own;
+    memcpy(&own, r, sizeof own);
+    for (uint32_t i = 0; i < MAX_CHECKPOINTS; i++)
+        own.checkpoints[i] = i < r->n_checkpoints ? memo_own(&c->memo, r->checkpoints[i], strlen(r->checkpoints[i]) + 1).at : NULL;
+    own.framework_name = NULL;
+    own.faults = r->faults ? c->topology->faults : NULL;
+    return memo_own(&c->memo, &own, sizeof own);
 }
-
-struct answer { uint32_t n_stages; struct stage_size sizes[MAX_STAGES]; };
 
 bool split_layers(struct plan_request *opt, struct compiler *c, uint32_t most_attempts, struct err *err)
 {
-    struct arena scratch = {0};
-    size_t n_bytes;
     if (opt->n_stages || opt->ipus_per_replica < 2)
         return true;
-    const struct split_key *key = split_key(&n_bytes, opt, most_attempts, &scratch);
-    struct answer *answer = hash_table_find(&plan_tables(c)->splits, key, n_bytes);
-    bool good = answer || find_split(opt, c, most_attempts, err);
-    if (good && !answer) {
-        answer = hash_table_add(&plan_tables(c)->splits, key, n_bytes, sizeof *answer, c->arena);
-        answer->n_stages = opt->n_stages;
-        memcpy(answer->sizes, opt->stage_sizes, sizeof answer->sizes);
-    }
-    if (good) {
-        opt->n_stages = answer->n_stages;
-        memcpy(opt->stage_sizes, answer->sizes, sizeof answer->sizes);
-    }
-    arena_free(&scratch);
-    return good;
+    const struct split_input q = { own_request(c, opt), most_attempts };
+    const struct division *found = memo_get(&c->memo, find_division, &q, sizeof q, err).at;
+    if (!found)
+        return false;
+    opt->n_stages = found->n_stages;
+    memcpy(opt->stage_sizes, found->sizes, sizeof found->sizes);
+    return true;
 }
 
 void split_text(char *out, size_t n, const struct plan_request *o)

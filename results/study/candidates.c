@@ -124,7 +124,7 @@ void search_measure(struct search_graph *g, const struct simulation *sim)
 {
     const struct plan *p = &sim->plan;
     const struct compiled *compiled = p->stages[0].compiled;
-    struct layer_range all = { compiled, 0, (uint32_t)p->graph->n_layers };
+    struct layer_range all = { { compiled }, 0, (uint32_t)p->graph->n_layers };
     g->micro_batch = (double)p->graph->micro_batch;
     g->clock_hz = p->topology->machine->chip.clock_hz;
     for (size_t i = 0; i < p->graph->n_layers; i++) {

@@ -95,6 +95,12 @@ void *hash_table_add(struct hash_table *t, const void *key, size_t n_key_bytes, 
     return add_entry(t, key, n_key_bytes, n_value_bytes, a)->value;
 }
 
+uint32_t hash_table_first(struct hash_table *t, const void *key, size_t n_key_bytes, uint32_t number, struct arena *a)
+{
+    const uint32_t *first = hash_table_find(t, key, n_key_bytes);
+    return first ? *first : (*(uint32_t *)hash_table_add(t, key, n_key_bytes, sizeof number, a) = number);
+}
+
 struct hash_entry *hash_table_add_entry(struct hash_table *t, const void *key, size_t n_key_bytes, size_t n_value_bytes)
 {
     return add_entry(t, key, n_key_bytes, n_value_bytes, NULL);

@@ -29,6 +29,9 @@ struct hash_entry *hash_table_find_entry(const struct hash_table *t, const void 
 void *hash_table_add(struct hash_table *t, const void *key, size_t n_key_bytes, size_t n_value_bytes, struct arena *a);
 struct hash_entry *hash_table_add_entry(struct hash_table *t, const void *key, size_t n_key_bytes, size_t n_value_bytes);
 
+/* The number that was first given with this key: `number`, if the table does not have the key yet. */
+uint32_t hash_table_first(struct hash_table *t, const void *key, size_t n_key_bytes, uint32_t number, struct arena *a);
+
 /* For tables on the heap. */
 void hash_table_drop(struct hash_table *t, struct hash_entry *x);
 /* Drops every entry without users. before_drop, which may be NULL, is called with each of them first. */

@@ -46,8 +46,16 @@ void compiler_start(struct compiler *c, const struct graph *g, const struct topo
     for (uint32_t i = 0; i < g->n_ops; i++)
         if (g->ops[i].kind == OP_BATCH_NORM && g->ops[i].at->norm_groups > 1 && g->ops[i].pass != PASS_BACKWARD_WEIGHT)
             c->spanning[c->n_spanning++] = i;
+    memo_start(&c->memo, c, a);
     find_weights(c, g);
     find_tied(c, g);
+}
+
+void compiler_forget(struct compiler *c)
+{
+    memo_forget(&c->memo);
+    c->n_variants = 0;
+    c->collective_cache = collective_cache_new(c->arena);
 }
 
 static bool same_options(const struct op_plan_options *a, const struct op_plan_options *b)
@@ -112,11 +120,7 @@ static const struct op_plan *results_laid_by(const struct op *op, const struct o
 static uint32_t code_of(struct compiler *c, const struct op *op, const struct op_plan *p)
 {
     const uint64_t what[] = { op->kind, op->pass, ((uint64_t)p->code.supersteps << 32) + p->code.pieces, op_plan_cycles(p), p->mac };
-    uint32_t *known = hash_table_find(&c->codes, what, sizeof what);
-    if (known)
-        return *known;
-    uint32_t next = (uint32_t)c->codes.n;
-    return *(uint32_t *)hash_table_add(&c->codes, what, sizeof what, sizeof next, c->arena) = next;
+    return hash_table_first(&c->codes, what, sizeof what, (uint32_t)c->codes.n, c->arena);
 }
 
 /* Apart from lookups, the plan of vector work does not depend on the memory for temporaries, so that one made for other
@@ -180,98 +184,96 @@ static void plan_ops(const struct op_plan **out, struct compiler *c, const struc
     arena_free(&scratch);
 }
 
+MEMO_INPUT(compiled_input, uint64_t n_tiles; double available_memory; uint32_t partials, inference;);
+
+static const void *make_compiled(void *world, const void *input, struct err *err)
+{
+    const struct compiled_input *q = input;
+    struct compiler *c = world;
+    struct compiled *out = ARENA_NEW(c->arena, struct compiled);
+    (void)err;
+    out->options = (struct op_plan_options){ (enum partials_type)q->partials, q->available_memory, q->inference, q->n_tiles, NULL };
+    out->op_plans = ARENA_ARRAY(c->arena, const struct op_plan *, c->graph->n_ops);
+    plan_ops(out->op_plans, c, &out->options);
+    compile_layers(out, c);
+    ARENA_APPEND(c->arena, c->variants, c->n_variants, c->cap_variants, out);
+    return out;
+}
+
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt)
 {
-    for (size_t i = 0; i < c->n_variants; i++)
-        if (same_options(&c->variants[i]->options, opt))
-            return c->variants[i];
-    struct compiled *out = ARENA_NEW(c->arena, struct compiled);
-    out->options = *opt;
-    out->op_plans = ARENA_ARRAY(c->arena, const struct op_plan *, c->graph->n_ops);
-    plan_ops(out->op_plans, c, opt);
-    compile_layers(out, c);
-    c->variants = arena_grow(c->arena, c->variants, c->n_variants, &c->cap_variants, sizeof *c->variants);
-    c->variants[c->n_variants++] = out;
-    return out;
+    const struct compiled_input q = { opt->n_tiles, opt->available_memory, opt->partials, opt->inference };
+    return memo_get(&c->memo, make_compiled, &q, sizeof q, NULL).at;
 }
 
 /* ---- sums over layers of one IPU, remembered ------------------------------------------------------------------- */
 
-struct range_question { bool code, outlining; enum vector_work work; enum part part; };
-struct range_memo { const struct layer_range *ranges; uint32_t n; struct range_question question; struct cycles cycles; struct program_bytes program; };
-
-static bool in_ranges(uint32_t layer, const struct layer_range *ranges, uint32_t n, const struct compiled **compiled)
+static bool in_ranges(uint32_t layer, const struct layer_range *ranges, size_t n, const struct compiled **compiled)
 {
-    for (uint32_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (layer >= ranges[i].first && layer < ranges[i].first + ranges[i].n) {
-            *compiled = ranges[i].compiled;
+            *compiled = ranges[i].compiled.at;
             return true;
         }
     }
     return false;
 }
 
-static void sum_program(struct range_memo *m, struct compiler *c)
+MEMO_INPUT(program_input, struct owned ranges; uint32_t n_ranges, outlining;);
+
+static const void *sum_program(void *world, const void *input, struct err *err)
 {
+    const struct program_input *q = input;
+    struct compiler *c = world;
     const struct graph *g = c->graph;
     struct arena scratch = {0};
     struct tile_program program;
-    program_start(&program, c->codes.n, m->question.outlining, &scratch);
+    (void)err;
+    program_start(&program, c->codes.n, q->outlining, &scratch);
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct compiled *compiled;
-        if (in_ranges(g->ops[i].layer_id, m->ranges, m->n, &compiled))
+        if (in_ranges(g->ops[i].layer_id, q->ranges.at, q->n_ranges, &compiled))
             program_add_op(&program, g, &g->ops[i], compiled->op_plans[i]);
     }
-    m->program = program.bytes;
+    struct program_bytes *out = ARENA_NEW(c->arena, struct program_bytes);
+    *out = program.bytes;
     arena_free(&scratch);
-}
-
-/* Every weight tensor has compute sets of its own. */
-static void sum_weight_work(struct range_memo *m, struct compiler *c)
-{
-    const struct graph *g = c->graph;
-    for (uint32_t i = 0; i < c->n_weights; i++) {
-        const struct tensor *t = &g->tensors[c->weights[i]];
-        const struct compiled *compiled;
-        if (!in_ranges(t->layer_id, m->ranges, m->n, &compiled))
-            continue;
-        struct op_plan work;
-        vector_work_plan(&work, m->question.work, tensor_elements(t), t->type, 0, &c->topology->machine->chip, &compiled->options);
-        cycles_add_plan(&m->cycles, &work, m->question.part, 1);
-    }
-}
-
-/* The key is compared as bytes and must not hold padding. */
-struct range_key { uint64_t work, part; struct layer_range ranges[MAX_STAGES]; };
-_Static_assert(sizeof(struct layer_range) == sizeof(void *) + 2 * sizeof(uint32_t), "no holes");
-
-static const struct range_memo *ask(struct compiler *c, const struct layer_range *ranges, uint32_t n, struct range_question q)
-{
-    struct range_key key = { .work = q.code ? N_VECTOR_WORKS + (uint64_t)q.outlining : (uint64_t)q.work, .part = (uint64_t)q.part };
-    char *end = mempcpy(key.ranges, ranges, n * sizeof *ranges);
-    size_t n_bytes = (size_t)(end - (char *)&key);
-    const struct range_memo *known = hash_table_find(&c->sums, &key, n_bytes);
-    if (known)
-        return known;
-    struct range_memo *m = hash_table_add(&c->sums, &key, n_bytes, sizeof *m, c->arena);
-    *m = (struct range_memo){ .ranges = ranges, .n = n, .question = q };
-    if (q.code)
-        sum_program(m, c);
-    else
-        sum_weight_work(m, c);
-    m->ranges = NULL;                   /* the array belongs to the caller */
-    return m;
+    return out;
 }
 
 struct program_bytes compile_program(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, bool outlining)
 {
-    return ask(c, ranges, n_ranges, (struct range_question){ .code = true, .outlining = outlining })->program;
+    const struct program_input q = { memo_own(&c->memo, ranges, n_ranges * sizeof *ranges), n_ranges, outlining };
+    return *(const struct program_bytes *)memo_get(&c->memo, sum_program, &q, sizeof q, NULL).at;
+}
+
+MEMO_INPUT(weight_work_input, struct owned ranges; uint64_t n_ranges; uint32_t work, part;);
+
+/* Every weight tensor has compute sets of its own. */
+static const void *sum_weight_work(void *world, const void *input, struct err *err)
+{
+    const struct weight_work_input *q = input;
+    struct compiler *c = world;
+    const struct graph *g = c->graph;
+    struct cycles *out = ARENA_NEW(c->arena, struct cycles);
+    (void)err;
+    for (uint32_t i = 0; i < c->n_weights; i++) {
+        const struct tensor *t = &g->tensors[c->weights[i]];
+        const struct compiled *compiled;
+        if (!in_ranges(t->layer_id, q->ranges.at, q->n_ranges, &compiled))
+            continue;
+        struct op_plan work;
+        vector_work_plan(&work, (enum vector_work)q->work, tensor_elements(t), t->type, 0, &c->topology->machine->chip, &compiled->options);
+        cycles_add_plan(out, &work, (enum part)q->part, 1);
+    }
+    return out;
 }
 
 struct cycles compile_weight_work(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, enum vector_work work,
                                   enum part part)
 {
-    return ask(c, ranges, n_ranges, (struct range_question){ .work = work, .part = part })->cycles;
+    const struct weight_work_input q = { memo_own(&c->memo, ranges, n_ranges * sizeof *ranges), n_ranges, work, part };
+    return *(const struct cycles *)memo_get(&c->memo, sum_weight_work, &q, sizeof q, NULL).at;
 }
 
 /* Everything that a plan may read of an operation and its tensors, in words without padding: equal forms give equal
@@ -326,77 +328,70 @@ const uint32_t *compile_equal_ops(const struct graph *g, struct arena *a)
         const struct op *op = &g->ops[i];
         assert(op->n_inputs <= MAX_OP_INPUTS && op->n_outputs <= MAX_OP_OUTPUTS && (op->forward_op == NO_ID || op->forward_op < i));
         size_t n_bytes = op_form(form, g, op, alike);
-        const uint32_t *first = hash_table_find(&forms, form, n_bytes);
-        if (!first)
-            *(uint32_t *)hash_table_add(&forms, form, n_bytes, sizeof i, &scratch) = i;
-        alike[i] = first ? *first : i;
+        alike[i] = hash_table_first(&forms, form, n_bytes, i, &scratch);
     }
     arena_free(&scratch);
     return alike;
 }
 
-bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_question *q, struct err *err)
+static const void *run_collective(void *world, const void *input, struct err *err)
 {
-    const struct collective_cost *known = hash_table_find(&c->collectives, q, sizeof *q);
-    if (known) {
-        *out = *known;
-        return true;
-    }
+    const struct collective_question *q = input;
+    struct compiler *c = world;
     struct arena scratch = {0};
+    struct collective_cost cost;
     struct collective_request req = {
         .kind = (enum collective_kind)q->kind, .method = (enum collective_method)q->method, .bytes = q->bytes, .port_bytes = q->port_bytes, .unfolded = q->unfolded,
         .n_in_use = q->n_in_use, .pattern = q->ranks, .n_ranks = q->ranks.n_ranks, .n_groups = q->ranks.n_ipus * q->ranks.n_starts,
         .cache = &c->collective_cache,
     };
-    bool good = collective_run(out, c->topology, &req, &scratch, err);
+    bool good = collective_run(&cost, c->topology, &req, &scratch, err);
     arena_free(&scratch);
-    if (good)
-        *(struct collective_cost *)hash_table_add(&c->collectives, q, sizeof *q, sizeof *out, c->arena) = *out;
-    return good;
+    return good ? memcpy(ARENA_NEW(c->arena, struct collective_cost), &cost, sizeof cost) : NULL;
+}
+
+bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_question *q, struct err *err)
+{
+    const struct collective_cost *cost = memo_get(&c->memo, run_collective, q, sizeof *q, err).at;
+    if (cost)
+        *out = *cost;
+    return cost;
 }
 
 /* ---- copies ---------------------------------------------------------------------------------------------------- */
 
-static bool run_flows(struct flows_cost *out, const struct flow *flows, size_t n, uint32_t n_replicas, uint32_t width, const struct topology *t,
-                      struct err *err)
+MEMO_INPUT(flows_input, struct owned flows; uint64_t n; uint32_t n_replicas, width;);
+
+static const void *run_flows(void *world, const void *input, struct err *err)
 {
+    const struct flows_input *q = input;
+    const struct compiler *c = world;
+    const struct flow *flows = q->flows.at;
+    size_t n = q->n * q->n_replicas;
     struct arena scratch = {0};
-    struct flow *all = ARENA_ARRAY(&scratch, struct flow, n * n_replicas);
+    struct flow *all = ARENA_ARRAY(&scratch, struct flow, n);
     struct link_loads loads = link_loads_new(&scratch);
-    *out = (struct flows_cost){0};
-    for (size_t i = 0; i < n * n_replicas; i++) {
-        uint32_t offset = (uint32_t)(i / n) * width;
-        const struct flow *f = &flows[i % n];
+    struct flows_cost *out = ARENA_NEW(c->arena, struct flows_cost);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t offset = (uint32_t)(i / q->n) * q->width;
+        const struct flow *f = &flows[i % q->n];
         all[i] = (struct flow){ f->from + offset, f->to + offset, f->bytes };
     }
-    bool good = topology_flows(&out->time_s, t, all, n * n_replicas, &loads, &scratch, err);
+    bool good = topology_flows(&out->time_s, c->topology, all, n, &loads, &scratch, err);
     for (uint32_t i = 0; good && i < loads.n; i++) {
-        double *busiest = &out->busiest_bytes[topology_link(t, loads.items[i].link).kind];
+        double *busiest = &out->busiest_bytes[topology_link(c->topology, loads.items[i].link).kind];
         *busiest = fmax(*busiest, loads.items[i].bytes);
     }
     arena_free(&scratch);
-    return good;
+    return good ? out : NULL;
 }
-
-/* The key is the flows, followed by the number and the width of the replicas. */
-enum { MOST_FLOWS = 2 * MAX_STAGES };
-_Static_assert(sizeof(struct flow) == 2 * sizeof(uint32_t) + sizeof(double), "flows have no padding: they are compared as bytes");
 
 bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow *flows, size_t n, uint32_t n_replicas, uint32_t width,
                    struct err *err)
 {
-    struct flow question[MOST_FLOWS + 1];
-    assert(n <= MOST_FLOWS);
-    memcpy(question, flows, n * sizeof *flows);
-    question[n] = (struct flow){ .from = n_replicas, .to = width };
-    size_t n_bytes = (n + 1) * sizeof *question;
-    const struct flows_cost *known = hash_table_find(&c->flows, question, n_bytes);
-    if (known) {
-        *out = *known;
-        return true;
-    }
-    if (!run_flows(out, flows, n, n_replicas, width, c->topology, err))
-        return false;
-    *(struct flows_cost *)hash_table_add(&c->flows, question, n_bytes, sizeof *out, c->arena) = *out;
-    return true;
+    const struct flows_input q = { memo_own(&c->memo, flows, n * sizeof *flows), n, n_replicas, width };
+    const struct flows_cost *cost = memo_get(&c->memo, run_flows, &q, sizeof q, err).at;
+    if (cost)
+        *out = *cost;
+    return cost;
 }

@@ -14,6 +14,7 @@
  */
 #ifndef COMPILER_H
 #define COMPILER_H
+#include "system-model/base/memo.h"
 #include "system-model/compiler/optimizers.h"
 #include "system-model/graph/types.h"
 #include "system-model/network/collective.h"
@@ -210,13 +211,14 @@ struct compiler {
     uint32_t *weights; uint32_t n_weights;      /* tensors that are weights */
     uint32_t *spanning; uint32_t n_spanning;    /* operations that gather statistics over neighbouring replicas */
     struct tied_use *tied; size_t n_tied, cap_tied;
-    /* Everything compiled so far. */
-    struct compiled **variants; size_t n_variants, cap_variants;
-    struct hash_table collectives, flows, sums, codes;
+    /* Everything made so far, also of plans. The compiler is the world of its memo. */
+    struct memo memo;
+    const struct compiled **variants; size_t n_variants, cap_variants;
+    struct hash_table codes;
     struct collective_cache collective_cache;
-    struct plan_tables *plans;                  /* the tables of plan.h, which the compiler does not read */
 };
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
+void compiler_forget(struct compiler *c);       /* what was made lives on, but is not found again */
 
 /* For each operation, the first one that is planned in the same way if operands are laid out alike: the layers of
  * most models repeat. */
@@ -224,9 +226,8 @@ const uint32_t *compile_equal_ops(const struct graph *g, struct arena *a);
 /* Equal options give the same object. */
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt);
 
-/* collective_run(), remembered. kind and method are enum collective_kind and collective_method. Without padding:
- * compared as bytes. */
-struct collective_question { uint32_t kind, method, unfolded, n_in_use; struct rank_pattern ranks; double bytes, port_bytes; };
+/* collective_run(), remembered. kind and method are enum collective_kind and collective_method. */
+MEMO_INPUT(collective_question, uint32_t kind, method, unfolded, n_in_use; struct rank_pattern ranks; double bytes, port_bytes;);
 bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_question *q, struct err *err);
 
 /* Flows that n_replicas make at the same time, remembered. `flows` are those of replica 0; each next replica is
@@ -236,7 +237,7 @@ bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow
                    struct err *err);
 
 /* n compiled layers from `first` on. The ranges of one IPU are summed together. */
-struct layer_range { const struct compiled *compiled; uint32_t first, n; };
+MEMO_INPUT(layer_range, struct owned compiled; uint32_t first, n;);
 /* The program on a tile besides its data (program_code.c). outlining: operations with equal plans share their code, and call it. */
 struct program_bytes { uint64_t vertex_code, vertex_state, control_code, exchange_code; };
 struct program_bytes compile_program(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, bool outlining);

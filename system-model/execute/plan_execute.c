@@ -333,8 +333,10 @@ struct execution *execution_start(const struct plan *p, const struct execution_o
     *x = (struct execution){ .p = p, .g = p->graph, .o = *o, .shard = plan_shard_replicas(p) };
     x->programs = ARENA_ARRAY(&x->arena, struct stage_program, p->n_stages);
     x->states = ARENA_ARRAY(&x->arena, struct stage_state, (size_t)p->n_stages * p->request.n_replicas);
-    for (uint32_t s = 0; s < p->n_stages; s++)
-        stage_program_make(&x->programs[s], p, s, &x->arena);
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        const struct stage_layers layers = plan_stage_layers(p, s);
+        stage_program_make(&x->programs[s], p->graph, &layers, &x->arena);
+    }
     for (uint32_t r = 0; r < p->request.n_replicas; r++) {
         for (uint32_t s = 0; s < p->n_stages; s++)
             start_state(x, r, s);

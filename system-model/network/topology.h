@@ -8,7 +8,7 @@
  */
 #ifndef TOPOLOGY_H
 #define TOPOLOGY_H
-#include "system-model/base/hash_table.h"
+#include "system-model/base/memo.h"
 #include "system-model/machine/machine.h"
 
 enum link_kind { LINK_RUNG, LINK_RAIL, LINK_PORT, LINK_GATEWAY, LINK_SWITCH, LINK_HOST, LINK_STREAMING, N_LINK_KINDS };
@@ -46,7 +46,7 @@ struct faults {
     const struct flow *background; size_t n_background;         /* flows on the links all the time, in bytes per second */
 };
 
-struct flow { uint32_t from, to; double bytes; };
+MEMO_INPUT(flow, uint32_t from, to; double bytes;);
 
 struct link topology_link(const struct topology *t, uint32_t link);        /* by its number, 0 to n_links - 1, with faults applied */
 /* Links that leave a node, in the order of their numbers. */

@@ -32,6 +32,14 @@ const char *const memory_category_names[N_MEMORY_CATEGORIES] = {
     [MEMORY_CONTROL_CODE] = "control code", [MEMORY_EXCHANGE_CODE] = "exchange code", [MEMORY_STACK] = "stack",
 };
 
+/* All that memory depends on, apart from the chip. stages, by stage, are the placement's, with their stash depths apart; chains are the update's. */
+MEMO_INPUT(memory_input,
+    struct owned stages, stash_depths, chains;
+    double state_bytes_per_param;
+    uint64_t offloaded_elements, n_stages;
+    uint32_t n_chains, n_ipus, shard, schedule, stash_type, io_tiles, outlining, training, keeps_gradients, streams, optimizer_work, n_moments;
+);
+
 enum { WEIGHT_GRAIN_BYTES = 256, ACTIVATION_GRAIN_BYTES = 128 };
 
 static uint64_t spread_over_tiles(uint64_t bytes, uint64_t n_tiles, uint64_t grain_bytes)
@@ -54,33 +62,40 @@ static void keep_worst(struct moment *worst, struct moment m)
 }
 
 /* fp8 halves the stash, on all stages but the last. */
-static uint64_t stashed(const struct plan *p, const struct stage_plan *s, uint64_t bytes)
+static uint64_t stashed(const struct memory_input *q, const struct stage_plan *s, uint64_t bytes)
 {
-    bool small = p->request.stash_type == TYPE_FP8 && s != &p->stages[p->n_stages - 1];
+    const struct stage_plan *stages = q->stages.at;
+    bool small = q->stash_type == TYPE_FP8 && s != &stages[q->n_stages - 1];
     return small ? bytes / 2 : bytes;
 }
 
+static uint32_t stash_depth(const struct memory_input *q, const struct stage_plan *s)
+{
+    const uint32_t *depths = q->stash_depths.at;
+    return depths[s - (const struct stage_plan *)q->stages.at];
+}
+
 /* In a cycle of these schedules a stage runs forward and backward, so that one of its two packets waits while it works on the other. */
-static bool both_wait(const struct plan *p) { return p->request.schedule == SCHEDULE_GROUPED || p->request.schedule == SCHEDULE_POPART; }
+static bool both_wait(enum schedule schedule) { return schedule == SCHEDULE_GROUPED || schedule == SCHEDULE_POPART; }
 
 uint64_t plan_waiting_bytes(const struct plan *p, const struct stage_plan *s)
 {
     uint64_t forward = s->received_bytes[TASK_FORWARD], backward = s->received_bytes[TASK_BACKWARD];
-    return both_wait(p) ? forward + backward : max_u64(forward, backward);
+    return both_wait(p->request.schedule) ? forward + backward : max_u64(forward, backward);
 }
 
 /* A pipeline's stash is a tensor of its own. PopART's has a slot for each micro-batch in flight, which always lives, and what is restored lives besides
  * that; TensorFlow's gives the slot of the micro-batch at work away. If only one micro-batch is in flight, its tensors stay in place, and there is no
  * stash. */
-static struct moment moment_of(const struct plan *p, const struct stage_plan *s, const struct stage_moment *m, enum task_kind task)
+static struct moment moment_of(const struct memory_input *q, const struct stage_plan *s, const struct stage_moment *m, enum task_kind task)
 {
-    uint64_t tiles = s->compiled->options.n_tiles, depth = max_u32(s->stash_depth, 1), live_bytes = m->live_bytes, stash = 0;
-    bool own_slot = p->request.schedule == SCHEDULE_POPART;
-    live_bytes += both_wait(p) ? s->received_bytes[TASK_BACKWARD - task] : 0;
+    uint64_t tiles = s->compiled->options.n_tiles, depth = max_u32(stash_depth(q, s), 1), live_bytes = m->live_bytes, stash = 0;
+    bool own_slot = q->schedule == SCHEDULE_POPART;
+    live_bytes += both_wait((enum schedule)q->schedule) ? s->received_bytes[TASK_BACKWARD - task] : 0;
     if (depth == 1)
         live_bytes += m->waiting_bytes;
     else
-        stash = stashed(p, s, own_slot ? depth * s->stash_bytes : (depth - 1) * s->stash_bytes + m->waiting_bytes)
+        stash = stashed(q, s, own_slot ? depth * s->stash_bytes : (depth - 1) * s->stash_bytes + m->waiting_bytes)
               + (own_slot ? depth : depth - 1) * s->kept_input_bytes;
     return (struct moment){ spread_over_tiles(stash, tiles, ACTIVATION_GRAIN_BYTES), spread_over_tiles(live_bytes, tiles, ACTIVATION_GRAIN_BYTES),
                             m->temp_bytes_per_tile };
@@ -89,11 +104,11 @@ static struct moment moment_of(const struct plan *p, const struct stage_plan *s,
 typedef void on_moment(void *user, uint32_t layer, struct moment m);
 
 /* Calls `on` with the worst moment of each layer in each task of a stage. */
-static void each_moment(const struct plan *p, const struct stage_plan *s, on_moment *on, void *user)
+static void each_moment(const struct memory_input *q, const struct stage_plan *s, on_moment *on, void *user)
 {
     for (uint32_t i = 0; i < s->n_layers; i++)
-        for (int task = TASK_FORWARD; task <= (p->request.training ? TASK_BACKWARD : TASK_FORWARD); task++)
-            on(user, s->first_layer + i, moment_of(p, s, &s->layers[i].moments[task], (enum task_kind)task));
+        for (int task = TASK_FORWARD; task <= (q->training ? TASK_BACKWARD : TASK_FORWARD); task++)
+            on(user, s->first_layer + i, moment_of(q, s, &s->layers[i].moments[task], (enum task_kind)task));
 }
 
 static void on_worst(void *user, uint32_t layer, struct moment m)
@@ -102,82 +117,11 @@ static void on_worst(void *user, uint32_t layer, struct moment m)
     keep_worst(user, m);
 }
 
-static struct moment worst_moment(const struct plan *p, const struct stage_plan *s)
+static struct moment worst_moment(const struct memory_input *q, const struct stage_plan *s)
 {
     struct moment worst = {0};
-    each_moment(p, s, on_worst, &worst);
+    each_moment(q, s, on_worst, &worst);
     return worst;
-}
-
-/* Bytes that activations and temporaries may take with their gaps, before those of a moment's stash; by layer. */
-struct layer_rooms { double *bytes, free_bytes, gaps_share; };
-
-static void on_room(void *user, uint32_t layer, struct moment m)
-{
-    struct layer_rooms *r = user;
-    double room = (r->free_bytes - (double)m.stash) / (1 + r->gaps_share) - (double)m.activations;
-    r->bytes[layer] = fmin(r->bytes[layer], room);
-}
-
-static void find_rooms(double *room_bytes, const struct plan *p)
-{
-    static const bool in_turn[N_MEMORY_CATEGORIES] = { [MEMORY_ACTIVATIONS] = true, [MEMORY_TEMPORARIES] = true, [MEMORY_GAPS] = true };
-    const struct chip *chip = &p->topology->machine->chip;
-    double capacity = (double)chip->tile_memory_bytes;
-    for (uint32_t s = 0; s < p->n_stages; s++) {
-        const struct stage_plan *stage = &p->stages[s];
-        const uint64_t *bytes = p->memory[stage->ipu].bytes;
-        struct layer_rooms r = { room_bytes, capacity + (double)worst_moment(p, stage).stash, chip->memory_gaps_share };
-        for (int k = 0; k < N_MEMORY_CATEGORIES; k++)
-            if (!in_turn[k])
-                r.free_bytes -= (double)bytes[k];
-        for (uint32_t i = stage->first_layer; i < stage_end(stage); i++)
-            room_bytes[i] = capacity;
-        each_moment(p, stage, on_room, &r);
-    }
-}
-
-const double *plan_layer_rooms(const struct plan *p, struct arena *a)
-{
-    double *rooms = ARENA_ARRAY(a, double, p->graph->n_layers);
-    find_rooms(rooms, p);
-    return rooms;
-}
-
-/* Weights with their gradients and optimizer state, an even share of the tiles. */
-static uint64_t layer_held_bytes(const struct plan *p, const struct layer_cost *l, uint64_t n_tiles)
-{
-    const struct plan_request *o = &p->request;
-    double state = o->training && o->optimizer_place == OPTIMIZER_ON_CHIP ? o->optimizer.state_bytes_per_param / plan_shard_replicas(p) : 0;
-    double bytes = (double)l->weight_bytes * (1 + plan_keeps_gradients(o)) + (double)l->n_parameters * state;
-    return ceil_div((uint64_t)bytes, n_tiles);
-}
-
-/* The bytes that micro-batches in flight keep of a layer, on the tile; where they are no more than one, its work counts them. */
-static uint64_t layer_stash_bytes(const struct plan *p, const struct stage_plan *s, uint32_t layer)
-{
-    uint64_t depth = s->stash_depth > 1 ? s->stash_depth : 0;
-    return ceil_div(stashed(p, s, depth * s->layers[layer - s->first_layer].stash_bytes), s->compiled->options.n_tiles);
-}
-
-static void on_layer_work(void *user, uint32_t layer, struct moment m)
-{
-    struct layer_memory *layers = user;
-    layers[layer].work_bytes = max_u64(layers[layer].work_bytes, m.activations + m.temporaries);
-}
-
-const struct layer_memory *plan_layer_memory(const struct plan *p, struct arena *a)
-{
-    struct layer_memory *layers = ARENA_ARRAY(a, struct layer_memory, p->graph->n_layers);
-    for (uint32_t s = 0; s < p->n_stages; s++) {
-        const struct stage_plan *stage = &p->stages[s];
-        for (uint32_t i = stage->first_layer; i < stage_end(stage); i++) {
-            layers[i].held_bytes = layer_held_bytes(p, &stage->compiled->layers[i], stage->compiled->options.n_tiles);
-            layers[i].stash_bytes = layer_stash_bytes(p, stage, i);
-        }
-        each_moment(p, stage, on_layer_work, layers);
-    }
-    return layers;
 }
 
 static uint64_t most_interleaved_bytes(const struct stage_plan *s)
@@ -188,104 +132,106 @@ static uint64_t most_interleaved_bytes(const struct stage_plan *s)
     return bytes;
 }
 
-static void add_stage(struct tile_memory *m, struct moment *worst, const struct plan *p, const struct stage_plan *s)
+static void add_stage(struct tile_memory *m, struct moment *worst, const struct memory_input *q, const struct stage_plan *s)
 {
-    const struct plan_request *o = &p->request;
     uint64_t tiles = s->compiled->options.n_tiles;
     m->bytes[MEMORY_WEIGHTS] += spread_over_tiles(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
-    if (plan_keeps_gradients(o))
+    if (q->keeps_gradients)
         m->bytes[MEMORY_ACCUMULATORS] += spread_over_tiles(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
-    if (o->training && o->optimizer_place == OPTIMIZER_ON_CHIP) {
-        double state = (double)(s->n_parameters + s->n_copied) * o->optimizer.state_bytes_per_param / plan_shard_replicas(p);
+    if (q->training && !q->streams) {
+        double state = (double)(s->n_parameters + s->n_copied) * q->state_bytes_per_param / q->shard;
         m->bytes[MEMORY_OPTIMIZER] += spread_over_tiles((uint64_t)state, tiles, WEIGHT_GRAIN_BYTES);
     }
     m->bytes[MEMORY_IO_BUFFERS] += spread_over_tiles(s->host_bytes, tiles, ACTIVATION_GRAIN_BYTES);
-    struct moment here = worst_moment(p, s);
+    struct moment here = worst_moment(q, s);
     m->bytes[MEMORY_STASH] += here.stash;       /* stages of one IPU work in turn, but all keep their stash */
     keep_worst(worst, (struct moment){ .activations = here.activations, .temporaries = here.temporaries });
 }
 
 /* I/O tiles hold their part of the micro-batch that is arriving and of the results that leave, and nothing of the model; they and the others the code
  * that passes them on. */
-static void add_io_tiles(struct tile_memory *m, const struct plan *p, uint64_t passed_bytes)
+static void add_io_tiles(struct tile_memory *m, const struct memory_input *q, const struct chip *chip, uint64_t passed_bytes)
 {
-    uint64_t held_bytes = ceil_div(passed_bytes, p->request.io_tiles);
-    uint64_t received_bytes = ceil_div(passed_bytes, p->topology->machine->chip.n_tiles - p->request.io_tiles);
-    m->io_tile_bytes = spread_over_tiles(passed_bytes, p->request.io_tiles, ACTIVATION_GRAIN_BYTES);
+    uint64_t held_bytes = ceil_div(passed_bytes, q->io_tiles);
+    uint64_t received_bytes = ceil_div(passed_bytes, chip->n_tiles - q->io_tiles);
+    m->io_tile_bytes = spread_over_tiles(passed_bytes, q->io_tiles, ACTIVATION_GRAIN_BYTES);
     m->io_tile_bytes += exchange_code_bytes(1, ceil_div(held_bytes, MOVED_PIECE_BYTES)) + HOST_EXCHANGE_BYTES + STACK_BYTES;
     m->bytes[MEMORY_EXCHANGE_CODE] += exchange_code_bytes(1, ceil_div(received_bytes, MOVED_PIECE_BYTES));
 }
 
-/* Adds the code of work on a weight tensor, which is called so many times. A work's codelet is there once. */
-static void add_weight_work(struct program_bytes *program, bool has_codelet[N_VECTOR_WORKS], const struct plan *p, const struct update_chain *chain,
-                            enum vector_work work, uint64_t n_calls)
+/* The program of an IPU while its bytes are counted. A work's codelet is there once. */
+struct tile_code { const struct memory_input *q; const struct compiler *c; uint64_t n_tiles; struct program_bytes bytes; bool has_codelet[N_VECTOR_WORKS]; };
+
+/* Adds the code of work on a weight tensor, which is called so many times. */
+static void add_weight_work(struct tile_code *t, const struct update_chain *chain, enum vector_work work, uint64_t n_calls)
 {
-    const struct optimizer *o = &p->request.optimizer;
+    const struct memory_input *q = t->q;
+    const struct stage_plan *stages = q->stages.at;
     struct op_plan plan;
-    vector_work_plan(&plan, work, chain->n_elements, chain->type, o->n_moments ? o->state_bytes_per_param / o->n_moments : 0,
-                     &p->topology->machine->chip, &p->stages[0].compiled->options);
-    program->vertex_code += has_codelet[work] ? 0 : vector_work_codelet_bytes(work);
-    has_codelet[work] = true;
-    program_bytes_add(program, &plan.code, n_calls);
+    vector_work_plan(&plan, work, chain->n_elements, chain->type, q->n_moments ? q->state_bytes_per_param / q->n_moments : 0,
+                     &t->c->topology->machine->chip, &stages[0].compiled->options);
+    t->bytes.vertex_code += t->has_codelet[work] ? 0 : vector_work_codelet_bytes(work);
+    t->has_codelet[work] = true;
+    program_bytes_add(&t->bytes, &plan.code, n_calls);
 }
 
 /* A chain's collectives, its accesses to streaming memory and the work around them. A transfer counts as one exchange of all that a tile receives.
  * Steps of a chain are called together, so that the optimizer's call is the only one. */
-static void add_update_step(struct program_bytes *program, bool has_codelet[N_VECTOR_WORKS], const struct plan *p, const struct update_chain *chain,
-                            const struct update_op *op, uint64_t n_tiles)
+static void add_update_step(struct tile_code *t, const struct update_chain *chain, const struct update_op *op)
 {
     static const struct { enum vector_work works[2]; uint32_t n; } made_of[N_UPDATE_KINDS] = {
         [UPDATE_ZERO] = { { WORK_ZERO }, 1 }, [UPDATE_REARRANGE] = { { WORK_REARRANGE }, 1 }, [UPDATE_COPY_BACK] = { { WORK_REARRANGE }, 1 },
         [UPDATE_CLIP] = { { WORK_SQUARES, WORK_SCALE }, 2 },
     };
     for (uint32_t i = 0; i < made_of[op->kind].n && chain->ipu != ALL_IPUS; i++)
-        add_weight_work(program, has_codelet, p, chain, made_of[op->kind].works[i], 1);
+        add_weight_work(t, chain, made_of[op->kind].works[i], 1);
     if (!op->on_tiles && !made_of[op->kind].n)
-        program->exchange_code += exchange_code_bytes(1, ceil_div((uint64_t)op->bytes, n_tiles * MOVED_PIECE_BYTES));
+        t->bytes.exchange_code += exchange_code_bytes(1, ceil_div((uint64_t)op->bytes, t->n_tiles * MOVED_PIECE_BYTES));
 }
 
-static void add_update(struct program_bytes *program, const struct plan *p, uint32_t ipu, uint64_t n_tiles)
+static void add_update(struct tile_code *t, uint32_t ipu)
 {
-    bool has_codelet[N_VECTOR_WORKS] = { false };
-    for (uint32_t i = 0; i < p->update.n_chains; i++) {
-        const struct update_chain *chain = &p->update.chains[i];
+    const struct update_chain *chains = t->q->chains.at;
+    for (uint32_t i = 0; i < t->q->n_chains; i++) {
+        const struct update_chain *chain = &chains[i];
         if (chain->ipu != ipu && chain->ipu != ALL_IPUS)
             continue;
         for (uint32_t k = 0; k < chain->steps->n_ops; k++)
-            add_update_step(program, has_codelet, p, chain, &chain->steps->ops[k], n_tiles);
-        if (chain->ipu == ipu && p->request.training)
-            add_weight_work(program, has_codelet, p, chain, p->request.optimizer.work, chain->n_tensors);
-        if (chain->ipu == ipu && plan_keeps_gradients(&p->request))
-            add_weight_work(program, has_codelet, p, chain, WORK_ACCUMULATE, chain->n_tensors);
+            add_update_step(t, chain, &chain->steps->ops[k]);
+        if (chain->ipu == ipu && t->q->training)
+            add_weight_work(t, chain, (enum vector_work)t->q->optimizer_work, chain->n_tensors);
+        if (chain->ipu == ipu && t->q->keeps_gradients)
+            add_weight_work(t, chain, WORK_ACCUMULATE, chain->n_tensors);
     }
 }
 
 /* The code by which the stages of an IPU receive: an exchange from other IPUs in each direction, and the pieces of the input, unless I/O tiles have it. */
-static uint64_t received_code_bytes(const struct plan *p, uint32_t ipu, uint64_t n_tiles)
+static uint64_t received_code_bytes(const struct memory_input *q, uint32_t ipu, uint64_t n_tiles)
 {
+    const struct stage_plan *stages = q->stages.at;
     uint64_t bytes = 0, tile_piece = n_tiles * MOVED_PIECE_BYTES;
-    for (uint32_t s = 0; s < p->n_stages; s++) {
-        const struct stage_plan *stage = &p->stages[s];
+    for (uint32_t s = 0; s < q->n_stages; s++) {
+        const struct stage_plan *stage = &stages[s];
         if (stage->ipu != ipu)
             continue;
         for (int task = TASK_FORWARD; task <= TASK_BACKWARD; task++)
             bytes += exchange_code_bytes(stage->received_bytes[task] > 0, ceil_div(stage->received_bytes[task], tile_piece));
-        bytes += p->request.io_tiles ? 0 : exchange_code_bytes(0, ceil_div(stage->host_bytes, tile_piece));
+        bytes += q->io_tiles ? 0 : exchange_code_bytes(0, ceil_div(stage->host_bytes, tile_piece));
     }
     return bytes;
 }
 
 /* The program of the layers on an IPU and of the weight update, with what every program has. */
-static void add_program(struct tile_memory *m, const struct plan *p, struct compiler *c, uint32_t ipu, bool has_streams, uint64_t n_tiles)
+static void add_program(struct tile_memory *m, const struct memory_input *q, struct compiler *c, uint32_t ipu, bool has_streams, uint64_t n_tiles)
 {
     struct layer_range ranges[MAX_STAGES];
-    uint32_t n_ranges = plan_ipu_layers(ranges, p, ipu);
-    struct program_bytes program = compile_program(c, ranges, n_ranges, p->request.outlining == OUTLINING_YES);
-    add_update(&program, p, ipu, n_tiles);
-    m->bytes[MEMORY_VERTEX_CODE] = EMPTY_VERTEX_CODE_BYTES + program.vertex_code;
-    m->bytes[MEMORY_VERTEX_STATE] = program.vertex_state;
-    m->bytes[MEMORY_CONTROL_CODE] = EMPTY_CONTROL_BYTES + program.control_code;
-    m->bytes[MEMORY_EXCHANGE_CODE] = (has_streams ? HOST_EXCHANGE_BYTES : 0) + program.exchange_code + received_code_bytes(p, ipu, n_tiles);
+    uint32_t n_ranges = ipu_layers(ranges, q->stages.at, (uint32_t)q->n_stages, ipu);
+    struct tile_code code = { q, c, n_tiles, compile_program(c, ranges, n_ranges, q->outlining == OUTLINING_YES), { false } };
+    add_update(&code, ipu);
+    m->bytes[MEMORY_VERTEX_CODE] = EMPTY_VERTEX_CODE_BYTES + code.bytes.vertex_code;
+    m->bytes[MEMORY_VERTEX_STATE] = code.bytes.vertex_state;
+    m->bytes[MEMORY_CONTROL_CODE] = EMPTY_CONTROL_BYTES + code.bytes.control_code;
+    m->bytes[MEMORY_EXCHANGE_CODE] = (has_streams ? HOST_EXCHANGE_BYTES : 0) + code.bytes.exchange_code + received_code_bytes(q, ipu, n_tiles);
     m->bytes[MEMORY_STACK] = STACK_BYTES;
 }
 
@@ -303,78 +249,67 @@ static double update_buffer_bytes(const struct update_chain *c)
     return copy_bytes + loaded_bytes;
 }
 
-static struct moment update_moment(const struct plan *p, uint32_t ipu, uint64_t n_tiles)
+static struct moment update_moment(const struct memory_input *q, uint32_t ipu, uint64_t n_tiles)
 {
+    const struct update_chain *chains = q->chains.at;
     double most_bytes = 0;
-    for (uint32_t i = 0; i < p->update.n_chains; i++)
-        if (p->update.chains[i].ipu == ipu || p->update.chains[i].ipu == ALL_IPUS)
-            most_bytes = fmax(most_bytes, update_buffer_bytes(&p->update.chains[i]));
+    for (uint32_t i = 0; i < q->n_chains; i++)
+        if (chains[i].ipu == ipu || chains[i].ipu == ALL_IPUS)
+            most_bytes = fmax(most_bytes, update_buffer_bytes(&chains[i]));
     return (struct moment){ .temporaries = spread_over_tiles((uint64_t)most_bytes, n_tiles, WEIGHT_GRAIN_BYTES) };
 }
 
 /* Optimizer state that add_stage() does not count. Small tensors are not sharded, so the rest of their state is here too; nor are they streamed. */
-static uint64_t more_state_bytes(const struct plan *p, uint32_t ipu)
+static uint64_t more_state_bytes(const struct memory_input *q, uint32_t ipu)
 {
-    const struct plan_request *o = &p->request;
-    bool on_chip = o->optimizer_place == OPTIMIZER_ON_CHIP;
-    double shard = plan_shard_replicas(p), n = 0;
-    for (uint32_t i = 0; i < p->update.n_chains; i++) {
-        const struct update_chain *c = &p->update.chains[i];
-        double all = (double)c->n_tensors * (double)c->n_elements, part = all / shard;
-        if (c->ipu == ipu && !plan_streams(o, c->n_elements))
-            n += (c->steps->sharded ? part : all) - (on_chip ? part : 0);
+    const struct update_chain *chains = q->chains.at;
+    double n = 0;
+    for (uint32_t i = 0; i < q->n_chains; i++) {
+        const struct update_chain *c = &chains[i];
+        double all = (double)c->n_tensors * (double)c->n_elements, part = all / q->shard;
+        if (c->ipu == ipu && !(q->streams && c->n_elements >= q->offloaded_elements))
+            n += (c->steps->sharded ? part : all) - (q->streams ? 0 : part);
     }
-    return (uint64_t)(n * o->optimizer.state_bytes_per_param);
+    return (uint64_t)(n * q->state_bytes_per_param);
 }
 
-static void count_memory(struct tile_memory *memory, const struct plan *p, struct compiler *c)
+static void count_ipu(struct tile_memory *m, const struct memory_input *q, struct compiler *c, uint32_t ipu)
 {
-    double gaps_share = p->topology->machine->chip.memory_gaps_share;
-    for (uint32_t i = 0; i < p->request.ipus_per_replica; i++) {
-        struct tile_memory *m = &memory[i];
-        struct moment worst_here = {0};
-        uint64_t arriving_bytes = 0, leaving_bytes = 0, interleaved_bytes = 0, tiles = 1;
-        for (uint32_t s = 0; s < p->n_stages; s++)
-            if (p->stages[s].ipu == i) {
-                add_stage(m, &worst_here, p, &p->stages[s]);
-                arriving_bytes += p->stages[s].host_bytes;
-                leaving_bytes += p->request.training ? 0 : p->stages[s].result_bytes;
-                tiles = p->stages[s].compiled->options.n_tiles;
-                interleaved_bytes = max_u64(interleaved_bytes, most_interleaved_bytes(&p->stages[s]));
-            }
-        m->bytes[MEMORY_OPTIMIZER] += spread_over_tiles(more_state_bytes(p, i), tiles, WEIGHT_GRAIN_BYTES);
-        keep_worst(&worst_here, update_moment(p, i, tiles));
-        m->bytes[MEMORY_ACTIVATIONS] = worst_here.activations;
-        m->bytes[MEMORY_TEMPORARIES] = worst_here.temporaries;
-        m->bytes[MEMORY_GAPS] = (uint64_t)(gaps_share * (double)(worst_here.activations + worst_here.temporaries));
-        add_program(m, p, c, i, arriving_bytes > 0, tiles);
-        if (p->request.io_tiles)
-            add_io_tiles(m, p, arriving_bytes + leaving_bytes);
-        for (int r = 0; r < N_MEMORY_CATEGORIES; r++)
-            m->total_bytes += m->bytes[r];
-        if (m->total_bytes < m->io_tile_bytes)
-            m->total_bytes = m->io_tile_bytes;
-        m->end_bytes = chip_end_of_memory(&p->topology->machine->chip, m->total_bytes, interleaved_bytes);
-    }
+    const struct chip *chip = &c->topology->machine->chip;
+    const struct stage_plan *stages = q->stages.at;
+    struct moment worst_here = {0};
+    uint64_t arriving_bytes = 0, leaving_bytes = 0, interleaved_bytes = 0, tiles = 1;
+    for (uint32_t s = 0; s < q->n_stages; s++)
+        if (stages[s].ipu == ipu) {
+            add_stage(m, &worst_here, q, &stages[s]);
+            arriving_bytes += stages[s].host_bytes;
+            leaving_bytes += q->training ? 0 : stages[s].result_bytes;
+            tiles = stages[s].compiled->options.n_tiles;
+            interleaved_bytes = max_u64(interleaved_bytes, most_interleaved_bytes(&stages[s]));
+        }
+    m->bytes[MEMORY_OPTIMIZER] += spread_over_tiles(more_state_bytes(q, ipu), tiles, WEIGHT_GRAIN_BYTES);
+    keep_worst(&worst_here, update_moment(q, ipu, tiles));
+    m->bytes[MEMORY_ACTIVATIONS] = worst_here.activations;
+    m->bytes[MEMORY_TEMPORARIES] = worst_here.temporaries;
+    m->bytes[MEMORY_GAPS] = (uint64_t)(chip->memory_gaps_share * (double)(worst_here.activations + worst_here.temporaries));
+    add_program(m, q, c, ipu, arriving_bytes > 0, tiles);
+    if (q->io_tiles)
+        add_io_tiles(m, q, chip, arriving_bytes + leaving_bytes);
+    for (int r = 0; r < N_MEMORY_CATEGORIES; r++)
+        m->total_bytes += m->bytes[r];
+    m->total_bytes = max_u64(m->total_bytes, m->io_tile_bytes);
+    m->end_bytes = chip_end_of_memory(chip, m->total_bytes, interleaved_bytes);
 }
 
-/* The compiler keeps the answer, by where the layers are and all else that memory depends on. */
-static const struct tile_memory *find_memory(const struct plan *p, struct compiler *c, struct arena *a)
+/* A tile's memory by IPU. */
+static const void *count_memory(void *world, const void *input, struct err *err)
 {
-    const struct plan_request *o = &p->request;
-    uint64_t state_bytes, buffer_bytes;
-    memcpy(&state_bytes, &o->optimizer.state_bytes_per_param, sizeof state_bytes);
-    memcpy(&buffer_bytes, &o->program.merge_buffer_bytes, sizeof buffer_bytes);
-    const uint64_t question[] = { (uint64_t)(uintptr_t)p->placed, o->schedule, o->optimizer_place, state_bytes, plan_shard_replicas(p),
-                                  o->program.sharded_elements, o->program.offloaded_elements, plan_keeps_gradients(o),
-                                  o->training, o->optimizer.work, o->optimizer.n_moments, o->outlining, buffer_bytes, o->n_replicas,
-                                  o->program.rearrange_before_reduce, o->program.clip_norm };
-    const struct tile_memory *known = p->placed ? hash_table_find(&plan_tables(c)->memories, question, sizeof question) : NULL;
-    if (known)
-        return known;
-    size_t n_bytes = o->ipus_per_replica * sizeof *known;
-    struct tile_memory *memory = p->placed ? hash_table_add(&plan_tables(c)->memories, question, sizeof question, n_bytes, c->arena) : arena_alloc(a, n_bytes);
-    count_memory(memory, p, c);
+    struct compiler *c = world;
+    const struct memory_input *q = input;
+    struct tile_memory *memory = ARENA_ARRAY(c->arena, struct tile_memory, q->n_ipus);
+    (void)err;
+    for (uint32_t i = 0; i < q->n_ipus; i++)
+        count_ipu(&memory[i], q, c, i);
     return memory;
 }
 
@@ -384,10 +319,33 @@ static uint64_t needed_bytes(const struct tile_memory *m, uint64_t capacity)
     return m->end_bytes > capacity ? m->end_bytes : m->total_bytes;
 }
 
-void plan_memory(struct plan *p, struct compiler *c, struct arena *a)
+/* The plan's input, except for what only the memo can own: stages and chains may be made by hand, and depths are the caller's. */
+static struct memory_input memory_input_of(const struct plan *p, struct owned stash_depths)
+{
+    const struct plan_request *o = &p->request;
+    return (struct memory_input){
+        .stages = { p->placed ? p->placed : p->stages }, .n_stages = p->n_stages, .stash_depths = stash_depths,
+        .chains = { p->update.chains }, .n_chains = p->update.n_chains, .n_ipus = o->ipus_per_replica, .shard = plan_shard_replicas(p),
+        .schedule = o->schedule, .stash_type = o->stash_type, .io_tiles = o->io_tiles, .outlining = o->outlining, .training = o->training,
+        .keeps_gradients = plan_keeps_gradients(o), .streams = o->optimizer_place == OPTIMIZER_STREAMING,
+        .offloaded_elements = o->program.offloaded_elements, .state_bytes_per_param = o->optimizer.state_bytes_per_param,
+        .optimizer_work = o->optimizer.work, .n_moments = o->optimizer.n_moments,
+    };
+}
+
+static const uint32_t *stash_depths(uint32_t depths[MAX_STAGES], const struct plan *p)
+{
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        depths[s] = p->stages[s].stash_depth;
+    return depths;
+}
+
+void plan_memory(struct plan *p, struct compiler *c)
 {
     uint64_t capacity = p->topology->machine->chip.tile_memory_bytes, worst = 0;
-    p->memory = find_memory(p, c, a);
+    uint32_t depths[MAX_STAGES];
+    const struct memory_input q = memory_input_of(p, memo_own(&c->memo, stash_depths(depths, p), p->n_stages * sizeof *depths));
+    p->memory = p->placed ? memo_get(&c->memo, count_memory, &q, sizeof q, NULL).at : count_memory(c, &q, NULL);
     for (uint32_t i = 0; i < p->request.ipus_per_replica; i++)
         if (worst < needed_bytes(&p->memory[i], capacity)) {
             worst = needed_bytes(&p->memory[i], capacity);
@@ -396,6 +354,86 @@ void plan_memory(struct plan *p, struct compiler *c, struct arena *a)
     p->fits = worst <= capacity;
     p->shortfall_bytes = p->fits ? 0 : worst - capacity;
 }
+
+/* ---- by layer ------------------------------------------------------------------------------------- */
+
+/* Bytes that activations and temporaries may take with their gaps, before those of a moment's stash; by layer. */
+struct layer_rooms { double *bytes, free_bytes, gaps_share; };
+
+static void on_room(void *user, uint32_t layer, struct moment m)
+{
+    struct layer_rooms *r = user;
+    double room = (r->free_bytes - (double)m.stash) / (1 + r->gaps_share) - (double)m.activations;
+    r->bytes[layer] = fmin(r->bytes[layer], room);
+}
+
+static void find_rooms(double *room_bytes, const struct plan *p)
+{
+    uint32_t depths[MAX_STAGES];
+    const struct memory_input q = memory_input_of(p, (struct owned){ stash_depths(depths, p) });
+    const struct stage_plan *stages = q.stages.at;
+    static const bool in_turn[N_MEMORY_CATEGORIES] = { [MEMORY_ACTIVATIONS] = true, [MEMORY_TEMPORARIES] = true, [MEMORY_GAPS] = true };
+    const struct chip *chip = &p->topology->machine->chip;
+    double capacity = (double)chip->tile_memory_bytes;
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        const struct stage_plan *stage = &stages[s];
+        const uint64_t *bytes = p->memory[stage->ipu].bytes;
+        struct layer_rooms r = { room_bytes, capacity + (double)worst_moment(&q, stage).stash, chip->memory_gaps_share };
+        for (int k = 0; k < N_MEMORY_CATEGORIES; k++)
+            if (!in_turn[k])
+                r.free_bytes -= (double)bytes[k];
+        for (uint32_t i = stage->first_layer; i < stage_end(stage); i++)
+            room_bytes[i] = capacity;
+        each_moment(&q, stage, on_room, &r);
+    }
+}
+
+const double *plan_layer_rooms(const struct plan *p, struct arena *a)
+{
+    double *rooms = ARENA_ARRAY(a, double, p->graph->n_layers);
+    find_rooms(rooms, p);
+    return rooms;
+}
+
+/* Weights with their gradients and optimizer state, an even share of the tiles. */
+static uint64_t layer_held_bytes(const struct memory_input *q, const struct layer_cost *l, uint64_t n_tiles)
+{
+    double state = q->training && !q->streams ? q->state_bytes_per_param / q->shard : 0;
+    double bytes = (double)l->weight_bytes * (1 + q->keeps_gradients) + (double)l->n_parameters * state;
+    return ceil_div((uint64_t)bytes, n_tiles);
+}
+
+/* The bytes that micro-batches in flight keep of a layer, on the tile; where they are no more than one, its work counts them. */
+static uint64_t layer_stash_bytes(const struct memory_input *q, const struct stage_plan *s, uint32_t layer)
+{
+    uint64_t depth = stash_depth(q, s) > 1 ? stash_depth(q, s) : 0;
+    return ceil_div(stashed(q, s, depth * s->layers[layer - s->first_layer].stash_bytes), s->compiled->options.n_tiles);
+}
+
+static void on_layer_work(void *user, uint32_t layer, struct moment m)
+{
+    struct layer_memory *layers = user;
+    layers[layer].work_bytes = max_u64(layers[layer].work_bytes, m.activations + m.temporaries);
+}
+
+const struct layer_memory *plan_layer_memory(const struct plan *p, struct arena *a)
+{
+    struct layer_memory *layers = ARENA_ARRAY(a, struct layer_memory, p->graph->n_layers);
+    uint32_t depths[MAX_STAGES];
+    const struct memory_input q = memory_input_of(p, (struct owned){ stash_depths(depths, p) });
+    const struct stage_plan *stages = q.stages.at;
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        const struct stage_plan *stage = &stages[s];
+        for (uint32_t i = stage->first_layer; i < stage_end(stage); i++) {
+            layers[i].held_bytes = layer_held_bytes(&q, &stage->compiled->layers[i], stage->compiled->options.n_tiles);
+            layers[i].stash_bytes = layer_stash_bytes(&q, stage, i);
+        }
+        each_moment(&q, stage, on_layer_work, layers);
+    }
+    return layers;
+}
+
+/* ---- the chance to fit ----------------------------------------------------------------------------- */
 
 double memory_fits_probability(const struct chip *chip, uint64_t certain_bytes, uint64_t needed_bytes)
 {

@@ -55,77 +55,54 @@ static bool settle_sizes(struct plan *p, struct err *err)
     return true;
 }
 
-static uint32_t stage_of_layer(const struct plan *p, const struct layer *l)
-{
-    if (l->role == LAYER_FIRST)
-        return 0;
-    if (l->role == LAYER_LAST)
-        return p->n_stages - 1;
-    uint32_t s = 0, end = p->request.stage_sizes[0].part_count[l->part_id];
-    while (l->block_id >= end)          /* ends, as the sizes add up to the blocks */
-        end += p->request.stage_sizes[++s].part_count[l->part_id];
-    return s;
-}
+/* ---- named checkpoints ------------------------------------------------------------------ */
 
-static bool place_layers(struct plan *p, struct err *err)
-{
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < p->graph->n_layers; i++) {
-        const struct layer *l = &p->graph->layers[i];
-        uint32_t s = stage_of_layer(p, l);
-        if (s < at)
-            return fail(err, "parallel.layers_per_ipu: layer %s would go back from stage %u to stage %u; its halves must follow each other",
-                        l->name, at, s);
-        struct stage_plan *stage = &p->stages[s];
-        if (!stage->n_layers)
-            stage->first_layer = i;
-        stage->n_layers++;
-        at = s;
-    }
-    for (uint32_t s = 0; s < p->n_stages; s++)
-        if (!p->stages[s].n_layers)
-            return fail(err, "parallel.layers_per_ipu: stage %u of %u holds no layer of %s", s, p->n_stages, p->graph->name);
-    return true;
-}
+MEMO_INPUT(names_input, struct owned texts; uint64_t n;);       /* texts one after the other, each with its terminating zero */
 
-static bool name_checkpoints(bool *named, const struct plan *p, struct err *err)
+/* Which layers have these names: an array of bool by layer. */
+static const void *find_named(void *world, const void *input, struct err *err)
 {
-    for (uint32_t i = 0; i < p->request.n_checkpoints; i++) {
+    const struct compiler *c = world;
+    const struct names_input *q = input;
+    const struct graph *g = c->graph;
+    const char *name = q->texts.at;
+    bool *named = ARENA_ARRAY(c->arena, bool, g->n_layers + 1);
+    for (uint64_t i = 0; i < q->n; i++, name += strlen(name) + 1) {
         bool found = false;
-        for (size_t l = 0; l < p->graph->n_layers; l++)
-            if (text_is(p->request.checkpoints[i], p->graph->layers[l].name))
+        for (size_t l = 0; l < g->n_layers; l++)
+            if (text_is(name, g->layers[l].name))
                 found = named[l] = true;
-        if (!found)
-            return fail(err, "parallel.recompute_checkpoints: %s has no layer '%s'; its layers are listed by 'podbench workload %s'",
-                        p->graph->name, p->request.checkpoints[i], p->graph->name);
+        if (!found) {
+            fail(err, "parallel.recompute_checkpoints: %s has no layer '%s'; its layers are listed by 'podbench workload %s'", g->name, name, g->name);
+            return NULL;
+        }
     }
-    return true;
+    return named;
 }
 
-/* The compiler keeps the answer, by the names with their terminating zeros. */
 static bool find_checkpoints(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
-    size_t n_bytes = 0, n_named = p->graph->n_layers + 1;
-    if (p->request.recompute != RECOMPUTE_CHECKPOINTS)
+    const struct plan_request *o = &p->request;
+    size_t n_bytes = o->n_checkpoints;
+    if (o->recompute != RECOMPUTE_CHECKPOINTS)
         return true;
-    for (uint32_t i = 0; i < p->request.n_checkpoints; i++)
-        n_bytes += strlen(p->request.checkpoints[i]);
-    n_bytes += p->request.n_checkpoints;
-    char *names = arena_alloc(a, n_bytes), *end = names;
-    for (uint32_t i = 0; i < p->request.n_checkpoints; i++)
-        end = stpcpy(end, p->request.checkpoints[i]) + 1;
-    p->named_checkpoints = hash_table_find(&plan_tables(c)->checkpoints, names, n_bytes);
-    if (p->named_checkpoints)
-        return true;
-    bool *named = ARENA_ARRAY(a, bool, n_named);
-    if (!name_checkpoints(named, p, err))
-        return false;
-    p->named_checkpoints = memcpy(hash_table_add(&plan_tables(c)->checkpoints, names, n_bytes, n_named, c->arena), named, n_named);
-    return true;
+    for (uint32_t i = 0; i < o->n_checkpoints; i++)
+        n_bytes += strlen(o->checkpoints[i]);
+    char *texts = arena_alloc(a, n_bytes), *end = texts;
+    for (uint32_t i = 0; i < o->n_checkpoints; i++)
+        end = stpcpy(end, o->checkpoints[i]) + 1;
+    const struct names_input q = { memo_own(&c->memo, texts, n_bytes), o->n_checkpoints };
+    p->named_checkpoints = memo_get(&c->memo, find_named, &q, sizeof q, err).at;
+    return p->named_checkpoints;
 }
 
+/* ---- what a stage costs ------------------------------------------------------------------ */
+
+/* Whether a stage is the last, or the only one, shows in its layers, and training in how they were compiled. */
+MEMO_INPUT(stage_input, struct owned compiled, checkpoints; uint32_t first_layer, n_layers, recompute, stash_type, accumulates, timed_only;);
+
 /* Cuts the stage into segments at its checkpoints, and adds up what is recomputed. */
-static void add_recomputation(const struct plan *p, struct stage_plan *s, bool last_stage)
+static void add_recomputation(const struct stage_input *q, struct stage_plan *s, bool last_stage)
 {
     struct cycles again = {0}, segment = {0};
     struct energy segment_energy = {0};
@@ -136,7 +113,7 @@ static void add_recomputation(const struct plan *p, struct stage_plan *s, bool l
         segment_mac += l->forward_mac;
         energy_add(&segment_energy, &l->forward_energy, 1);
         bool last = i + 1 == stage_end(s);
-        if (!last && !plan_is_checkpoint(p, i))
+        if (!last && !is_checkpoint(q->recompute, q->checkpoints.at, i))
             continue;
         if (!(last && last_stage)) {
             cycles_add(&again, &segment, 1);
@@ -154,37 +131,130 @@ static void add_recomputation(const struct plan *p, struct stage_plan *s, bool l
 
 /* A micro-batch's stash is written after its forward pass and read back before its backward pass. It holds the stage's input and the outputs of
  * its checkpoints or, without recomputation, all that its layers keep. */
-static void add_stash_copies(const struct plan *p, struct stage_plan *s)
+static void add_stash_copies(const struct stage_input *q, const struct chip *chip, struct stage_plan *s)
 {
-    bool none_again = p->request.recompute == RECOMPUTE_NONE;
-    struct stash stash = { .n_bytes = s->stash_bytes, .n_tensors = s->first_layer > 0, .fp8 = p->request.stash_type == TYPE_FP8 };
+    bool none_again = q->recompute == RECOMPUTE_NONE;
+    struct stash stash = { .n_bytes = s->stash_bytes, .n_tensors = s->first_layer > 0, .fp8 = q->stash_type == TYPE_FP8 };
     struct op_plan write, read;
     for (uint32_t i = s->first_layer; i + !none_again < stage_end(s); i++)
-        stash.n_tensors += none_again ? s->compiled->layers[i].kept_bytes > 0 : plan_is_checkpoint(p, i);
-    stash_plan(&write, &read, &stash, &p->topology->machine->chip, &s->compiled->options);
+        stash.n_tensors += none_again ? s->compiled->layers[i].kept_bytes > 0 : is_checkpoint(q->recompute, q->checkpoints.at, i);
+    stash_plan(&write, &read, &stash, chip, &s->compiled->options);
     cycles_add_plan(&s->forward, &write, PART_STAGE_COPY, 1);
     cycles_add_plan(&s->backward, &read, PART_STAGE_COPY, 1);
 }
 
 static void add_accumulation(struct compiler *c, struct stage_plan *s)
 {
-    struct layer_range layers = { s->compiled, s->first_layer, s->n_layers };
+    struct layer_range layers = { { s->compiled }, s->first_layer, s->n_layers };
     struct cycles work = compile_weight_work(c, &layers, 1, WORK_ACCUMULATE, PART_ACCUMULATE);
     cycles_add(&s->backward, &work, 1);
 }
 
+static void sum_layers(struct stage_plan *s)
+{
+    for (uint32_t i = s->first_layer; i < stage_end(s); i++) {
+        const struct layer_cost *l = &s->compiled->layers[i];
+        cycles_add(&s->forward, &l->forward, 1);
+        s->op_cycles += l->op_cycles;
+        s->off_amp_cycles += l->off_amp_cycles;
+        s->forward_mac += l->forward_mac;
+        energy_add(&s->energy, &l->forward_energy, 1);
+        s->n_parameters += l->n_parameters;
+        s->weight_bytes += l->weight_bytes;
+        s->host_bytes += l->host_bytes;
+        s->result_bytes += l->result_bytes;
+        if (s->compiled->options.inference)
+            continue;
+        cycles_add(&s->backward, &l->backward, 1);
+        s->backward_mac += l->backward_mac;
+        energy_add(&s->energy, &l->backward_energy, 1);
+        s->recompute_mac += l->slices_mac;
+    }
+    s->output_bytes = s->compiled->layers[stage_end(s) - 1].output_bytes;       /* 0 for the last layer of all */
+}
+
+/* Everything that depends on the stage's layers alone. */
+static const void *sum_stage(void *world, const void *input, struct err *err)
+{
+    struct compiler *c = world;
+    const struct stage_input *q = input;
+    struct arena scratch = {0};
+    struct stage_program program;
+    struct stage_plan *s = ARENA_NEW(c->arena, struct stage_plan);
+    (void)err;
+    *s = (struct stage_plan){ .compiled = q->compiled.at, .first_layer = q->first_layer, .n_layers = q->n_layers };
+    bool training = !s->compiled->options.inference, last = stage_end(s) == c->graph->n_layers;
+    sum_layers(s);
+    if (training && q->recompute != RECOMPUTE_NONE)
+        add_recomputation(q, s, last);
+    const struct stage_layers layers = { q->first_layer, q->n_layers, s->n_layers_again, (enum recompute)q->recompute, q->checkpoints.at };
+    stage_program_make(&program, c->graph, &layers, &scratch);
+    stage_moments(s, c->graph, &program, q->timed_only, c->arena);
+    arena_free(&scratch);
+    if (training && !(last && s->first_layer == 0))
+        add_stash_copies(q, &c->topology->machine->chip, s);
+    if (training && q->accumulates)
+        add_accumulation(c, s);
+    return s;
+}
+
+/* ---- a placement --------------------------------------------------------------------------- */
+
+MEMO_INPUT(placement_input,
+    struct owned sizes, shares, checkpoints;    /* by stage; of memory for temporaries, by IPU; by layer */
+    uint64_t spanned_replicas;          /* 0 if no norm spans several */
+    uint32_t n_stages, n_shares, ipus_per_replica, training, accumulates, recompute, stash_type, partials, io_tiles, each_replica, unfolded, timed_only;
+);
+
+struct placer { const struct placement_input *q; struct compiler *c; struct stage_plan *stages; struct err *err; };
+
+static uint32_t stage_of_layer(const struct placer *p, const struct layer *l)
+{
+    const struct stage_size *sizes = p->q->sizes.at;
+    if (l->role == LAYER_FIRST)
+        return 0;
+    if (l->role == LAYER_LAST)
+        return p->q->n_stages - 1;
+    uint32_t s = 0, end = sizes[0].part_count[l->part_id];
+    while (l->block_id >= end)          /* ends, as the sizes add up to the blocks */
+        end += sizes[++s].part_count[l->part_id];
+    return s;
+}
+
+static bool place_layers(struct placer *p)
+{
+    const struct graph *g = p->c->graph;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < g->n_layers; i++) {
+        uint32_t s = stage_of_layer(p, &g->layers[i]);
+        if (s < at)
+            return fail(p->err, "parallel.layers_per_ipu: layer %s would go back from stage %u to stage %u; its halves must follow each other",
+                        g->layers[i].name, at, s);
+        struct stage_plan *stage = &p->stages[s];
+        if (!stage->n_layers)
+            stage->first_layer = i;
+        stage->n_layers++;
+        at = s;
+    }
+    for (uint32_t s = 0; s < p->q->n_stages; s++)
+        if (!p->stages[s].n_layers)
+            return fail(p->err, "parallel.layers_per_ipu: stage %u of %u holds no layer of %s", s, p->q->n_stages, g->name);
+    return true;
+}
+
 /* The time of one batch norm that spans neighbouring replicas: they all-reduce mean and variance of each channel, all groups of replicas side
  * by side, in one sync of them all. */
-static bool norm_cycles(uint64_t *cycles, const struct plan *p, struct compiler *c, uint32_t ipu, uint32_t span, uint64_t channels, struct err *err)
+static bool norm_cycles(uint64_t *cycles, const struct placer *p, uint32_t ipu, uint32_t span, uint64_t channels)
 {
-    uint32_t width = p->request.ipus_per_replica;
+    uint32_t width = p->q->ipus_per_replica, n = (uint32_t)p->q->spanned_replicas;
+    const struct topology *t = p->c->topology;
     struct collective_question q = { .kind = COLLECTIVE_ALL_REDUCE, .bytes = 2.0 * 4 * (double)channels,
-                                     .ranks = { span, 1, plan_played_replicas(p, span * width) / span, width, ipu, 1 },
-                                     .n_in_use = p->request.n_replicas * width, .unfolded = p->request.unfolded };
+                                     .ranks = { span, 1, played_replicas(t, n, width, p->q->each_replica, span * width) / span, width, ipu, 1 },
+                                     .n_in_use = n * width, .unfolded = p->q->unfolded };
     struct collective_cost cost;
-    if (!compile_collective(&cost, c, &q, err))
+    if (!compile_collective(&cost, p->c, &q, p->err))
         return false;
-    *cycles = cycles_of(p->topology, cost.time_s);
+    *cycles = cycles_of(t, cost.time_s);
     return true;
 }
 
@@ -204,130 +274,77 @@ static bool holds_layer(const struct stage_plan *s, uint32_t layer_id)
 }
 
 /* Adds a small all-reduce for each such norm, forward, recomputed and backward. */
-static bool add_distributed_norms(struct plan *p, struct compiler *c, struct stage_plan *s, struct err *err)
+static bool add_distributed_norms(const struct placer *p, struct stage_plan *s)
 {
+    const struct graph *g = p->c->graph;
     bool good = true;
-    for (uint32_t i = 0; i < c->n_spanning && good; i++) {
-        const struct op *op = &p->graph->ops[c->spanning[i]];
-        const struct tensor *x = &p->graph->tensors[op->inputs[0]];
-        uint32_t span = min_u32(op->at->norm_groups, p->request.n_replicas);
+    for (uint32_t i = 0; i < p->c->n_spanning && good; i++) {
+        const struct op *op = &g->ops[p->c->spanning[i]];
+        const struct tensor *x = &g->tensors[op->inputs[0]];
+        uint32_t span = min_u32(op->at->norm_groups, (uint32_t)p->q->spanned_replicas);
         uint64_t cycles;
         if (span < 2 || !holds_layer(s, op->layer_id))
             continue;
         bool twice = op->at->stable && op->pass == PASS_FORWARD;     /* the mean first, then the variance */
-        good = norm_cycles(&cycles, p, c, s->ipu, span, x->dims[x->n_dims - 1] / (twice ? 2 : 1), err);
+        good = norm_cycles(&cycles, p, s->ipu, span, x->dims[x->n_dims - 1] / (twice ? 2 : 1));
         if (good)
             add_norm(s, op, twice ? 2 * cycles : cycles);
     }
     return good;
 }
 
-static void sum_layers(const struct plan *p, struct stage_plan *s)
-{
-    for (uint32_t i = s->first_layer; i < stage_end(s); i++) {
-        const struct layer_cost *l = &s->compiled->layers[i];
-        cycles_add(&s->forward, &l->forward, 1);
-        s->op_cycles += l->op_cycles;
-        s->off_amp_cycles += l->off_amp_cycles;
-        s->forward_mac += l->forward_mac;
-        energy_add(&s->energy, &l->forward_energy, 1);
-        s->n_parameters += l->n_parameters;
-        s->weight_bytes += l->weight_bytes;
-        s->host_bytes += l->host_bytes;
-        s->result_bytes += l->result_bytes;
-        if (!p->request.training)
-            continue;
-        cycles_add(&s->backward, &l->backward, 1);
-        s->backward_mac += l->backward_mac;
-        energy_add(&s->energy, &l->backward_energy, 1);
-        s->recompute_mac += l->slices_mac;
-    }
-    s->output_bytes = s->compiled->layers[stage_end(s) - 1].output_bytes;       /* 0 for the last layer of all */
-}
-
 /* If a stage reads a weight of another IPU, its own IPU keeps a copy, accumulates and reduces the copy's gradients and updates it with moments of
  * its own. Not modelled: programs that bring the copies together and update them from the first. */
-static void add_tied_copies(const struct plan *p, const struct compiler *c, struct stage_plan *s)
+static void add_tied_copies(const struct placer *p, struct stage_plan *s)
 {
-    for (size_t i = 0; i < c->n_tied; i++) {
-        const struct tied_use *use = &c->tied[i];
-        const struct tensor *t = &p->graph->tensors[use->tensor_id];
-        if (!holds_layer(s, use->layer_id) || plan_stage_of(p, t->layer_id)->ipu == s->ipu)
+    for (size_t i = 0; i < p->c->n_tied; i++) {
+        const struct tied_use *use = &p->c->tied[i];
+        const struct tensor *t = &p->c->graph->tensors[use->tensor_id];
+        if (!holds_layer(s, use->layer_id) || stage_holding(p->stages, p->q->n_stages, t->layer_id)->ipu == s->ipu)
             continue;
         s->n_copied += tensor_elements(t);
         s->weight_bytes += tensor_bytes(t);
     }
 }
 
-/* Everything that depends on the stage's layers alone. */
-static void sum_stage(struct plan *p, struct compiler *c, struct stage_plan *s, bool last)
-{
-    struct arena scratch = {0};
-    struct stage_program program;
-    sum_layers(p, s);
-    if (p->request.training && p->request.recompute != RECOMPUTE_NONE)
-        add_recomputation(p, s, last);
-    stage_program_make(&program, p, (uint32_t)(s - p->stages), &scratch);
-    stage_moments(s, p, &program, c->arena);
-    arena_free(&scratch);
-    if (!p->request.training)
-        return;
-    if (p->n_stages > 1)
-        add_stash_copies(p, s);
-    if (p->request.grad_accum > 1)
-        add_accumulation(c, s);
-}
 
-/* The compiler keeps sum_stage() by what it reads. Whether a stage is the last, or the only one, shows in its layers, and training in how they
- * were compiled. */
-static void find_stage(struct plan *p, struct compiler *c, struct stage_plan *s, bool last)
+static bool cost_stage(struct placer *p, struct stage_plan *s)
 {
-    const struct plan_request *o = &p->request;
-    const uint64_t question[] = { (uint64_t)(uintptr_t)s->compiled, s->first_layer, s->n_layers, o->recompute, o->stash_type,
-                                  (uint64_t)(uintptr_t)p->named_checkpoints, o->grad_accum > 1, o->timed_only };
-    const struct stage_plan *known = hash_table_find(&plan_tables(c)->stages, question, sizeof question);
+    const struct placement_input *q = p->q;
+    const struct stage_input of_layers = { { s->compiled }, q->checkpoints, s->first_layer, s->n_layers, q->recompute, q->stash_type, q->accumulates,
+                                           q->timed_only };
     uint32_t ipu = s->ipu;
-    if (known)
-        *s = *known;
-    else
-        sum_stage(p, c, s, last);
-    if (!known)
-        *(struct stage_plan *)hash_table_add(&plan_tables(c)->stages, question, sizeof question, sizeof *s, c->arena) = *s;
+    *s = *(const struct stage_plan *)memo_get(&p->c->memo, sum_stage, &of_layers, sizeof of_layers, NULL).at;
     s->ipu = ipu;
-}
-
-static bool cost_stage(struct plan *p, struct compiler *c, uint32_t stage_id, struct err *err)
-{
-    struct stage_plan *s = &p->stages[stage_id];
-    find_stage(p, c, s, stage_id + 1 == p->n_stages);
-    add_tied_copies(p, c, s);
-    if (!add_distributed_norms(p, c, s, err))
+    add_tied_copies(p, s);
+    if (!add_distributed_norms(p, s))
         return false;
     stage_sum_cycles(s);
     return true;
 }
 
-static bool compile_stage(struct plan *p, struct compiler *c, struct stage_plan *s, struct err *err)
+static double share_of(const struct placer *p, uint32_t stage) { return share_of_ipu(p->q->shares.at, p->q->n_shares, p->stages[stage].ipu); }
+
+static bool compile_stage(struct placer *p, uint32_t stage)
 {
-    const struct plan_request *o = &p->request;
-    const struct chip *chip = &p->topology->machine->chip;
-    if (o->io_tiles >= chip->n_tiles)
-        return fail(err, "parallel.io_tiles: %u of the %s's %ju tiles leaves none to compute", o->io_tiles, chip->name,
+    const struct chip *chip = &p->c->topology->machine->chip;
+    if (p->q->io_tiles >= chip->n_tiles)
+        return fail(p->err, "parallel.io_tiles: %u of the %s's %ju tiles leaves none to compute", p->q->io_tiles, chip->name,
                     (uintmax_t)chip->n_tiles);
     struct op_plan_options opt = {
-        .partials = o->partials, .inference = !o->training,
-        .n_tiles = chip->n_tiles - o->io_tiles, .available_memory = plan_available_memory(o, s->ipu),
+        .partials = (enum partials_type)p->q->partials, .inference = !p->q->training,
+        .n_tiles = chip->n_tiles - p->q->io_tiles, .available_memory = share_of(p, stage),
     };
-    s->compiled = compile_graph(c, &opt);
+    p->stages[stage].compiled = compile_graph(p->c, &opt);
     return true;
 }
 
 /* The largest share for temporaries that any stage has below the given one; 0 if none. */
-static double share_below(const struct plan *p, double below)
+static double share_below(const struct placer *p, double below)
 {
     double most = 0;
-    for (uint32_t s = 0; s < p->n_stages; s++) {
-        double share = plan_available_memory(&p->request, p->stages[s].ipu);
+    for (uint32_t s = 0; s < p->q->n_stages; s++) {
+        double share = share_of(p, s);
         if (share < below)
             most = fmax(most, share);
     }
@@ -335,61 +352,46 @@ static double share_below(const struct plan *p, double below)
 }
 
 /* Compiles stages with more memory first: plans that took little of it also serve the stages with less. */
-static bool compile_stages(struct plan *p, struct compiler *c, struct err *err)
+static bool compile_stages(struct placer *p)
 {
     for (double share = share_below(p, INFINITY); share > 0; share = share_below(p, share))
-        for (uint32_t s = 0; s < p->n_stages; s++)
-            if (plan_available_memory(&p->request, p->stages[s].ipu) == share && !compile_stage(p, c, &p->stages[s], err))
+        for (uint32_t s = 0; s < p->q->n_stages; s++)
+            if (share_of(p, s) == share && !compile_stage(p, s))
                 return false;
     return true;
 }
 
-static bool place_stages(struct plan *p, struct compiler *c, struct err *err)
+static const void *place_stages(void *world, const void *input, struct err *err)
 {
-    if (!place_layers(p, err))
-        return false;
-    for (uint32_t s = 0; s < p->n_stages; s++)
-        p->stages[s].ipu = s % p->request.ipus_per_replica;
-    if (!compile_stages(p, c, err))
-        return false;
-    for (uint32_t s = 0; s < p->n_stages; s++)
-        if (!cost_stage(p, c, s, err))
-            return false;
-    return true;
-}
-
-/* ---- placements that are known ------------------------------------------------------------------------ */
-
-/* All that place_stages() reads of a plan; replicas only if norms span them. */
-struct placement_head { uint64_t checkpoints; uint32_t numbers[12]; };
-struct placement_key { struct placement_head head; struct stage_size sizes[MAX_STAGES]; double available_memory[MAX_STAGES]; };
-
-/* Fills the key without gaps, so that unused stages and shares take no bytes; returns its size. */
-static size_t placement_key(struct placement_key *q, const struct plan *p, const struct compiler *c)
-{
-    const struct plan_request *o = &p->request;
-    q->head = (struct placement_head){ (uintptr_t)p->named_checkpoints, {
-        o->training, o->unfolded, o->faults != NULL, o->grad_accum != 1, p->n_stages, o->ipus_per_replica,
-        c->n_spanning ? o->n_replicas : 0, o->recompute, o->stash_type, o->partials, o->io_tiles, o->timed_only } };
-    char *end = mempcpy(q->sizes, o->stage_sizes, p->n_stages * sizeof *o->stage_sizes);
-    end = mempcpy(end, o->available_memory, o->n_available_memory * sizeof *o->available_memory);
-    return (size_t)(end - (char *)q);
+    struct compiler *c = world;
+    const struct placement_input *q = input;
+    struct arena scratch = {0};
+    struct placer p = { q, c, ARENA_ARRAY(&scratch, struct stage_plan, q->n_stages), err };
+    bool good = place_layers(&p);
+    for (uint32_t s = 0; s < q->n_stages; s++)
+        p.stages[s].ipu = s % q->ipus_per_replica;
+    good = good && compile_stages(&p);
+    for (uint32_t s = 0; s < q->n_stages && good; s++)
+        good = cost_stage(&p, &p.stages[s]);
+    const void *stages = good ? memcpy(ARENA_ROOM(c->arena, struct stage_plan, q->n_stages), p.stages, q->n_stages * sizeof *p.stages) : NULL;
+    arena_free(&scratch);
+    return stages;
 }
 
 bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
-    struct placement_key question;
+    const struct plan_request *o = &p->request;
     if (!settle_sizes(p, err) || !find_checkpoints(p, c, a, err))
         return false;
-    size_t n_bytes = placement_key(&question, p, c), stages_bytes = p->n_stages * sizeof *p->stages;
-    p->placed = hash_table_find(&plan_tables(c)->placements, &question, n_bytes);
-    if (p->placed) {
-        p->stages = memcpy(ARENA_ROOM(a, struct stage_plan, p->n_stages), p->placed, stages_bytes);
-        return true;
-    }
-    p->stages = ARENA_ARRAY(a, struct stage_plan, p->n_stages);
-    if (!place_stages(p, c, err))
-        return false;
-    p->placed = memcpy(hash_table_add(&plan_tables(c)->placements, &question, n_bytes, stages_bytes, c->arena), p->stages, stages_bytes);
-    return true;
+    const struct placement_input q = {
+        .sizes = memo_own(&c->memo, o->stage_sizes, p->n_stages * sizeof *o->stage_sizes), .n_stages = p->n_stages,
+        .shares = memo_own(&c->memo, o->available_memory, o->n_available_memory * sizeof *o->available_memory), .n_shares = o->n_available_memory,
+        .checkpoints = { p->named_checkpoints }, .ipus_per_replica = o->ipus_per_replica, .spanned_replicas = c->n_spanning ? o->n_replicas : 0,
+        .training = o->training, .accumulates = o->grad_accum > 1, .recompute = o->recompute, .stash_type = o->stash_type, .partials = o->partials,
+        .io_tiles = o->io_tiles, .each_replica = o->unfolded || o->faults, .unfolded = o->unfolded, .timed_only = o->timed_only,
+    };
+    p->placed = memo_get(&c->memo, place_stages, &q, sizeof q, err).at;
+    if (p->placed)
+        p->stages = memcpy(ARENA_ROOM(a, struct stage_plan, p->n_stages), p->placed, p->n_stages * sizeof *p->stages);
+    return p->placed;
 }

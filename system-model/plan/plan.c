@@ -7,12 +7,6 @@
 
 #include <inttypes.h>
 
-struct plan_tables *plan_tables(struct compiler *c)
-{
-    c->plans = c->plans ? c->plans : ARENA_NEW(c->arena, struct plan_tables);
-    return c->plans;
-}
-
 static bool check_options(const struct plan *p, struct err *err)
 {
     const struct plan_request *o = &p->request;
@@ -120,8 +114,10 @@ static bool check_length(const struct plan *p, struct err *err)
 
 bool plan_build(struct plan *out, struct compiler *c, const struct plan_request *request, struct arena *a, struct err *err)
 {
+    if (c->memo.is_off)
+        compiler_forget(c);
     *out = (struct plan){ .graph = c->graph, .topology = c->topology, .request = *request };
-    if (!check_options(out, err) || !plan_place(out, c, a, err) || !plan_pipeline(out, c, a, err) || !plan_update(out, c, a, err))
+    if (!check_options(out, err) || !plan_place(out, c, a, err) || !plan_pipeline(out, c, a, err) || !plan_update(out, c, err))
         return false;
     plan_call(out);
     if (!check_length(out, err))
@@ -129,7 +125,7 @@ bool plan_build(struct plan *out, struct compiler *c, const struct plan_request 
     if (request->timed_only)
         out->fits = true;
     else
-        plan_memory(out, c, a);
+        plan_memory(out, c);
     count_work(out);
     count_energy(out);
     return true;

@@ -97,10 +97,10 @@ struct plan {
     const struct graph *graph;
     const struct topology *topology;
     struct plan_request request;
-    const bool *named_checkpoints;      /* by layer; NULL if none are named */
+    const bool *named_checkpoints;      /* by layer; NULL if none are named; the memo's */
     uint32_t n_stages;
     struct stage_plan *stages;
-    const struct stage_plan *placed;    /* the compiler's copy of the stages, without stash depths; NULL: made by hand */
+    const struct stage_plan *placed;    /* the memo's copy of the stages, without stash depths; NULL: made by hand */
     uint32_t n_tasks, n_slots;
     struct task *tasks;
     uint32_t *slot_tasks, *slot_first;  /* tasks of slot i: slot_tasks[slot_first[i] .. slot_first[i + 1]) */
@@ -132,6 +132,7 @@ bool plan_with_less_memory(struct plan *out, struct compiler *c, const struct pl
 /* ---- plan_query.c: what follows from a request or a plan ----------------------------------- */
 
 double plan_available_memory(const struct plan_request *r, uint32_t ipu);   /* an IPU's share of tile memory for temporaries */
+double share_of_ipu(const double *shares, uint32_t n, uint32_t ipu);        /* the same of a list of n shares */
 bool plan_keeps_gradients(const struct plan_request *r);    /* they are summed over micro-batches, or wait to be reduced */
 bool plan_streams(const struct plan_request *r, uint64_t n_elements);       /* moments of a tensor of this size are in streaming memory */
 uint64_t plan_port_bytes(const struct plan *p, uint32_t stage);     /* the part of a micro-batch's input that crosses the host's port */
@@ -141,10 +142,13 @@ double plan_process_bytes(const struct plan *p);                    /* input of 
 double plan_preparing_cores(const struct plan_request *r);          /* cores that prepare the input of one process at once; infinite if no limit is known */
 double plan_preparing_s(const struct plan *p);                      /* time in which one core prepares the input of one process for a step; 0 in an evaluation */
 const struct stage_plan *plan_stage_of(const struct plan *p, uint32_t layer_id);
-uint32_t plan_ipu_layers(struct layer_range *ranges, const struct plan *p, uint32_t ipu);  /* an IPU's; room for MAX_STAGES; returns how many */
+const struct stage_plan *stage_holding(const struct stage_plan *stages, uint32_t n, uint32_t layer_id);
+uint32_t ipu_layers(struct layer_range *ranges, const struct stage_plan *stages, uint32_t n, uint32_t ipu);     /* an IPU's; room for MAX_STAGES; returns how many */
 bool plan_is_checkpoint(const struct plan *p, uint32_t layer_id);   /* its output is kept between forward and backward */
-/* How many replicas' traffic has to be played: those of one domain stand for all, unless groups of n_ipus do not fill it evenly, something is
- * at fault, or nothing is to be folded. */
+bool is_checkpoint(enum recompute recompute, const bool *named, uint32_t layer_id);      /* the same, by what it depends on */
+/* How many of n replicas' traffic has to be played: those of one domain stand for all, unless groups of n_ipus do not fill it evenly or `each`
+ * is to be played, as something is at fault or nothing is to be folded. A replica has `width` IPUs. */
+uint32_t played_replicas(const struct topology *t, uint32_t n, uint32_t width, bool each, uint32_t n_ipus);
 uint32_t plan_played_replicas(const struct plan *p, uint32_t n_ipus);
 uint64_t plan_sharing_ipus(const struct plan *p, uint64_t n_ipus);  /* those in use of n IPUs behind one port or memory */
 uint32_t plan_shard_replicas(const struct plan *p);         /* replicas that share one copy of the optimizer state; 1 without rts */
@@ -161,15 +165,11 @@ uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind
 
 /* ---- steps of plan_build(), in order ---------------------------------------------------------- */
 
-/* Decisions that follow from compiled layers, remembered as long as the compiler lives. */
-struct plan_tables { struct hash_table checkpoints, stages, placements, memories, updates, splits; };
-struct plan_tables *plan_tables(struct compiler *c);            /* made when they are first asked for */
-
 bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err);
 bool plan_pipeline(struct plan *p, struct compiler *c, struct arena *a, struct err *err);
-bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err *err);
+bool plan_update(struct plan *p, struct compiler *c, struct err *err);
 void plan_call(struct plan *p);
-void plan_memory(struct plan *p, struct compiler *c, struct arena *a);
+void plan_memory(struct plan *p, struct compiler *c);
 /* Bytes by layer that the fullest tile has for temporaries, after what is always live and what is live while the layer is at work. */
 const double *plan_layer_rooms(const struct plan *p, struct arena *a);
 /* The bytes that a layer needs on a tile of its IPU: for weights with gradients and optimizer state, for micro-batches in flight, and at its worst

@@ -15,12 +15,15 @@ const char *const recompute_names[N_RECOMPUTES + 1] = {
 
 /* ---- requests ------------------------------------------------------------------------- */
 
-double plan_available_memory(const struct plan_request *r, uint32_t ipu)
+double share_of_ipu(const double *shares, uint32_t n, uint32_t ipu)
 {
     const double default_of_poplibs = 0.6;
-    if (r->n_available_memory == 0)
-        return default_of_poplibs;
-    return r->available_memory[min_u32(ipu, r->n_available_memory - 1)];
+    return n ? shares[min_u32(ipu, n - 1)] : default_of_poplibs;
+}
+
+double plan_available_memory(const struct plan_request *r, uint32_t ipu)
+{
+    return share_of_ipu(r->available_memory, r->n_available_memory, ipu);
 }
 
 bool plan_keeps_gradients(const struct plan_request *r)
@@ -70,34 +73,48 @@ void stage_sum_cycles(struct stage_plan *s)
     s->backward_cycles = cycles_total(&s->backward);
 }
 
-const struct stage_plan *plan_stage_of(const struct plan *p, uint32_t layer_id)
+const struct stage_plan *stage_holding(const struct stage_plan *stages, uint32_t n, uint32_t layer_id)
 {
-    for (uint32_t s = 0; s < p->n_stages; s++)
-        if (layer_id < stage_end(&p->stages[s]))
-            return &p->stages[s];
-    return &p->stages[p->n_stages - 1];
+    for (uint32_t s = 0; s < n; s++)
+        if (layer_id < stage_end(&stages[s]))
+            return &stages[s];
+    return &stages[n - 1];
 }
 
-uint32_t plan_ipu_layers(struct layer_range *ranges, const struct plan *p, uint32_t ipu)
+const struct stage_plan *plan_stage_of(const struct plan *p, uint32_t layer_id)
 {
-    uint32_t n = 0;
-    for (uint32_t s = 0; s < p->n_stages; s++)
-        if (p->stages[s].ipu == ipu)
-            ranges[n++] = (struct layer_range){ p->stages[s].compiled, p->stages[s].first_layer, p->stages[s].n_layers };
-    return n;
+    return stage_holding(p->stages, p->n_stages, layer_id);
+}
+
+uint32_t ipu_layers(struct layer_range *ranges, const struct stage_plan *stages, uint32_t n, uint32_t ipu)
+{
+    uint32_t n_ranges = 0;
+    for (const struct stage_plan *s = stages; s < stages + n; s++)
+        if (s->ipu == ipu)
+            ranges[n_ranges++] = (struct layer_range){ { s->compiled }, s->first_layer, s->n_layers };
+    return n_ranges;
+}
+
+bool is_checkpoint(enum recompute recompute, const bool *named, uint32_t layer_id)
+{
+    return recompute == RECOMPUTE_LAYER || (named && named[layer_id]);
 }
 
 bool plan_is_checkpoint(const struct plan *p, uint32_t layer_id)
 {
-    return p->request.recompute == RECOMPUTE_LAYER || (p->named_checkpoints && p->named_checkpoints[layer_id]);
+    return is_checkpoint(p->request.recompute, p->named_checkpoints, layer_id);
+}
+
+uint32_t played_replicas(const struct topology *t, uint32_t n, uint32_t width, bool each, uint32_t n_ipus)
+{
+    uint32_t in_domain = t->ipus_per_domain;
+    return each || in_domain % n_ipus != 0 ? n : min_u32(n, in_domain / width);
 }
 
 uint32_t plan_played_replicas(const struct plan *p, uint32_t n_ipus)
 {
     const struct plan_request *r = &p->request;
-    uint32_t in_domain = p->topology->ipus_per_domain;
-    bool all = r->unfolded || r->faults || in_domain % n_ipus != 0;
-    return all ? r->n_replicas : min_u32(r->n_replicas, in_domain / r->ipus_per_replica);
+    return played_replicas(p->topology, r->n_replicas, r->ipus_per_replica, r->unfolded || r->faults, n_ipus);
 }
 
 uint64_t plan_sharing_ipus(const struct plan *p, uint64_t n_ipus)

@@ -23,7 +23,6 @@ extern const char *const recompute_names[N_RECOMPUTES + 1];
  * first and six of the second; "7" is {7, 7}. */
 struct stage_size { uint32_t part_count[2]; };
 
-/* Numbers come first, texts and faults last. */
 struct plan_request {
     bool training, evaluation;          /* evaluation: inference in calls of a training program */
     uint32_t n_replicas, ipus_per_replica;
@@ -60,6 +59,5 @@ struct plan_request {
     const char *framework_name;         /* printed only */
     const struct faults *faults;        /* NULL if none */
 };
-enum { PLAN_REQUEST_NUMBER_BYTES = offsetof(struct plan_request, checkpoints) };    /* the part that a cache key compares */
 
 #endif

@@ -192,14 +192,13 @@ static void add_kept(struct stage_plan *s, const struct graph *g, const struct s
     }
 }
 
-void stage_moments(struct stage_plan *s, const struct plan *p, const struct stage_program *program, struct arena *a)
+void stage_moments(struct stage_plan *s, const struct graph *g, const struct stage_program *program, bool timed_only, struct arena *a)
 {
     struct arena scratch = {0};
-    const struct graph *g = p->graph;
     s->layers = ARENA_ARRAY(a, struct stage_layer, s->n_layers);
     struct stage_walk w = { .g = g, .s = s };
     add_kept(s, g, program);
-    for (int task = TASK_FORWARD; task <= TASK_BACKWARD && !p->request.timed_only; task++) {
+    for (int task = TASK_FORWARD; task <= TASK_BACKWARD && !timed_only; task++) {
         walk_task(&w, program, (enum task_kind)task, &scratch);
         s->received_bytes[task] = w.received_bytes;
     }

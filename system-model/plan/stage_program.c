@@ -11,7 +11,7 @@
 #include "system-model/plan/stage_program.h"
 #include "system-model/graph/graph.h"
 
-struct maker { const struct plan *p; const struct graph *g; const struct stage_plan *s; uint32_t stage; struct arena *a; };
+struct maker { const struct graph *g; const struct stage_layers *s; uint32_t end; struct arena *a; };       /* end: the layer after the last */
 
 static void list_add(struct id_list *l, uint32_t id) { l->ids[l->n++] = id; }
 
@@ -36,7 +36,7 @@ static void find_ops(struct id_list found[2], const struct maker *m)
         found[forward] = list_for(m->g->n_ops, m->a);
     for (uint32_t i = 0; i < m->g->n_ops; i++) {
         const struct op *op = &m->g->ops[i];
-        if (op->layer_id >= m->s->first_layer && op->layer_id < stage_end(m->s))
+        if (op->layer_id >= m->s->first && op->layer_id < m->end)
             list_add(&found[op->pass == PASS_FORWARD], i);
     }
 }
@@ -45,14 +45,14 @@ static void find_ops(struct id_list found[2], const struct maker *m)
 static uint32_t segment_start(const struct maker *m, uint32_t end)
 {
     uint32_t first = end - 1;
-    while (first > m->s->first_layer && !plan_is_checkpoint(m->p, first - 1))
+    while (first > m->s->first && !is_checkpoint(m->s->recompute, m->s->checkpoints, first - 1))
         first--;
-    return m->p->request.recompute == RECOMPUTE_NONE ? m->s->first_layer : first;
+    return m->s->recompute == RECOMPUTE_NONE ? m->s->first : first;
 }
 
 static bool is_recomputed(const struct maker *m, uint32_t end)
 {
-    return m->p->request.recompute != RECOMPUTE_NONE && end <= m->s->first_layer + m->s->n_layers_again;
+    return m->s->recompute != RECOMPUTE_NONE && end <= m->s->first + m->s->n_again;
 }
 
 static void make_ops(struct stage_program *out, const struct maker *m)
@@ -63,7 +63,7 @@ static void make_ops(struct stage_program *out, const struct maker *m)
     if (!found[false].n)
         return;
     *backward = list_for(found[true].n + found[false].n, m->a);
-    for (uint32_t end = stage_end(m->s), first; end > m->s->first_layer; end = first) {
+    for (uint32_t end = m->end, first; end > m->s->first; end = first) {
         first = segment_start(m, end);
         if (is_recomputed(m, end))
             add_ops(backward, m, &found[true], first, end);
@@ -76,8 +76,8 @@ static void make_ops(struct stage_program *out, const struct maker *m)
 /* The last segment of the last stage is still there when its backward pass begins. */
 static bool is_carried(const struct maker *m, uint32_t id)
 {
-    bool last_stage = m->stage + 1 == m->p->n_stages;
-    return last_stage && m->p->request.recompute != RECOMPUTE_NONE && m->g->tensors[id].layer_id >= m->s->first_layer + m->s->n_layers_again;
+    bool last_stage = m->end == m->g->n_layers;
+    return last_stage && m->s->recompute != RECOMPUTE_NONE && m->g->tensors[id].layer_id >= m->s->first + m->s->n_again;
 }
 
 /* Marks what a pass reads without having made it. */
@@ -119,7 +119,7 @@ static void make_kept(struct stage_program *out, const struct maker *m)
 static void make_handed(struct stage_program *out, const struct maker *m)
 {
     const struct graph *g = m->g;
-    uint32_t first = m->s->first_layer, end = stage_end(m->s);
+    uint32_t first = m->s->first, end = m->end;
     for (int k = 0; k < 2; k++)
         out->handed[k] = list_for(g->n_tensors, m->a);
     for (uint32_t i = 0; i < g->n_tensors; i++) {
@@ -195,9 +195,15 @@ static void make_freed(struct op_sequence *q, const struct maker *m, const bool 
     }
 }
 
-void stage_program_make(struct stage_program *out, const struct plan *p, uint32_t stage, struct arena *a)
+struct stage_layers plan_stage_layers(const struct plan *p, uint32_t stage)
 {
-    struct maker m = { p, p->graph, &p->stages[stage], stage, a };
+    const struct stage_plan *s = &p->stages[stage];
+    return (struct stage_layers){ s->first_layer, s->n_layers, s->n_layers_again, p->request.recompute, p->named_checkpoints };
+}
+
+void stage_program_make(struct stage_program *out, const struct graph *g, const struct stage_layers *s, struct arena *a)
+{
+    struct maker m = { g, s, s->first + s->n, a };
     *out = (struct stage_program){ .inputs.n = 0 };
     make_ops(out, &m);
     make_kept(out, &m);

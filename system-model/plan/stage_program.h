@@ -24,10 +24,14 @@ struct stage_program {
     struct id_list handed[2];           /* to the next stage forward, to the one before backward */
     bool *handed_is_kept;               /* by place in handed[TASK_FORWARD] */
 };
-void stage_program_make(struct stage_program *out, const struct plan *p, uint32_t stage, struct arena *a);
+
+/* The layers of a stage, and which of them are checkpoints or recomputed. Nothing else shapes its program. */
+struct stage_layers { uint32_t first, n, n_again; enum recompute recompute; const bool *checkpoints; };
+struct stage_layers plan_stage_layers(const struct plan *p, uint32_t stage);
+void stage_program_make(struct stage_program *out, const struct graph *g, const struct stage_layers *s, struct arena *a);
 
 /* stage_moments.c: fills what the program of a stage keeps (stash_bytes, kept_input_bytes), and its layers, whose moments a plan that is only
  * timed does not need. */
-void stage_moments(struct stage_plan *s, const struct plan *p, const struct stage_program *program, struct arena *a);
+void stage_moments(struct stage_plan *s, const struct graph *g, const struct stage_program *program, bool timed_only, struct arena *a);
 
 #endif

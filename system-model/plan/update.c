@@ -21,23 +21,43 @@ const char *const update_kind_names[N_UPDATE_KINDS] = {
     [UPDATE_GATHER] = "gather", [UPDATE_COPY_BACK] = "copy-back", [UPDATE_STORE] = "store",
 };
 
-/* A cache for requests with equal keys: the steps of tensors, by IPU, type and size, and whole programs, by where the layers are. */
-struct kept_updates { struct hash_table steps, programs; };
+/* All that the update depends on, apart from where the layers are. */
+MEMO_INPUT(update_terms,
+    struct owned compiled;              /* for the first stage: by its options vector work is planned */
+    double merge_buffer_bytes, merge_norm_bytes, streaming_s_per_byte, state_bytes_per_param;
+    uint64_t sharded_elements, offloaded_elements, remote_alone_ipus;
+    uint32_t n_replicas, ipus_per_replica, shard;       /* shard: replicas that share one */
+    uint32_t streams, in_series, remote_together, rearrange_before_reduce, clip_norm, all_reduce_method, each_replica, unfolded, has_faults;
+    uint32_t work, work_without_norms, norms, n_moments;
+);
+/* A tensor of the update, or several that are alike; the layers of a stage. */
+MEMO_INPUT(steps_input, struct owned terms; uint64_t n_elements, has_norms; uint32_t ipu, type;);
+MEMO_INPUT(stage_place, uint32_t ipu, first_layer, n_layers;);
+MEMO_INPUT(update_input, struct owned terms, places; uint64_t n_stages;);
 
 struct update_builder {
-    struct plan *p;
-    struct update_program *u;
+    const struct update_terms *q;
+    struct owned terms;                 /* the same */
+    const struct stage_place *places; size_t n_stages;
+    struct update_program u;
     struct compiler *c;
-    struct kept_updates *kept;
-    struct arena *a;                    /* the plan's */
+    struct arena *a;                    /* for the chains while there may be more */
     struct err *err;
-    uint32_t shard, n_pods;             /* replicas that share a shard; such groups */
-    struct op_plan_options vector;      /* how vector work is planned */
+    uint32_t n_pods;                    /* groups of replicas that share a shard */
+    struct op_plan_options vector;
     struct update_op ops[N_UPDATE_KINDS]; uint32_t n_ops;       /* operations of the chain that is being built; their tensors may be sharded */
     bool sharded;
 };
 
 enum { WORD_BYTES = 4 };                /* one square or norm */
+
+static void builder_start(struct update_builder *b, struct owned terms, struct compiler *c, struct err *err)
+{
+    *b = (struct update_builder){ .q = terms.at, .terms = terms, .c = c, .err = err };
+    b->n_pods = b->q->n_replicas / b->q->shard;
+    b->vector = ((const struct compiled *)b->q->compiled.at)->options;
+    b->u.in_series = b->q->in_series;
+}
 
 /* ---- collectives ------------------------------------------------------------------------- */
 
@@ -47,14 +67,14 @@ struct group { uint32_t n_ranks, stride, n_starts, first_ipu, n_ipus; };
 /* port_bytes: see struct collective_request. */
 static bool add_uneven_collective(struct update_op *op, struct update_builder *b, enum collective_kind kind, struct group g, double bytes, double port_bytes)
 {
-    const struct plan_request *o = &b->p->request;
+    const struct update_terms *o = b->q;
     struct collective_question q = { .kind = kind, .method = o->all_reduce_method, .unfolded = o->unfolded, .bytes = bytes, .port_bytes = port_bytes,
                                      .n_in_use = o->n_replicas * o->ipus_per_replica,
                                      .ranks = { g.n_ranks, g.stride, g.n_starts, o->ipus_per_replica, g.first_ipu, g.n_ipus } };
     struct collective_cost cost;
     if (!compile_collective(&cost, b->c, &q, b->err))
         return false;
-    op->cycles.part[PART_ALL_REDUCE] += cycles_of(b->p->topology, cost.time_s);
+    op->cycles.part[PART_ALL_REDUCE] += cycles_of(b->c->topology, cost.time_s);
     op->bytes += bytes;
     for (int k = 0; k < N_LINK_KINDS; k++)
         op->busiest_bytes[k] += cost.busiest_bytes[k];
@@ -69,15 +89,15 @@ static bool add_collective(struct update_op *op, struct update_builder *b, enum 
 /* In series, one IPU's collective has the links to itself. Without a fault it takes equally long on every IPU, so IPU 0 represents all. */
 static struct group over(const struct update_builder *b, uint32_t ipu, uint32_t n_ranks, uint32_t stride, uint32_t n_starts)
 {
-    const struct plan_request *o = &b->p->request;
-    if (!b->u->in_series || ipu == ALL_IPUS)
+    const struct update_terms *o = b->q;
+    if (!b->q->in_series || ipu == ALL_IPUS)
         return (struct group){ n_ranks, stride, n_starts, 0, o->ipus_per_replica };
-    return (struct group){ n_ranks, stride, n_starts, o->faults ? ipu : 0, 1 };
+    return (struct group){ n_ranks, stride, n_starts, o->has_faults ? ipu : 0, 1 };
 }
 
 static struct group over_shard(const struct update_builder *b, uint32_t ipu)
 {
-    return over(b, ipu, b->shard, 1, b->n_pods);
+    return over(b, ipu, b->q->shard, 1, b->n_pods);
 }
 
 /* ---- steps of a chain ---------------------------------------------------------------------- */
@@ -92,9 +112,8 @@ static struct update_op *add_op(struct update_builder *b, enum update_kind kind,
 static void add_work(struct update_op *op, const struct update_builder *b, enum vector_work work, uint64_t n_elements, enum data_type type,
                      enum part part)
 {
-    const struct optimizer *o = &b->p->request.optimizer;
     struct op_plan plan;
-    vector_work_plan(&plan, work, n_elements, type, o->state_bytes_per_param / o->n_moments, &b->p->topology->machine->chip, &b->vector);
+    vector_work_plan(&plan, work, n_elements, type, b->q->state_bytes_per_param / b->q->n_moments, &b->c->topology->machine->chip, &b->vector);
     cycles_add_plan(&op->cycles, &plan, part, 1);
     op->bytes += (double)(n_elements * data_type_bytes(type));
 }
@@ -102,46 +121,44 @@ static void add_work(struct update_op *op, const struct update_builder *b, enum 
 /* All-reduces that fit into a buffer are merged; a larger one is not, as no tensor is cut to fill a buffer. */
 static bool is_merged(const struct update_builder *b, double bytes)
 {
-    return bytes <= b->p->request.program.merge_buffer_bytes;
+    return bytes <= b->q->merge_buffer_bytes;
 }
 
 static bool add_reduction(struct update_builder *b, const struct update_chain *chain, double bytes)
 {
-    const struct plan_request *o = &b->p->request;
-    const struct program *f = &o->program;
+    const struct update_terms *o = b->q;
     if (!b->sharded) {
         bool alone = o->n_replicas > 1 && !is_merged(b, bytes);
         return !alone || add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, o->n_replicas, 1, 1), bytes);
     }
-    if (f->rearrange_before_reduce) {
+    if (o->rearrange_before_reduce) {
         add_work(add_op(b, UPDATE_ZERO, true), b, WORK_ZERO, chain->n_elements, chain->type, PART_REARRANGE);
         add_work(add_op(b, UPDATE_REARRANGE, true), b, WORK_REARRANGE, chain->n_elements, chain->type, PART_REARRANGE);
     }
     return add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_REDUCE_SCATTER, over_shard(b, chain->ipu), bytes)
-        && (b->n_pods < 2 || is_merged(b, bytes / b->shard)
-            || add_collective(add_op(b, UPDATE_REDUCE_PODS, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, b->n_pods, b->shard, b->shard),
-                              bytes / b->shard));
+        && (b->n_pods < 2 || is_merged(b, bytes / b->q->shard)
+            || add_collective(add_op(b, UPDATE_REDUCE_PODS, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, b->n_pods, b->q->shard, b->q->shard),
+                              bytes / b->q->shard));
 }
 
 /* Adds the time of a word from one IPU of the replica to another. */
 static bool add_word(struct update_op *op, struct update_builder *b, uint32_t ipu)
 {
-    uint32_t width = b->p->request.ipus_per_replica;
+    uint32_t width = b->q->ipus_per_replica;
     struct flow word = { ipu, (ipu + 1) % width, WORD_BYTES };
     struct flows_cost cost;
     if (width < 2)
         return true;
-    if (!compile_flows(&cost, b->c, &word, 1, plan_played_replicas(b->p, width), width, b->err))
+    if (!compile_flows(&cost, b->c, &word, 1, played_replicas(b->c->topology, b->q->n_replicas, width, b->q->each_replica, width), width, b->err))
         return false;
-    op->cycles.part[PART_ALL_REDUCE] += cycles_of(b->p->topology, cost.time_s) + b->p->topology->machine->chip.global_sync_cycles;
+    op->cycles.part[PART_ALL_REDUCE] += cycles_of(b->c->topology, cost.time_s) + b->c->topology->machine->chip.global_sync_cycles;
     return true;
 }
 
 /* The shard's squares are added over its replicas and sent to the IPU that makes the global norm; the factor is sent back; gradients are scaled. */
 static bool add_clip(struct update_builder *b, const struct update_chain *chain, uint64_t n_local)
 {
-    const struct program *f = &b->p->request.program;
-    if (!f->clip_norm)
+    if (!b->q->clip_norm)
         return true;
     struct update_op *op = add_op(b, UPDATE_CLIP, false);
     add_work(op, b, WORK_SQUARES, n_local, chain->type, PART_OPTIMIZER);
@@ -155,28 +172,28 @@ static bool add_clip(struct update_builder *b, const struct update_chain *chain,
  * its memory and the gateway before it; a chip's own port is a limit too. */
 static double streaming_rate(uint32_t *together, const struct update_builder *b, uint32_t ipu)
 {
-    const struct plan_request *o = &b->p->request;
-    const struct machine *m = b->p->topology->machine;
-    uint64_t width = o->ipus_per_replica, alone = o->program.remote_alone_ipus;
-    *together = !b->u->in_series ? (uint32_t)width : o->program.remote_together && ipu >= alone ? (uint32_t)(width - alone) : 1;
-    uint64_t on_board = plan_sharing_ipus(b->p, m->ipus_per_board);
+    const struct update_terms *o = b->q;
+    const struct machine *m = b->c->topology->machine;
+    uint64_t width = o->ipus_per_replica, alone = o->remote_alone_ipus;
+    *together = !b->q->in_series ? (uint32_t)width : o->remote_together && ipu >= alone ? (uint32_t)(width - alone) : 1;
+    uint64_t on_board = min_u64(m->ipus_per_board, (uint64_t)o->n_replicas * width);
     uint64_t replicas = max_u64(1, on_board / width), moving = min_u64(on_board, *together * replicas);
-    double byte_s = 1 / (m->streaming_bytes_per_s * m->streaming_efficiency) + o->fitted.streaming_s_per_byte;
+    double byte_s = 1 / (m->streaming_bytes_per_s * m->streaming_efficiency) + o->streaming_s_per_byte;
     return fmin(m->chip.host_link_bytes_per_s, 1 / (byte_s * (double)moving));
 }
 
 /* In series, IPUs that move their state together share the time, so that it counts once. */
 static void add_streaming(struct update_builder *b, enum update_kind kind, const struct update_chain *chain, uint64_t n_local)
 {
-    const struct plan_request *o = &b->p->request;
-    if (!plan_streams(o, chain->n_elements))
+    const struct update_terms *o = b->q;
+    if (!o->streams || chain->n_elements < o->offloaded_elements)
         return;
     uint32_t together;
     double rate = streaming_rate(&together, b, chain->ipu);
     struct update_op *op = add_op(b, kind, false);
-    op->bytes = (double)n_local * o->optimizer.state_bytes_per_param;
-    double time_s = o->optimizer.n_moments * b->p->topology->machine->host_latency_s + op->bytes / rate;
-    op->cycles.part[PART_STREAMING] = cycles_of(b->p->topology, time_s / (b->u->in_series ? together : 1));
+    op->bytes = (double)n_local * o->state_bytes_per_param;
+    double time_s = o->n_moments * b->c->topology->machine->host_latency_s + op->bytes / rate;
+    op->cycles.part[PART_STREAMING] = cycles_of(b->c->topology, time_s / (b->q->in_series ? together : 1));
 }
 
 /* Adds the norms of weight and update over the shards, one number each. */
@@ -195,7 +212,7 @@ static bool add_gather(struct update_builder *b, const struct update_chain *chai
         return true;
     if (!add_collective(add_op(b, UPDATE_GATHER, false), b, COLLECTIVE_ALL_GATHER, over_shard(b, chain->ipu), bytes))
         return false;
-    if (b->p->request.program.rearrange_before_reduce)
+    if (b->q->rearrange_before_reduce)
         add_work(add_op(b, UPDATE_COPY_BACK, true), b, WORK_REARRANGE, chain->n_elements, chain->type, PART_REARRANGE);
     return true;
 }
@@ -207,7 +224,7 @@ static void close_steps(struct update_steps *out, struct update_builder *b, uint
     for (uint32_t i = 0; i < b->n_ops; i++) {
         out->ops[i] = b->ops[i];
         out->ops[i].n_cycles = cycles_total(&b->ops[i].cycles);
-        out->ops[i].all_ipus = ipu == ALL_IPUS || !b->u->in_series;
+        out->ops[i].all_ipus = ipu == ALL_IPUS || !b->q->in_series;
         out->n_cycles += out->ops[i].n_cycles;
         cycles_add(&out->cycles, &out->ops[i].cycles, 1);
     }
@@ -217,15 +234,15 @@ static void close_steps(struct update_steps *out, struct update_builder *b, uint
 
 static bool add_steps(struct update_builder *b, const struct update_chain *chain)
 {
-    const struct plan_request *o = &b->p->request;
+    const struct update_terms *o = b->q;
     double bytes = (double)(chain->n_elements * data_type_bytes(chain->type));
-    b->sharded = b->shard > 1 && chain->n_elements >= o->program.sharded_elements;
-    uint64_t n_local = b->sharded ? ceil_div(chain->n_elements, b->shard) : chain->n_elements;
+    b->sharded = b->q->shard > 1 && chain->n_elements >= o->sharded_elements;
+    uint64_t n_local = b->sharded ? ceil_div(chain->n_elements, b->q->shard) : chain->n_elements;
     if (!add_reduction(b, chain, bytes) || !add_clip(b, chain, n_local))
         return false;
     add_streaming(b, UPDATE_LOAD, chain, n_local);
-    bool own_norms = chain->has_norms && o->program.merge_norm_bytes == 0;
-    add_work(add_op(b, UPDATE_OPTIMIZER, true), b, own_norms ? o->optimizer.work : o->optimizer.work_without_norms, n_local, chain->type,
+    bool own_norms = chain->has_norms && o->merge_norm_bytes == 0;
+    add_work(add_op(b, UPDATE_OPTIMIZER, true), b, (enum vector_work)(own_norms ? o->work : o->work_without_norms), n_local, chain->type,
              PART_OPTIMIZER);
     if (!add_norms(b, chain))
         return false;
@@ -233,37 +250,42 @@ static bool add_steps(struct update_builder *b, const struct update_chain *chain
     return add_gather(b, chain, bytes);
 }
 
-static bool fill_chain(struct update_builder *b, struct update_chain *chain)
+static const void *make_steps(void *world, const void *input, struct err *err)
 {
-    const uint64_t question[] = { chain->ipu, chain->type, chain->n_elements, chain->has_norms };
-    struct update_steps *steps = hash_table_find(&b->kept->steps, question, sizeof question);
-    if (!steps) {
-        if (!add_steps(b, chain))
-            return false;
-        steps = hash_table_add(&b->kept->steps, question, sizeof question, sizeof *steps, b->c->arena);
-        close_steps(steps, b, chain->ipu);
-    }
-    chain->steps = steps;
-    return true;
+    struct compiler *c = world;
+    const struct steps_input *q = input;
+    struct update_builder b;
+    const struct update_chain chain = { .ipu = q->ipu, .type = (enum data_type)q->type, .n_elements = q->n_elements, .has_norms = q->has_norms };
+    builder_start(&b, q->terms, c, err);
+    if (!add_steps(&b, &chain))
+        return NULL;
+    struct update_steps *out = ARENA_NEW(c->arena, struct update_steps);
+    close_steps(out, &b, q->ipu);
+    return out;
+}
+
+static bool fill_chain(const struct update_builder *b, struct update_chain *chain)
+{
+    const struct steps_input q = { b->terms, chain->n_elements, chain->has_norms, chain->ipu, chain->type };
+    chain->steps = memo_get(&b->c->memo, make_steps, &q, sizeof q, b->err).at;
+    return chain->steps;
 }
 
 /* ---- chains ------------------------------------------------------------------------------------ */
 
 static void new_chain(struct update_builder *b, struct update_chain chain)
 {
-    struct update_program *u = b->u;
-    u->chains = arena_grow(b->a, u->chains, u->n_chains, &u->cap_chains, sizeof *u->chains);
-    u->chains[u->n_chains++] = chain;
+    ARENA_APPEND(b->a, b->u.chains, b->u.n_chains, b->u.cap_chains, chain);
 }
 
 /* Tensors come in the order of layers, so a chain of the same IPU is usually among the last ones. */
 static void add_tensor(struct update_builder *b, const struct tensor *t, uint32_t ipu)
 {
     uint64_t n = tensor_elements(t);
-    enum norms norms = b->p->request.optimizer.norms;
+    enum norms norms = (enum norms)b->q->norms;
     bool has_norms = norms == NORMS_OF_ALL || (norms == NORMS_OF_KERNELS && t->n_dims > 1);
-    for (uint32_t i = b->u->n_chains; i-- > 0; ) {
-        struct update_chain *same = &b->u->chains[i];
+    for (uint32_t i = b->u.n_chains; i-- > 0; ) {
+        struct update_chain *same = &b->u.chains[i];
         if (same->ipu == ipu && same->n_elements == n && same->type == t->type && same->has_norms == has_norms) {
             same->n_tensors++;
             return;
@@ -284,21 +306,29 @@ static int by_ipu_and_size(const void *a, const void *b)
     return x->type != y->type ? (int)x->type - (int)y->type : x->has_norms - y->has_norms;
 }
 
+static uint32_t ipu_of_layer(const struct update_builder *b, uint32_t layer_id)
+{
+    size_t s = 0;
+    while (s + 1 < b->n_stages && layer_id >= b->places[s].first_layer + b->places[s].n_layers)
+        s++;
+    return b->places[s].ipu;
+}
+
 /* A weight read on another IPU than its own has a copy there, which is reduced and updated as a tensor of its own. */
 static void list_tensors(struct update_builder *b)
 {
-    const struct graph *g = b->p->graph;
+    const struct graph *g = b->c->graph;
     for (uint32_t i = 0; i < b->c->n_weights; i++) {
         const struct tensor *t = &g->tensors[b->c->weights[i]];
-        add_tensor(b, t, plan_stage_of(b->p, t->layer_id)->ipu);
+        add_tensor(b, t, ipu_of_layer(b, t->layer_id));
     }
     for (size_t i = 0; i < b->c->n_tied; i++) {
         const struct tensor *t = &g->tensors[b->c->tied[i].tensor_id];
-        uint32_t ipu = plan_stage_of(b->p, b->c->tied[i].layer_id)->ipu;
-        if (ipu != plan_stage_of(b->p, t->layer_id)->ipu)
+        uint32_t ipu = ipu_of_layer(b, b->c->tied[i].layer_id);
+        if (ipu != ipu_of_layer(b, t->layer_id))
             add_tensor(b, t, ipu);
     }
-    sort_items(b->u->chains, b->u->n_chains, sizeof *b->u->chains, by_ipu_and_size);
+    sort_items(b->u.chains, b->u.n_chains, sizeof *b->u.chains, by_ipu_and_size);
 }
 
 /* On the IPU with most of each: bytes whose all-reduces are merged, those in shards, tensors in shards, and tensors with norms, in shards or not;
@@ -308,11 +338,11 @@ struct merged { double bytes, sharded_bytes; uint32_t n_sharded, n_sharded_norms
 /* The merged bytes of the IPUs of a replica behind one port to other domains, the mean of an IPU; of the port with most. */
 static double merged_behind_port(const struct update_builder *b, bool sharded)
 {
-    uint32_t width = b->p->request.ipus_per_replica, n = min_u32(width, b->p->topology->ipus_per_hub);
+    uint32_t width = b->q->ipus_per_replica, n = min_u32(width, b->c->topology->ipus_per_hub);
     double *sums = ARENA_ARRAY(b->c->arena, double, ceil_div(width, n)), most = 0;
-    for (uint32_t i = 0; i < b->u->n_chains; i++) {
-        const struct update_chain *c = &b->u->chains[i];
-        double bytes = (double)(c->n_elements * data_type_bytes(c->type)) / (c->steps->sharded ? b->shard : 1);
+    for (uint32_t i = 0; i < b->u.n_chains; i++) {
+        const struct update_chain *c = &b->u.chains[i];
+        double bytes = (double)(c->n_elements * data_type_bytes(c->type)) / (c->steps->sharded ? b->q->shard : 1);
         if (c->ipu != ALL_IPUS && c->steps->sharded == sharded && is_merged(b, bytes))
             most = fmax(most, sums[c->ipu / n] += c->n_tensors * bytes / n);
     }
@@ -323,18 +353,18 @@ static struct merged largest_merged(const struct update_builder *b)
 {
     struct merged most = { .norm_type = TYPE_FP16 }, of_ipu = {0};
     uint32_t ipu = ALL_IPUS;            /* before the first chain */
-    for (uint32_t i = 0; i < b->u->n_chains; i++) {
-        const struct update_chain *c = &b->u->chains[i];
+    for (uint32_t i = 0; i < b->u.n_chains; i++) {
+        const struct update_chain *c = &b->u.chains[i];
         if (c->ipu != ipu)
             of_ipu = (struct merged){0};
         ipu = c->ipu;
-        double bytes = (double)(c->n_elements * data_type_bytes(c->type)), moved = c->steps->sharded ? bytes / b->shard : bytes;
+        double bytes = (double)(c->n_elements * data_type_bytes(c->type)), moved = c->steps->sharded ? bytes / b->q->shard : bytes;
         if (is_merged(b, moved))
             *(c->steps->sharded ? &of_ipu.sharded_bytes : &of_ipu.bytes) += c->n_tensors * bytes;
         uint32_t n_norms = c->has_norms ? c->n_tensors : 0;
         of_ipu.n_norms += n_norms;
         of_ipu.n_sharded_norms += c->steps->sharded ? n_norms : 0;
-        of_ipu.norm_elements += n_norms * (c->steps->sharded ? ceil_div(c->n_elements, b->shard) : c->n_elements);
+        of_ipu.norm_elements += n_norms * (c->steps->sharded ? ceil_div(c->n_elements, b->q->shard) : c->n_elements);
         of_ipu.n_sharded += c->steps->sharded ? c->n_tensors : 0;
         most.bytes = fmax(most.bytes, of_ipu.bytes);
         most.sharded_bytes = fmax(most.sharded_bytes, of_ipu.sharded_bytes);
@@ -364,7 +394,7 @@ static bool add_merged(struct update_builder *b, enum update_kind kind, const ch
 /* Each tensor with norms has two, a word each. A reduction takes as many as the buffer has room for, in the supersteps of a single one. */
 static void merge_norms(struct update_builder *b, const struct merged *most)
 {
-    double buffer_bytes = b->p->request.program.merge_norm_bytes;
+    double buffer_bytes = b->q->merge_norm_bytes;
     uint32_t n = (uint32_t)ceil(2.0 * WORD_BYTES * most->n_norms / fmax(WORD_BYTES, buffer_bytes));
     if (buffer_bytes == 0 || n == 0)
         return;
@@ -380,19 +410,93 @@ static void merge_norms(struct update_builder *b, const struct merged *most)
  * norms, each merged in buffers. */
 static bool merge_collectives(struct update_builder *b)
 {
-    const struct plan_request *o = &b->p->request;
-    const struct program *f = &o->program;
+    const struct update_terms *o = b->q;
     struct merged most = largest_merged(b);
     merge_norms(b, &most);
     double words = is_merged(b, WORD_BYTES) ? WORD_BYTES : 0, squares = words * most.n_sharded, norms = 2 * words * most.n_sharded_norms;
-    return add_merged(b, UPDATE_REDUCE, "gradients", over(b, ALL_IPUS, o->n_replicas, 1, 1), most.bytes, merged_behind_port(b, false), f->merge_buffer_bytes)
-        && add_merged(b, UPDATE_REDUCE_PODS, "shards", over(b, ALL_IPUS, b->n_pods, b->shard, b->shard), most.sharded_bytes / b->shard,
-                      merged_behind_port(b, true), f->merge_buffer_bytes)
-        && (!f->clip_norm || add_merged(b, UPDATE_CLIP, "squares", over_shard(b, ALL_IPUS), squares, squares, f->merge_buffer_bytes))
-        && add_merged(b, UPDATE_NORMS, "norms", over_shard(b, ALL_IPUS), norms, norms, f->merge_buffer_bytes);
+    return add_merged(b, UPDATE_REDUCE, "gradients", over(b, ALL_IPUS, o->n_replicas, 1, 1), most.bytes, merged_behind_port(b, false), o->merge_buffer_bytes)
+        && add_merged(b, UPDATE_REDUCE_PODS, "shards", over(b, ALL_IPUS, b->n_pods, b->q->shard, b->q->shard), most.sharded_bytes / b->q->shard,
+                      merged_behind_port(b, true), o->merge_buffer_bytes)
+        && (!o->clip_norm || add_merged(b, UPDATE_CLIP, "squares", over_shard(b, ALL_IPUS), squares, squares, o->merge_buffer_bytes))
+        && add_merged(b, UPDATE_NORMS, "norms", over_shard(b, ALL_IPUS), norms, norms, o->merge_buffer_bytes);
 }
 
-/* ---- streaming memory --------------------------------------------------------------------------- */
+/* ---- the program ---------------------------------------------------------------------------------- */
+
+static bool starts_part(const struct update_chain *c, bool first) { return first || c->ipu != c[-1].ipu || c->ipu == ALL_IPUS; }
+
+void update_sum_cycles(struct update_program *u, struct arena *a)
+{
+    uint32_t n_parts = 0;
+    for (uint32_t i = 0; i < u->n_chains; i++)
+        n_parts += starts_part(&u->chains[i], i == 0);
+    u->parts = ARENA_ARRAY(a, struct update_part, n_parts);
+    for (uint32_t i = 0; i < u->n_chains; i++) {
+        const struct update_chain *c = &u->chains[i];
+        if (starts_part(c, i == 0))
+            u->parts[u->n_parts++] = (struct update_part){ .first = i, .ipu = c->ipu };
+        struct update_part *part = &u->parts[u->n_parts - 1];
+        part->end = i + 1;
+        part->n_cycles += c->n_tensors * c->steps->n_cycles;
+        cycles_add(&part->cycles, &c->steps->cycles, c->n_tensors);
+    }
+}
+
+/* Chains one after the other as the program has them, in as much memory as they take. */
+static const struct update_program *kept_program(const struct update_program *u, struct arena *a)
+{
+    struct update_program *out = ARENA_NEW(a, struct update_program);
+    *out = *u;
+    out->cap_chains = u->n_chains;
+    out->chains = ARENA_ARRAY(a, struct update_chain, u->n_chains);
+    for (uint32_t i = 0; i < u->n_chains; i++)
+        out->chains[i] = u->chains[i];
+    update_sum_cycles(out, a);
+    return out;
+}
+
+static const void *make_update(void *world, const void *input, struct err *err)
+{
+    struct compiler *c = world;
+    const struct update_input *q = input;
+    struct arena scratch = {0};
+    struct update_builder b;
+    builder_start(&b, q->terms, c, err);
+    b.places = q->places.at;
+    b.n_stages = q->n_stages;
+    b.a = &scratch;
+    list_tensors(&b);
+    bool good = true;
+    for (uint32_t i = 0; i < b.u.n_chains && good; i++)
+        good = fill_chain(&b, &b.u.chains[i]);
+    good = good && merge_collectives(&b);
+    if (good)
+        sort_items(b.u.chains, b.u.n_chains, sizeof *b.u.chains, by_ipu_and_size);
+    const void *out = good ? kept_program(&b.u, c->arena) : NULL;
+    arena_free(&scratch);
+    return out;
+}
+
+/* ---- a plan's update ------------------------------------------------------------------------------ */
+
+static struct owned update_terms_of(const struct plan *p, struct compiler *c)
+{
+    const struct plan_request *o = &p->request;
+    const struct program *f = &o->program;
+    bool streams = o->optimizer_place == OPTIMIZER_STREAMING;
+    const struct update_terms terms = {
+        .compiled = { p->stages[0].compiled }, .streaming_s_per_byte = o->fitted.streaming_s_per_byte,
+        .merge_buffer_bytes = f->merge_buffer_bytes, .merge_norm_bytes = f->merge_norm_bytes, .sharded_elements = f->sharded_elements,
+        .offloaded_elements = f->offloaded_elements, .remote_alone_ipus = f->remote_alone_ipus, .remote_together = f->remote_together,
+        .rearrange_before_reduce = f->rearrange_before_reduce, .clip_norm = f->clip_norm,
+        .n_replicas = o->n_replicas, .ipus_per_replica = o->ipus_per_replica, .shard = plan_shard_replicas(p), .streams = streams,
+        .in_series = f->update_order == UPDATE_IN_SERIES && o->ipus_per_replica > 1 && (o->n_replicas > 1 || streams),
+        .all_reduce_method = o->all_reduce_method, .each_replica = o->unfolded || o->faults, .unfolded = o->unfolded, .has_faults = o->faults != NULL,
+        .work = o->optimizer.work, .work_without_norms = o->optimizer.work_without_norms, .norms = o->optimizer.norms, .n_moments = o->optimizer.n_moments,
+        .state_bytes_per_param = o->optimizer.state_bytes_per_param,
+    };
+    return memo_own(&c->memo, &terms, sizeof terms);
+}
 
 /* Bytes of the IPU that streams most. Chains of one IPU are neighbours. */
 static double most_streamed_bytes(const struct plan *p)
@@ -429,116 +533,24 @@ static bool check_streaming(const struct plan *p, struct err *err)
     return true;
 }
 
-/* ---- the program ---------------------------------------------------------------------------------- */
-
-static bool build_program(struct update_builder *b)
-{
-    const struct plan_request *o = &b->p->request;
-    b->n_pods = o->n_replicas / b->shard;
-    b->vector = b->p->stages[0].compiled->options;
-    b->u->in_series = o->program.update_order == UPDATE_IN_SERIES && o->ipus_per_replica > 1
-                   && (o->n_replicas > 1 || o->optimizer_place == OPTIMIZER_STREAMING);
-    list_tensors(b);
-    for (uint32_t i = 0; i < b->u->n_chains; i++)
-        if (!fill_chain(b, &b->u->chains[i]))
-            return false;
-    if (!merge_collectives(b))
-        return false;
-    sort_items(b->u->chains, b->u->n_chains, sizeof *b->u->chains, by_ipu_and_size);
-    return true;
-}
-
-/* All that the update depends on, apart from where the layers are and from the compiler. */
-struct update_key {
-    struct program program;             /* call settings cleared */
-    double streaming_s_per_byte;
-    struct optimizer optimizer;
-    uint32_t n_replicas, ipus_per_replica, optimizer_place, rts, rts_domain, all_reduce_method, unfolded, has_faults;
-    struct op_plan_options vector;
-};
-
-static void fill_key(struct update_key *k, const struct plan *p)
-{
-    const struct plan_request *r = &p->request;
-    memset(k, 0, sizeof *k);            /* padding is compared too */
-    memcpy(&k->program, &r->program, sizeof k->program);
-    k->program.steps_per_call = 0;
-    k->program.fetch_threads = k->program.prefetch_depth = 0;
-    k->program.outputs_each_micro_batch = false;
-    k->streaming_s_per_byte = r->fitted.streaming_s_per_byte;
-    memcpy(&k->optimizer, &r->optimizer, sizeof k->optimizer);
-    k->n_replicas = r->n_replicas, k->ipus_per_replica = r->ipus_per_replica;
-    k->optimizer_place = r->optimizer_place, k->rts = r->rts, k->rts_domain = r->rts_domain;
-    k->all_reduce_method = r->all_reduce_method, k->unfolded = r->unfolded, k->has_faults = r->faults != NULL;
-    memcpy(&k->vector, &p->stages[0].compiled->options, sizeof k->vector);
-}
-
-static struct kept_updates *kept_updates(struct compiler *c, const struct plan *p)
-{
-    struct update_key q;
-    fill_key(&q, p);
-    struct kept_updates *known = hash_table_find(&plan_tables(c)->updates, &q, sizeof q);
-    return known ? known : hash_table_add(&plan_tables(c)->updates, &q, sizeof q, sizeof *known, c->arena);
-}
-
-struct stage_place { uint32_t ipu, first_layer, n_layers; };
-
-static void fill_places(struct stage_place places[MAX_STAGES], const struct plan *p)
-{
-    for (uint32_t s = 0; s < p->n_stages; s++)
-        places[s] = (struct stage_place){ p->stages[s].ipu, p->stages[s].first_layer, p->stages[s].n_layers };
-}
-
-static bool starts_part(const struct update_chain *c, bool first) { return first || c->ipu != c[-1].ipu || c->ipu == ALL_IPUS; }
-
-void update_sum_cycles(struct update_program *u, struct arena *a)
-{
-    uint32_t n_parts = 0;
-    for (uint32_t i = 0; i < u->n_chains; i++)
-        n_parts += starts_part(&u->chains[i], i == 0);
-    u->parts = ARENA_ARRAY(a, struct update_part, n_parts);
-    for (uint32_t i = 0; i < u->n_chains; i++) {
-        const struct update_chain *c = &u->chains[i];
-        if (starts_part(c, i == 0))
-            u->parts[u->n_parts++] = (struct update_part){ .first = i, .ipu = c->ipu };
-        struct update_part *part = &u->parts[u->n_parts - 1];
-        part->end = i + 1;
-        part->n_cycles += c->n_tensors * c->steps->n_cycles;
-        cycles_add(&part->cycles, &c->steps->cycles, c->n_tensors);
-    }
-}
-
-static void keep_program(struct update_program *out, const struct update_program *u, struct arena *a)
-{
-    *out = *u;
-    out->cap_chains = u->n_chains;
-    out->chains = ARENA_ARRAY(a, struct update_chain, u->n_chains);
-    for (uint32_t i = 0; i < u->n_chains; i++)
-        out->chains[i] = u->chains[i];
-    update_sum_cycles(out, a);
-}
-
-bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
+bool plan_update(struct plan *p, struct compiler *c, struct err *err)
 {
     const struct plan_request *o = &p->request;
-    struct update_builder b = { .p = p, .u = &p->update, .c = c, .a = a, .err = err, .shard = plan_shard_replicas(p) };
+    struct stage_place places[MAX_STAGES];
+    uint32_t shard = plan_shard_replicas(p);
     if (!o->training)
         return true;
     if (!has_streaming(p, err))
         return false;
-    if (o->n_replicas % b.shard != 0)
+    if (o->n_replicas % shard != 0)
         return fail(err, "parallel.rts_domain: pod, but %u replicas are not a multiple of the %u of a pod; use all, or change parallel.replicas",
-                    o->n_replicas, b.shard);
-    struct stage_place places[MAX_STAGES];
-    fill_places(places, p);
-    b.kept = kept_updates(c, p);
-    struct update_program *known = hash_table_find(&b.kept->programs, places, p->n_stages * sizeof *places);
-    if (!known) {
-        if (!build_program(&b))
-            return false;
-        known = hash_table_add(&b.kept->programs, places, p->n_stages * sizeof *places, sizeof *known, c->arena);
-        keep_program(known, &p->update, c->arena);
-    }
+                    o->n_replicas, shard);
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        places[s] = (struct stage_place){ p->stages[s].ipu, p->stages[s].first_layer, p->stages[s].n_layers };
+    const struct update_input q = { update_terms_of(p, c), memo_own(&c->memo, places, p->n_stages * sizeof *places), p->n_stages };
+    const struct update_program *known = memo_get(&c->memo, make_update, &q, sizeof q, err).at;
+    if (!known)
+        return false;
     p->update = *known;
     return check_streaming(p, err);
 }

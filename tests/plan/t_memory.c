@@ -52,7 +52,7 @@ static void toy_start(struct toy *y)
     y->plan = (struct plan){ .graph = &y->graph, .topology = &y->topology, .n_stages = 2, .stages = y->stages };
     y->plan.request = (struct plan_request){ .training = true, .n_replicas = 1, .ipus_per_replica = 2, .grad_accum = 5,
                                              .optimizer.state_bytes_per_param = 6 };
-    y->compiler = (struct compiler){ .graph = &y->graph, .topology = &y->topology, .arena = &y->arena };
+    compiler_start(&y->compiler, &y->graph, &y->topology, NULL, &y->arena);
 }
 
 /* The code of every program (an adder's profile); the toy has no operations and updates no tensor. */
@@ -79,7 +79,7 @@ static void a_toy_by_hand(void **state)
     (void)state;
     struct toy y;
     toy_start(&y);
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_regions(&y.plan.memory[0], (const uint64_t[N_MEMORY_CATEGORIES]){
         [MEMORY_WEIGHTS] = 768, [MEMORY_ACCUMULATORS] = 768, [MEMORY_OPTIMIZER] = 2304, [MEMORY_STASH] = 640, [MEMORY_IO_BUFFERS] = 256,
         [MEMORY_ACTIVATIONS] = 512, [MEMORY_TEMPORARIES] = 33, [MEMORY_GAPS] = 70, PROGRAM, [MEMORY_EXCHANGE_CODE] = STREAM_BYTES });
@@ -90,19 +90,19 @@ static void a_toy_by_hand(void **state)
     assert_int_equal(y.plan.worst_ipu, 1);
     assert_true(y.plan.fits);
     y.machine.chip.tile_memory_bytes = 9804 + 109 + PROGRAM_BYTES;
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_false(y.plan.fits);
     assert_int_equal(y.plan.shortfall_bytes, 1);
     y.machine.chip.tile_memory_bytes = 9805 + 109 + PROGRAM_BYTES;               /* all of it is enough */
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_true(y.plan.fits);
     assert_int_equal(y.plan.shortfall_bytes, 0);
     y.stages[0] = y.stages[1];                              /* the first of two alike is named */
     y.stages[0].ipu = 0;
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_int_equal(y.plan.memory[0].total_bytes, y.plan.memory[1].total_bytes);
     y.plan.worst_ipu = 7;
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_int_equal(y.plan.worst_ipu, 0);
     arena_free(&y.arena);
 }
@@ -115,13 +115,13 @@ static void sums_are_interleaved(void **state)
     toy_start(&y);
     y.machine.chip.interleaved_bytes = 600;
     y.costs[0].interleaved_bytes = 350;
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_int_equal(y.plan.memory[0].end_bytes, 19400 + 350);
     assert_int_equal(y.plan.memory[1].end_bytes, y.plan.memory[1].total_bytes);
     assert_true(y.plan.fits);
     assert_int_equal(y.plan.worst_ipu, 1);
     y.costs[0].interleaved_bytes = 607;
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_false(y.plan.fits);
     assert_int_equal(y.plan.worst_ipu, 0);
     assert_int_equal(y.plan.shortfall_bytes, 7);
@@ -136,7 +136,7 @@ static void stages_of_one_ipu_share_it(void **state)
     toy_start(&y);
     y.stages[1].ipu = 0;
     y.plan.request.ipus_per_replica = 1;
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_regions(&y.plan.memory[0], (const uint64_t[N_MEMORY_CATEGORIES]){
         [MEMORY_WEIGHTS] = 768 + 1792, [MEMORY_ACCUMULATORS] = 768 + 1792, [MEMORY_OPTIMIZER] = 2304 + 5376, [MEMORY_STASH] = 640,
         [MEMORY_IO_BUFFERS] = 256, [MEMORY_ACTIVATIONS] = 768, [MEMORY_TEMPORARIES] = 77, [MEMORY_GAPS] = 109, PROGRAM, [MEMORY_EXCHANGE_CODE] = STREAM_BYTES });
@@ -153,7 +153,7 @@ static void the_least_that_can_be_held(void **state)
     y.layer[1] = (struct stage_layer){ 0 };
     for (int s = 0; s < 2; s++)
         y.stages[s].stash_bytes = y.stages[s].kept_input_bytes = y.stages[s].host_bytes = 0;
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_regions(&y.plan.memory[0], (const uint64_t[N_MEMORY_CATEGORIES]){
         [MEMORY_WEIGHTS] = 768, [MEMORY_ACCUMULATORS] = 768, [MEMORY_OPTIMIZER] = 2304, [MEMORY_TEMPORARIES] = 1, PROGRAM });
     assert_regions(&y.plan.memory[1], (const uint64_t[N_MEMORY_CATEGORIES]){ [MEMORY_WEIGHTS] = 1792, [MEMORY_ACCUMULATORS] = 1792, [MEMORY_OPTIMIZER] = 5376, PROGRAM });
@@ -178,7 +178,7 @@ static void the_update_is_a_moment(void **state)
     toy_start(&y);
     y.plan.update.chains = chains;
     y.plan.update.n_chains = 1;
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_TEMPORARIES], 33);
     assert_int_equal(y.plan.memory[1].bytes[MEMORY_TEMPORARIES], 8448);
     assert_int_equal(y.plan.memory[1].bytes[MEMORY_ACTIVATIONS], 0);
@@ -189,10 +189,10 @@ static void the_update_is_a_moment(void **state)
     assert_int_equal(y.plan.memory[1].bytes[MEMORY_EXCHANGE_CODE], 4 * 12 + 12 + 279018 / 2 + 12 + 14 / 2);
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_VERTEX_CODE], 140);
     chains[0].n_tensors = 3;                                            /* the update is called twice more, and so is the accumulation */
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_int_equal(y.plan.memory[1].bytes[MEMORY_CONTROL_CODE], 700 + 5 * 17 + 2 * 2 * 17);
     y.plan.update.n_chains = 2;
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_TEMPORARIES], 8704);
     assert_int_equal(y.plan.memory[1].bytes[MEMORY_TEMPORARIES], 8704);
     arena_free(&y.arena);
@@ -205,12 +205,12 @@ static void layers_of_an_ipu(void **state)
     struct toy y;
     struct layer_range ranges[3];
     toy_start(&y);
-    assert_int_equal(plan_ipu_layers(ranges, &y.plan, 1), 1);
-    assert_true(ranges[0].compiled == &y.compiled && ranges[0].first == 1 && ranges[0].n == 1);
-    assert_int_equal(plan_ipu_layers(ranges, &y.plan, 2), 0);
+    assert_int_equal(ipu_layers(ranges, y.stages, 2, 1), 1);
+    assert_true(ranges[0].compiled.at == &y.compiled && ranges[0].first == 1 && ranges[0].n == 1);
+    assert_int_equal(ipu_layers(ranges, y.stages, 2, 2), 0);
     y.stages[1].ipu = 0;
     y.stages[1].n_layers = 5;
-    assert_int_equal(plan_ipu_layers(ranges, &y.plan, 0), 2);
+    assert_int_equal(ipu_layers(ranges, y.stages, 2, 0), 2);
     assert_true(ranges[0].first == 0 && ranges[0].n == 1 && ranges[1].first == 1 && ranges[1].n == 5);
     arena_free(&y.arena);
 }
@@ -227,22 +227,22 @@ static void options_that_save(void **state)
     y.plan.request.n_replicas = 3;
     y.plan.request.rts = RTS_YES;
     y.plan.request.stash_type = TYPE_FP8;
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_ACCUMULATORS], 768);
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_OPTIMIZER], 768);
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_STASH], 384);
     assert_int_equal(y.plan.memory[1].bytes[MEMORY_STASH], 0);
     y.plan.request.schedule = SCHEDULE_POPART;
     y.stages[0].received_bytes[TASK_BACKWARD] = 9000, y.stages[0].received_bytes[TASK_FORWARD] = 800;      /* 2700 + 800 backward, 1500 + 9000 forward: 83 grains: 12 -> 1536 */
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_STASH], 512);
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_ACTIVATIONS], 1536);
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_EXCHANGE_CODE], STREAM_BYTES + 12 + 3 / 2 + 12 + 1 / 2);     /* 3 and 1 pieces on a tile */
     y.plan.request.optimizer_place = OPTIMIZER_STREAMING;
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_OPTIMIZER], 0);
     y.plan.request.n_replicas = 1;
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_ACCUMULATORS], 0);
     arena_free(&y.arena);
 }
@@ -272,7 +272,7 @@ static void moments_of_small_tensors_stay(void **state)
         y.plan.placed = i % 2 ? y.stages : NULL;
         y.plan.request.optimizer_place = cases[i / 2].place;
         y.plan.request.program.offloaded_elements = cases[i / 2].offloaded;
-        plan_memory(&y.plan, &y.compiler, &y.arena);
+        plan_memory(&y.plan, &y.compiler);
         assert_int_equal(y.plan.memory[0].bytes[MEMORY_OPTIMIZER], cases[i / 2].bytes[0]);
         assert_int_equal(y.plan.memory[1].bytes[MEMORY_OPTIMIZER], cases[i / 2].bytes[1]);
     }
@@ -292,7 +292,7 @@ static void remembered_for_equal_options(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         y.plan.request.grad_accum = cases[i].grad_accum;
         y.plan.request.n_replicas = cases[i].n_replicas;
-        plan_memory(&y.plan, &y.compiler, &y.arena);
+        plan_memory(&y.plan, &y.compiler);
         assert_int_equal(y.plan.memory[0].bytes[MEMORY_ACCUMULATORS], cases[i].bytes);
     }
     arena_free(&y.arena);
@@ -307,20 +307,20 @@ static void io_tiles_hold_input_and_results(void **state)
     struct toy y;
     toy_start(&y);
     y.plan.request.io_tiles = 2;
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_int_equal(y.plan.memory[0].io_tile_bytes, 512 + 12 + STREAM_BYTES + 3168);
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_EXCHANGE_CODE], STREAM_BYTES + 12);
     y.stages[0].host_bytes = 1000003;       /* 7813 grains on 2 tiles: 3907 -> 500096 */
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_int_equal(y.plan.memory[0].io_tile_bytes, 500096 + 12 + 977 / 2 + STREAM_BYTES + 3168);
     assert_int_equal(y.plan.memory[0].total_bytes, y.plan.memory[0].io_tile_bytes);
     assert_false(y.plan.fits);
     y.stages[0].host_bytes = 3;
     y.stages[0].result_bytes = 1000000;
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_int_equal(y.plan.memory[0].io_tile_bytes, 128 + 12 + STREAM_BYTES + 3168);
     y.plan.request.training = false;
-    plan_memory(&y.plan, &y.compiler, &y.arena);
+    plan_memory(&y.plan, &y.compiler);
     assert_int_equal(y.plan.memory[0].io_tile_bytes, 500096 + 12 + 977 / 2 + STREAM_BYTES + 3168);
     arena_free(&y.arena);
 }
