@@ -214,7 +214,7 @@ $B/needs-lint:
 	@sh harness/needs.sh lint
 	@mkdir -p $B && touch $@
 
-.PHONY: always torch numbers mutants assumed onnx-outputs onnx-nodes onnx-runtime onnx-mutants onnx-check onnx-versions onnx-torch all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
+.PHONY: always torch numbers mutants assumed warm-cold memo-proof onnx-outputs onnx-nodes onnx-runtime onnx-mutants onnx-check onnx-versions onnx-torch all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
 .SECONDARY:
 -include $(objects:.o=.d) $(program:.o=.d) $(wildcard $B/tests/*.d $B/tests/*/*.d)
 

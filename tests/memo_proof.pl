@@ -38,8 +38,8 @@ sub restore {
 sub add_key {
     my ($key) = @_;
     patch("workloads/recipe/recipe.h", "    uint64_t io_tiles;\n", "    uint64_t io_tiles, $key;\n");
-    patch("workloads/recipe/recipe_keys.c", qq(    COUNT("parallel", "io_tiles", io_tiles,),
-          qq(    COUNT("parallel", "$key", $key, 0, 100, false, NULL, "a factor"),\n    COUNT("parallel", "io_tiles", io_tiles,));
+    patch("workloads/recipe/recipe_keys.c", qq~    COUNT("parallel", "io_tiles", io_tiles,~,
+          qq~    COUNT("parallel", "$key", $key, 0, 100, false, NULL, "a factor"),\n    COUNT("parallel", "io_tiles", io_tiles,~);
     patch("workloads/recipe/recipe_plan.c", ".io_tiles = (uint32_t)r->io_tiles,", ".io_tiles = (uint32_t)r->io_tiles, .$key = r->$key ? (uint32_t)r->$key : 1,");
     patch("system-model/plan/plan_request.h", "    uint32_t io_tiles;\n", "    uint32_t io_tiles, $key;\n");
 }
@@ -96,7 +96,7 @@ sub verdict {
     my @sweep = sweep_numbers($key);
     my @run = map { [ run_numbers($key, $_) ] } @values;
     my %different = map { $_->[0] => 1 } @run;
-    my $told = grep { $_->[1] } @run;
+    my $told = grep { $_->[1] } @run[1 .. $#run];       # the first value is the default
     return (1, "run and sweep differ: " . join("; ", map { $_->[0] } @run) . " against " . join("; ", @sweep)) if join(";", map { $_->[0] } @run) ne join(";", @sweep);
     return (0, "no effect at all" . ($told ? ", and run says so" : "")) if keys %different == 1;
     return (1, "has an effect, and run says that it has none") if $told;

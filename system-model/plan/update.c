@@ -442,7 +442,7 @@ void update_sum_cycles(struct update_program *u, struct arena *a)
     }
 }
 
-/* Chains one after the other as the program has them, in as much memory as they take. */
+/* A copy that takes no more memory than its chains need, with their sums. */
 static const struct update_program *kept_program(const struct update_program *u, struct arena *a)
 {
     struct update_program *out = ARENA_NEW(a, struct update_program);

@@ -224,6 +224,8 @@ static void a_change_makes_only_what_depends_on_it(void **state)
         { "recipe.system=bow-pod16", 3, 4, 2, 5 },
         { "parallel.replicas=2", 3, 4, 2, 5 },
     };
+    if (memo_is_off())
+        skip();
     struct simulator s;
     simulator_open(&s, &paths);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
@@ -273,6 +275,8 @@ static void long_work_is_told(void **state)
     struct err err = { "" };
     size_t n;
     const char *const sets[] = { "parallel.micro_batch=100" };
+    if (memo_is_off())
+        skip();
     simulator_open(&s, &paths);
     s.watch = (struct watch){ listen, &told };
     assert_true(simulator_run(&s, &sim, &r, recipes[0], sets, 1, &err));

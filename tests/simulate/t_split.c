@@ -120,6 +120,8 @@ static void remembered(void **state)
 {
     (void)state;
     struct planned y;
+    if (memo_is_off())
+        skip();
     char first[] = "encoder3/attention", again[] = "encoder3/attention", other[] = "encoder4/attention", longer[] = "encoder11/attention";
     start(&y, "vendor-bow-pod16-bert-base-ph1-popart");
     y.opt.recompute = RECOMPUTE_CHECKPOINTS;
@@ -136,7 +138,7 @@ static void remembered(void **state)
         answers[i].grad_accum = asked[i].grad_accum;
         uint64_t n_made = y.sim.compiler->memo.n_made;
         assert_true(split_layers(&answers[i], y.sim.compiler, 0, &y.err));
-        assert_int_equal(y.sim.compiler->memo.n_made == n_made, y.sim.compiler->memo.is_off ? 0 : asked[i].is_known);
+        assert_int_equal(y.sim.compiler->memo.n_made == n_made, asked[i].is_known);
     }
     assert_int_equal(answers[0].n_stages, answers[1].n_stages);
     assert_memory_equal(answers[0].stage_sizes, answers[1].stage_sizes, sizeof answers[0].stage_sizes);
