@@ -131,7 +131,7 @@ static struct split split_of(const struct plan *even, const struct units *u)
 
 /* All that a division follows from, apart from the graph and the machine with its faults: the whole request. */
 MEMO_INPUT(split_input, struct owned request; uint64_t most_attempts;);
-struct division { uint32_t n_stages; struct stage_size sizes[MAX_STAGES]; };
+struct settled_split { uint32_t n_stages; struct stage_size sizes[MAX_STAGES]; };
 
 static const void *find_division(void *world, const void *input, struct err *err)
 {
@@ -161,7 +161,7 @@ static const void *find_division(void *world, const void *input, struct err *err
     improve(&best, &s);
     struct plan_request settled;
     name_stages(&settled, &s, &best);
-    struct division *out = ARENA_NEW(c->arena, struct division);
+    struct settled_split *out = ARENA_NEW(c->arena, struct settled_split);
     memcpy(out->sizes, settled.stage_sizes, sizeof out->sizes);
     out->n_stages = settled.n_stages;
     arena_free(&s.scratch);
@@ -186,7 +186,7 @@ bool split_layers(struct plan_request *opt, struct compiler *c, uint32_t most_at
     if (opt->n_stages || opt->ipus_per_replica < 2)
         return true;
     const struct split_input q = { own_request(c, opt), most_attempts };
-    const struct division *found = memo_get(&c->memo, find_division, &q, sizeof q, err).at;
+    const struct settled_split *found = memo_get(&c->memo, find_division, &q, sizeof q, err).at;
     if (!found)
         return false;
     opt->n_stages = found->n_stages;

@@ -39,7 +39,7 @@ struct memo {
     bool is_off;
 };
 void memo_start(struct memo *out, void *world, struct arena *a);
-void memo_forget(struct memo *m);       /* what it owns lives on in the arena, but is not found again */
+void memo_forget(struct memo *m);       /* its artefacts live on in the arena, but are not found again */
 bool memo_is_off(void);                 /* by the environment */
 
 /* The artefact that the maker has made, or makes now, from these bytes. A failure is not remembered. */

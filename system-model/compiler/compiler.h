@@ -218,7 +218,7 @@ struct compiler {
     struct collective_cache collective_cache;
 };
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
-void compiler_forget(struct compiler *c);       /* what was made lives on, but is not found again */
+void compiler_forget(struct compiler *c);       /* artefacts live on, but are not found again */
 
 /* For each operation, the first one that is planned in the same way if operands are laid out alike: the layers of
  * most models repeat. */

@@ -69,7 +69,7 @@ static uint64_t stashed(const struct memory_input *q, const struct stage_plan *s
     return small ? bytes / 2 : bytes;
 }
 
-static uint32_t stash_depth(const struct memory_input *q, const struct stage_plan *s)
+static uint32_t depth_of_stash(const struct memory_input *q, const struct stage_plan *s)
 {
     const uint32_t *depths = q->stash_depths.at;
     return depths[s - (const struct stage_plan *)q->stages.at];
@@ -89,7 +89,7 @@ uint64_t plan_waiting_bytes(const struct plan *p, const struct stage_plan *s)
  * stash. */
 static struct moment moment_of(const struct memory_input *q, const struct stage_plan *s, const struct stage_moment *m, enum task_kind task)
 {
-    uint64_t tiles = s->compiled->options.n_tiles, depth = max_u32(stash_depth(q, s), 1), live_bytes = m->live_bytes, stash = 0;
+    uint64_t tiles = s->compiled->options.n_tiles, depth = max_u32(depth_of_stash(q, s), 1), live_bytes = m->live_bytes, stash = 0;
     bool own_slot = q->schedule == SCHEDULE_POPART;
     live_bytes += both_wait((enum schedule)q->schedule) ? s->received_bytes[TASK_BACKWARD - task] : 0;
     if (depth == 1)
@@ -406,7 +406,7 @@ static uint64_t layer_held_bytes(const struct memory_input *q, const struct laye
 /* The bytes that micro-batches in flight keep of a layer, on the tile; where they are no more than one, its work counts them. */
 static uint64_t layer_stash_bytes(const struct memory_input *q, const struct stage_plan *s, uint32_t layer)
 {
-    uint64_t depth = stash_depth(q, s) > 1 ? stash_depth(q, s) : 0;
+    uint64_t depth = depth_of_stash(q, s) > 1 ? depth_of_stash(q, s) : 0;
     return ceil_div(stashed(q, s, depth * s->layers[layer - s->first_layer].stash_bytes), s->compiled->options.n_tiles);
 }
 

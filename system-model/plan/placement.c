@@ -98,7 +98,7 @@ static bool find_checkpoints(struct plan *p, struct compiler *c, struct arena *a
 
 /* ---- what a stage costs ------------------------------------------------------------------ */
 
-/* Whether a stage is the last, or the only one, shows in its layers, and training in how they were compiled. */
+/* The layers show if a stage is the last, or the only one, and their compilation shows if they are trained. */
 MEMO_INPUT(stage_input, struct owned compiled, checkpoints; uint32_t first_layer, n_layers, recompute, stash_type, accumulates, timed_only;);
 
 /* Cuts the stage into segments at its checkpoints, and adds up what is recomputed. */

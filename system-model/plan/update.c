@@ -51,7 +51,7 @@ struct update_builder {
 
 enum { WORD_BYTES = 4 };                /* one square or norm */
 
-static void builder_start(struct update_builder *b, struct owned terms, struct compiler *c, struct err *err)
+static void update_start(struct update_builder *b, struct owned terms, struct compiler *c, struct err *err)
 {
     *b = (struct update_builder){ .q = terms.at, .terms = terms, .c = c, .err = err };
     b->n_pods = b->q->n_replicas / b->q->shard;
@@ -256,7 +256,7 @@ static const void *make_steps(void *world, const void *input, struct err *err)
     const struct steps_input *q = input;
     struct update_builder b;
     const struct update_chain chain = { .ipu = q->ipu, .type = (enum data_type)q->type, .n_elements = q->n_elements, .has_norms = q->has_norms };
-    builder_start(&b, q->terms, c, err);
+    update_start(&b, q->terms, c, err);
     if (!add_steps(&b, &chain))
         return NULL;
     struct update_steps *out = ARENA_NEW(c->arena, struct update_steps);
@@ -461,7 +461,7 @@ static const void *make_update(void *world, const void *input, struct err *err)
     const struct update_input *q = input;
     struct arena scratch = {0};
     struct update_builder b;
-    builder_start(&b, q->terms, c, err);
+    update_start(&b, q->terms, c, err);
     b.places = q->places.at;
     b.n_stages = q->n_stages;
     b.a = &scratch;
