@@ -23,7 +23,7 @@ static bool check_host(const struct plan *p, FILE *f, struct err *err)
 static uint64_t planned_bytes(const struct plan *p, const struct stage_plan *s, enum live_category c)
 {
     const struct plan_request *o = &p->request;
-    double state = o->optimizer_place == OPTIMIZER_ON_CHIP ? o->optimizer.state_bytes_per_param / plan_shard_replicas(p) : 0;
+    double state = o->state.place == OPTIMIZER_ON_CHIP ? o->optimizer.state_bytes_per_param / plan_shard_replicas(p) : 0;
     switch (c) {
     case LIVE_WEIGHTS: return s->weight_bytes;
     case LIVE_ACCUMULATORS: return plan_keeps_gradients(o) ? s->weight_bytes : 0;

@@ -32,9 +32,9 @@ static void list_memory_remedies(struct remedy *out, size_t *n, const struct rec
 {
     if (o->training && o->recompute != RECOMPUTE_LAYER)
         remedy_set(add_remedy(out, n, "recompute every layer"), "parallel.recompute=layer");
-    if (o->training && o->rts == RTS_NO && o->n_replicas > 1)
+    if (o->training && o->state.rts == RTS_NO && o->n_replicas > 1)
         remedy_set(add_remedy(out, n, "shard the optimizer state over the replicas"), "parallel.rts=yes");
-    if (o->training && o->optimizer_place == OPTIMIZER_ON_CHIP)
+    if (o->training && o->state.place == OPTIMIZER_ON_CHIP)
         remedy_set(add_remedy(out, n, "stream the optimizer state"), "parallel.optimizer_state=streaming");
     if (o->training && o->stash_type != TYPE_FP8 && r->ipus_per_replica > 1)
         remedy_set(add_remedy(out, n, "stash activations as fp8"), "parallel.stash_type=fp8");

@@ -95,7 +95,7 @@ static bool fill_smaller_share(struct result *r, struct simulation *sim, struct 
     struct result smaller;
     if (sim->plan.fits || sim->simulator->options.verdict_only || !plan_with_less_memory(&p, sim->compiler, &sim->plan, &sim->arena))
         return true;
-    p.request.totals_only = true;
+    p.request.detail.totals_only = true;
     if (!timeline_run(&t, &p, &sim->arena, err))
         return fail_at(err, sim->recipe.path);
     result_of_step(&smaller, &sim->recipe, &t);
@@ -196,7 +196,7 @@ static bool play_once(double *step_s, struct simulation *sim, struct compiler *c
     struct plan p;
     struct timeline t;
     struct plan_request totals = *opt;
-    totals.totals_only = true;
+    totals.detail.totals_only = true;
     if (!c || !plan_build(&p, c, &totals, &sim->arena, err) || !timeline_run(&t, &p, &sim->arena, err))
         return false;
     *step_s = cycles_to_seconds(sim->machine, (double)t.step_cycles);
@@ -325,7 +325,7 @@ static void use_splits_of(struct plan_request *opt, const struct plan_request *o
 {
     memcpy(opt->available_memory, of->available_memory, sizeof opt->available_memory);
     opt->n_available_memory = of->n_available_memory;
-    opt->timed_only = true;
+    opt->detail.timed_only = true;
 }
 
 static bool run_simulation(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
@@ -335,8 +335,8 @@ static bool run_simulation(struct simulation *sim, struct result *out, const cha
     if (!simulator_prepare(sim, &opt, recipe, overrides, n_overrides, err))
         return false;
     opt.fitted = sim->fitted.times;
-    opt.unfolded = sim->simulator->paths->unfolded;
-    opt.totals_only = sim->simulator->options.totals_only;
+    opt.detail.unfolded = sim->simulator->paths->unfolded;
+    opt.detail.totals_only = sim->simulator->options.totals_only;
     if (sim->simulator->options.splits_of)
         use_splits_of(&opt, &sim->simulator->options.splits_of->plan.request);
     if (!split_layers(&opt, sim->compiler, sim->simulator->options.split_attempts, err) || !plan_build(&sim->plan, sim->compiler, &opt, &sim->arena, err) ||

@@ -291,8 +291,8 @@ bool simulator_prepare(struct simulation *sim, struct plan_request *opt, const c
         return false;
     if (!recipe_plan_request(opt, &sim->recipe, a, err) || !recipe_framework(opt, &sim->framework, &sim->recipe, a, err))
         return false;
-    if (!opt->host_cores)
-        opt->host_cores = (uint32_t)sim->machine->host_cores;
+    if (!opt->host.cores)
+        opt->host.cores = (uint32_t)sim->machine->host_cores;
     struct hash_entry *topology = cached_topology(s, sheets, &sim->recipe, opt->faults, a, err);
     struct hash_entry *graph = topology ? cached_graph(s, &sim->recipe, a, err) : NULL;
     if (!graph)

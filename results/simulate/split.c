@@ -53,7 +53,7 @@ static const void *play(void *world, const void *input, struct err *err)
     split->n_stages = q->n_stages;
     memcpy(split->border, q->border, sizeof split->border);
     name_stages(&opt, s, split);
-    opt.totals_only = true;
+    opt.detail.totals_only = true;
     split->valid = plan_build(&p, s->compiler, &opt, &s->scratch, err) && timeline_run(&t, &p, &s->scratch, err);
     if (split->valid) {
         split->fits = p.fits;

@@ -74,7 +74,7 @@ struct split split_balanced(const struct units *u, const struct chip *chip, cons
 static uint64_t fixed_bytes(const struct plan *p, const struct layer_cost *l)
 {
     const struct plan_request *o = &p->request;
-    double state = o->training && o->optimizer_place == OPTIMIZER_ON_CHIP ? o->optimizer.state_bytes_per_param * (double)l->n_parameters : 0;
+    double state = o->training && o->state.place == OPTIMIZER_ON_CHIP ? o->optimizer.state_bytes_per_param * (double)l->n_parameters : 0;
     return l->weight_bytes + (plan_keeps_gradients(o) ? l->weight_bytes : 0) + (uint64_t)(state / plan_shard_replicas(p));
 }
 

@@ -62,7 +62,7 @@ static const char *default_of_key(const char *key, const struct field *field, co
     if (text_is(key, CALL_KEY))
         return arena_printf(a, "%.15g", sim->plan.request.program.steps_per_call);
     if (text_is(key, CORES_KEY))
-        return arena_printf(a, "%" PRIu32, sim->plan.request.host_cores);
+        return arena_printf(a, "%" PRIu32, sim->plan.request.host.cores);
     return field ? field_text(field, &sim->recipe, a)
                  : field_text(field_find(framework_fields, n_framework_fields, strchr(key, '.') + 1), &sim->framework, a);
 }

@@ -43,10 +43,10 @@ void plan_call(struct plan *p)
         s[CALL_SESSION] = (training && f->session_calls ? (double)f->session_calls * o->fitted.call_s : f->launch_s) / steps;
         s[CALL_DATA] = in_call ? fetch_s * o->grad_accum + plan_preparing_s(p) : 0;
         s[CALL_FIRST_FETCH] = (in_call ? port_s : fetch_s) / steps;
-        s[CALL_OUTPUTS] = min_u64(o->n_instances, o->n_replicas) > 1 ? (double)f->output_reductions * o->fitted.output_reduction_s / steps : 0;
+        s[CALL_OUTPUTS] = min_u64(o->host.n_instances, o->n_replicas) > 1 ? (double)f->output_reductions * o->fitted.output_reduction_s / steps : 0;
     }
-    if (o->training && o->timed_steps)
-        s[CALL_LOADER] = plan_process_bytes(p) * o->grad_accum * o->fitted.loader_s_per_byte / (double)o->timed_steps;
+    if (o->training && o->detail.timed_steps)
+        s[CALL_LOADER] = plan_process_bytes(p) * o->grad_accum * o->fitted.loader_s_per_byte / (double)o->detail.timed_steps;
     if (o->training && steps > 0)
         s[CALL_UPLOAD] = f->uploads_per_call * f->upload_s / steps;
     for (int i = 0; i < N_CALL_PARTS; i++)

@@ -327,7 +327,7 @@ static struct memory_input memory_input_of(const struct plan *p, struct owned st
         .stages = { p->placed ? p->placed : p->stages }, .n_stages = p->n_stages, .stash_depths = stash_depths,
         .chains = { p->update.chains }, .n_chains = p->update.n_chains, .n_ipus = o->ipus_per_replica, .shard = plan_shard_replicas(p),
         .schedule = o->schedule, .stash_type = o->stash_type, .io_tiles = o->io_tiles, .outlining = o->outlining, .training = o->training,
-        .keeps_gradients = plan_keeps_gradients(o), .streams = o->optimizer_place == OPTIMIZER_STREAMING,
+        .keeps_gradients = plan_keeps_gradients(o), .streams = o->state.place == OPTIMIZER_STREAMING,
         .offloaded_elements = o->program.offloaded_elements, .state_bytes_per_param = o->optimizer.state_bytes_per_param,
         .optimizer_work = o->optimizer.work, .n_moments = o->optimizer.n_moments,
     };

@@ -250,7 +250,7 @@ static void plan_input(struct plan *p, struct arena *a)
     double replicas_on_board = (double)plan_sharing_ipus(p, m->ipus_per_board) / p->request.ipus_per_replica;
     double network_s = fmax(in.sum, out.sum) * p->request.grad_accum * replicas_on_board / m->host_network_bytes_per_s;
     double floor_s = fmax(beside_s * p->request.grad_accum, network_s);
-    double decode = p->request.host_decode_bytes_per_s * p->request.n_hosts;
+    double decode = p->request.host.decode_bytes_per_s * p->request.host.n_hosts;
     if (decode > 0)
         floor_s = fmax(floor_s, step_bytes * p->request.n_replicas / decode);
     if (p->request.program.host_data != HOST_DATA_IN_CALL)

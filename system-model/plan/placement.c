@@ -388,7 +388,7 @@ bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err 
         .shares = memo_own(&c->memo, o->available_memory, o->n_available_memory * sizeof *o->available_memory), .n_shares = o->n_available_memory,
         .checkpoints = { p->named_checkpoints }, .ipus_per_replica = o->ipus_per_replica, .spanned_replicas = c->n_spanning ? o->n_replicas : 0,
         .training = o->training, .accumulates = o->grad_accum > 1, .recompute = o->recompute, .stash_type = o->stash_type, .partials = o->partials,
-        .io_tiles = o->io_tiles, .each_replica = o->unfolded || o->faults, .unfolded = o->unfolded, .timed_only = o->timed_only,
+        .io_tiles = o->io_tiles, .each_replica = o->detail.unfolded || o->faults, .unfolded = o->detail.unfolded, .timed_only = o->detail.timed_only,
     };
     p->placed = memo_get(&c->memo, place_stages, &q, sizeof q, err).at;
     if (p->placed)

@@ -122,7 +122,7 @@ bool plan_build(struct plan *out, struct compiler *c, const struct plan_request 
     plan_call(out);
     if (!check_length(out, err))
         return false;
-    if (request->timed_only)
+    if (request->detail.timed_only)
         out->fits = true;
     else
         plan_memory(out, c);

@@ -33,19 +33,19 @@ bool plan_keeps_gradients(const struct plan_request *r)
 
 bool plan_streams(const struct plan_request *r, uint64_t n_elements)
 {
-    return r->optimizer_place == OPTIMIZER_STREAMING && n_elements >= r->program.offloaded_elements;
+    return r->state.place == OPTIMIZER_STREAMING && n_elements >= r->program.offloaded_elements;
 }
 
 uint64_t plan_process_replicas(const struct plan_request *r)
 {
-    return ceil_div(r->n_replicas, max_u64(1, r->n_instances));
+    return ceil_div(r->n_replicas, max_u64(1, r->host.n_instances));
 }
 
 double plan_preparing_cores(const struct plan_request *r)
 {
-    double processes = fmin(r->n_instances, r->n_replicas);
-    double cores = r->host_cores ? r->host_cores * (double)r->n_hosts / processes : INFINITY;
-    return r->workers ? fmin(r->workers, cores) : cores;
+    double processes = fmin(r->host.n_instances, r->n_replicas);
+    double cores = r->host.cores ? r->host.cores * (double)r->host.n_hosts / processes : INFINITY;
+    return r->host.workers ? fmin(r->host.workers, cores) : cores;
 }
 
 /* ---- plans ----------------------------------------------------------------------------- */
@@ -53,18 +53,18 @@ double plan_preparing_cores(const struct plan_request *r)
 /* Evaluations read the same samples again and again, and find them prepared: in MLPerf v2.0 the later ones take 0.2 to 0.5 s for 50,000 images. */
 double plan_preparing_s(const struct plan *p)
 {
-    return p->request.evaluation ? 0 : p->request.sample_s * (double)(plan_process_replicas(&p->request) * p->graph->micro_batch * p->request.grad_accum);
+    return p->request.evaluation ? 0 : p->request.host.sample_s * (double)(plan_process_replicas(&p->request) * p->graph->micro_batch * p->request.grad_accum);
 }
 
 uint64_t plan_port_bytes(const struct plan *p, uint32_t stage)
 {
-    return p->request.synthetic_data ? 0 : p->stages[stage].host_bytes;
+    return p->request.host.synthetic_data ? 0 : p->stages[stage].host_bytes;
 }
 
 uint64_t plan_result_bytes(const struct plan *p, uint32_t stage)
 {
     const struct plan_request *o = &p->request;
-    return o->training || o->evaluation || o->synthetic_data ? 0 : p->stages[stage].result_bytes;
+    return o->training || o->evaluation || o->host.synthetic_data ? 0 : p->stages[stage].result_bytes;
 }
 
 void stage_sum_cycles(struct stage_plan *s)
@@ -114,7 +114,7 @@ uint32_t played_replicas(const struct topology *t, uint32_t n, uint32_t width, b
 uint32_t plan_played_replicas(const struct plan *p, uint32_t n_ipus)
 {
     const struct plan_request *r = &p->request;
-    return played_replicas(p->topology, r->n_replicas, r->ipus_per_replica, r->unfolded || r->faults, n_ipus);
+    return played_replicas(p->topology, r->n_replicas, r->ipus_per_replica, r->detail.unfolded || r->faults, n_ipus);
 }
 
 uint64_t plan_sharing_ipus(const struct plan *p, uint64_t n_ipus)
@@ -126,10 +126,10 @@ uint64_t plan_sharing_ipus(const struct plan *p, uint64_t n_ipus)
 uint32_t plan_shard_replicas(const struct plan *p)
 {
     const struct plan_request *r = &p->request;
-    if (r->rts == RTS_NO)
+    if (r->state.rts == RTS_NO)
         return 1;
     uint64_t in_domain = p->topology->machine->ipus_per_domain / r->ipus_per_replica;
-    return r->rts_domain == RTS_DOMAIN_POD && in_domain ? (uint32_t)min_u64(in_domain, r->n_replicas) : r->n_replicas;
+    return r->state.rts_domain == RTS_DOMAIN_POD && in_domain ? (uint32_t)min_u64(in_domain, r->n_replicas) : r->n_replicas;
 }
 
 uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind)

@@ -23,41 +23,56 @@ extern const char *const recompute_names[N_RECOMPUTES + 1];
  * first and six of the second; "7" is {7, 7}. */
 struct stage_size { uint32_t part_count[2]; };
 
+/* Where the optimizer's state is kept, and over which replicas it is shared: update.c and memory.c. */
+struct state_request { enum optimizer_place place; enum rts rts; enum rts_domain rts_domain; };
+
+/* The machines that feed the program: pipeline.c and call.c. */
+struct host_request {
+    uint32_t n_hosts, n_instances;      /* machines; processes on all of them together */
+    double decode_bytes_per_s;          /* one host's input pipeline; 0 if it is no limit */
+    uint32_t cores, workers;            /* a host's cores; a process's workers, each on a core; 0 if they are no limit */
+    double sample_s;                    /* time in which one core prepares a sample; 0 if it is no limit */
+    bool synthetic_data;                /* input is made on the chip, none is read from the host */
+};
+
+/* What of a plan is wanted, and in which detail. */
+struct plan_detail {
+    uint64_t timed_steps;               /* steps from the start of a run over which the published rate is the mean; 0: later steps */
+    bool totals_only;                   /* the timeline keeps no spans, only what each IPU's cycles were spent on */
+    bool timed_only;                    /* memory is not counted: the plan is taken to fit */
+    bool unfolded;                      /* every replica is simulated, instead of one for all that are alike */
+};
+
 struct plan_request {
+    /* Read by all parts of a plan. */
     bool training, evaluation;          /* evaluation: inference in calls of a training program */
     uint32_t n_replicas, ipus_per_replica;
     uint32_t grad_accum;                /* micro-batches for each weight update; inference: for each call */
+    enum schedule schedule;
+    const struct faults *faults;        /* NULL if none */
+    /* Read by placement.c, and by memory.c. */
     struct stage_size stage_sizes[MAX_STAGES];
     uint32_t n_stages;                  /* 0 means one stage, or an even division over ipus_per_replica. Stage i is on IPU i mod ipus_per_replica */
-    enum schedule schedule;
     enum recompute recompute;
+    const char *checkpoints[MAX_CHECKPOINTS];   /* RECOMPUTE_CHECKPOINTS: names of layers whose output is kept */
     uint32_t n_checkpoints;
     enum data_type stash_type;
-    enum optimizer_place optimizer_place;
-    enum rts rts;
-    enum rts_domain rts_domain;
     enum outlining outlining;
-    bool synthetic_data;                /* input is made on the chip, none is read from the host */
     uint32_t io_tiles;
     double available_memory[MAX_STAGES];        /* share for temporaries, by IPU of the replica; the last given value repeats */
     uint32_t n_available_memory;
     enum partials_type partials;
+    /* Read by update.c and memory.c. */
     struct optimizer optimizer;
+    struct state_request state;
     enum collective_method all_reduce_method;
-    uint32_t n_hosts, n_instances;      /* machines; processes on all of them together */
-    uint64_t timed_steps;               /* steps from the start of a run over which the published rate is the mean; 0: later steps */
+    /* Read by pipeline.c, update.c and call.c. */
     struct program program;             /* with the recipe's own settings applied */
     struct system_times fitted;
-    double host_decode_bytes_per_s;     /* one host's input pipeline; 0 if it is no limit */
-    uint32_t host_cores, workers;       /* a host's cores; a process's workers, each on a core; 0 if they are no limit */
-    double sample_s;                    /* time in which one core prepares a sample; 0 if it is no limit */
-    bool totals_only;                   /* the timeline keeps no spans, only what each IPU's cycles were spent on */
-    bool timed_only;                    /* memory is not counted: the plan is taken to fit */
-    bool unfolded;                      /* every replica is simulated, instead of one for all that are alike */
-
-    const char *checkpoints[MAX_CHECKPOINTS];   /* RECOMPUTE_CHECKPOINTS: names of layers whose output is kept */
+    struct host_request host;
+    /* Read by plan.c and the timeline. */
+    struct plan_detail detail;
     const char *framework_name;         /* printed only */
-    const struct faults *faults;        /* NULL if none */
 };
 
 #endif

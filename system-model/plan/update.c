@@ -483,7 +483,7 @@ static struct owned update_terms_of(const struct plan *p, struct compiler *c)
 {
     const struct plan_request *o = &p->request;
     const struct program *f = &o->program;
-    bool streams = o->optimizer_place == OPTIMIZER_STREAMING;
+    bool streams = o->state.place == OPTIMIZER_STREAMING;
     const struct update_terms terms = {
         .compiled = { p->stages[0].compiled }, .streaming_s_per_byte = o->fitted.streaming_s_per_byte,
         .merge_buffer_bytes = f->merge_buffer_bytes, .merge_norm_bytes = f->merge_norm_bytes, .sharded_elements = f->sharded_elements,
@@ -491,7 +491,7 @@ static struct owned update_terms_of(const struct plan *p, struct compiler *c)
         .rearrange_before_reduce = f->rearrange_before_reduce, .clip_norm = f->clip_norm,
         .n_replicas = o->n_replicas, .ipus_per_replica = o->ipus_per_replica, .shard = plan_shard_replicas(p), .streams = streams,
         .in_series = f->update_order == UPDATE_IN_SERIES && o->ipus_per_replica > 1 && (o->n_replicas > 1 || streams),
-        .all_reduce_method = o->all_reduce_method, .each_replica = o->unfolded || o->faults, .unfolded = o->unfolded, .has_faults = o->faults != NULL,
+        .all_reduce_method = o->all_reduce_method, .each_replica = o->detail.unfolded || o->faults, .unfolded = o->detail.unfolded, .has_faults = o->faults != NULL,
         .work = o->optimizer.work, .work_without_norms = o->optimizer.work_without_norms, .norms = o->optimizer.norms, .n_moments = o->optimizer.n_moments,
         .state_bytes_per_param = o->optimizer.state_bytes_per_param,
     };
@@ -516,7 +516,7 @@ static double most_streamed_bytes(const struct plan *p)
 static bool has_streaming(const struct plan *p, struct err *err)
 {
     const struct machine *m = p->topology->machine;
-    if (p->request.optimizer_place != OPTIMIZER_STREAMING || m->streaming_bytes_per_s > 0)
+    if (p->request.state.place != OPTIMIZER_STREAMING || m->streaming_bytes_per_s > 0)
         return true;
     return fail(err, "parallel.optimizer_state: streaming, but %s has no streaming memory; use on-chip", m->name);
 }

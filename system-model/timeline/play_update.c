@@ -64,7 +64,7 @@ static void play_part(struct player *pl, uint32_t row, uint64_t *at, const struc
 {
     struct timeline_row *r = &pl->t->rows[row];
     double factor = slowdown(pl->p, r->replica * pl->width + r->ipu);
-    if (factor == 1 && pl->p->request.totals_only) {
+    if (factor == 1 && pl->p->request.detail.totals_only) {
         cycles_add(&r->spent, &part->cycles, 1);
         *at += part->n_cycles;
         return;

@@ -20,7 +20,7 @@ struct player {
 /* True if a span is to be added: not if only totals are wanted or it takes no time. The caller asks before it makes the span, which is slow. */
 static inline bool wants_span(const struct player *pl, uint64_t n_cycles)
 {
-    return n_cycles && !pl->p->request.totals_only;
+    return n_cycles && !pl->p->request.detail.totals_only;
 }
 void add_span(struct player *pl, struct span s);     /* only if wants_span() */
 double slowdown(const struct plan *p, uint32_t ipu_of_machine);

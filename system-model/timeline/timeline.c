@@ -38,10 +38,10 @@ static void make_rows(struct player *pl)
     const struct plan *p = pl->p;
     uint32_t n = p->request.n_replicas, healthy = 0, first_healthy = 0, n_kinds = 1;
     for (uint32_t r = 0; r < n; r++)
-        n_kinds += p->request.unfolded || has_fault(p, r);
+        n_kinds += p->request.detail.unfolded || has_fault(p, r);
     pl->t->rows = ARENA_ARRAY(pl->a, struct timeline_row, (size_t)n_kinds * pl->width);
     for (uint32_t r = 0; r < n; r++)
-        if (p->request.unfolded || has_fault(p, r))
+        if (p->request.detail.unfolded || has_fault(p, r))
             add_replica(pl, r, 1);
         else if (healthy++ == 0)
             first_healthy = r;
@@ -108,7 +108,7 @@ static void show_waits(struct player *pl, const struct pipeline_run *run, const 
 static uint64_t play_slot(struct player *pl, const struct pipeline_run *run, uint32_t slot, uint64_t start)
 {
     const struct plan *p = pl->p;
-    bool shows = !p->request.totals_only;
+    bool shows = !p->request.detail.totals_only;
     uint64_t longest = 0, busy[MAX_STAGES];
     memset(busy, 0, pl->width * sizeof *busy);
     for (uint32_t k = p->slot_first[slot]; k < p->slot_first[slot + 1]; k++) {

@@ -25,13 +25,13 @@ static inline struct plan_request request_of(const struct planned *y, const stru
     struct plan_request o = y->opt;
     o.training = true;
     o.n_replicas = v->n_replicas, o.ipus_per_replica = v->n_ipus, o.grad_accum = v->grad_accum, o.n_stages = 0;
-    o.schedule = v->schedule, o.recompute = v->recompute, o.rts = v->rts, o.rts_domain = v->domain, o.io_tiles = 0;
+    o.schedule = v->schedule, o.recompute = v->recompute, o.state.rts = v->rts, o.state.rts_domain = v->domain, o.io_tiles = 0;
     o.stash_type = TYPE_FP16, o.n_checkpoints = v->recompute == RECOMPUTE_CHECKPOINTS, o.checkpoints[0] = v->checkpoint;
     o.optimizer = optimizer_rule(v->work ? v->work : WORK_SGD_MOMENTUM)->plan;
-    o.optimizer_place = v->streaming ? OPTIMIZER_STREAMING : OPTIMIZER_ON_CHIP;
+    o.state.place = v->streaming ? OPTIMIZER_STREAMING : OPTIMIZER_ON_CHIP;
     o.program.clip_norm = v->clip, o.program.sharded_elements = v->sharded_elements, o.program.offloaded_elements = 0;
     o.program.merge_buffer_bytes = v->merge_buffer_bytes, o.program.merge_norm_bytes = v->merge_norm_bytes;
-    o.n_hosts = o.n_instances = 1;
+    o.host.n_hosts = o.host.n_instances = 1;
     return o;
 }
 

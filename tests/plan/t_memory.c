@@ -225,7 +225,7 @@ static void options_that_save(void **state)
     toy_start(&y);
     y.plan.request.grad_accum = 1;
     y.plan.request.n_replicas = 3;
-    y.plan.request.rts = RTS_YES;
+    y.plan.request.state.rts = RTS_YES;
     y.plan.request.stash_type = TYPE_FP8;
     plan_memory(&y.plan, &y.compiler);
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_ACCUMULATORS], 768);
@@ -238,7 +238,7 @@ static void options_that_save(void **state)
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_STASH], 512);
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_ACTIVATIONS], 1536);
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_EXCHANGE_CODE], STREAM_BYTES + 12 + 3 / 2 + 12 + 1 / 2);     /* 3 and 1 pieces on a tile */
-    y.plan.request.optimizer_place = OPTIMIZER_STREAMING;
+    y.plan.request.state.place = OPTIMIZER_STREAMING;
     plan_memory(&y.plan, &y.compiler);
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_OPTIMIZER], 0);
     y.plan.request.n_replicas = 1;
@@ -267,10 +267,10 @@ static void moments_of_small_tensors_stay(void **state)
     toy_start(&y);
     y.plan.update = (struct update_program){ .chains = chains, .n_chains = 4 };
     y.plan.request.n_replicas = 3;
-    y.plan.request.rts = RTS_YES;
+    y.plan.request.state.rts = RTS_YES;
     for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
         y.plan.placed = i % 2 ? y.stages : NULL;
-        y.plan.request.optimizer_place = cases[i / 2].place;
+        y.plan.request.state.place = cases[i / 2].place;
         y.plan.request.program.offloaded_elements = cases[i / 2].offloaded;
         plan_memory(&y.plan, &y.compiler);
         assert_int_equal(y.plan.memory[0].bytes[MEMORY_OPTIMIZER], cases[i / 2].bytes[0]);
@@ -405,8 +405,8 @@ static void more_replicas_with_rts_never_need_more(void **state)
     (void)state;
     struct planned y;
     start(&y, "mlperf-v1.1-closed-ipu-pod64-bert-large");
-    y.opt.rts = RTS_YES;
-    y.opt.optimizer_place = OPTIMIZER_ON_CHIP;
+    y.opt.state.rts = RTS_YES;
+    y.opt.state.place = OPTIMIZER_ON_CHIP;
     y.opt.n_replicas = 2;                       /* one replica has no code of collectives */
     uint64_t before = needed(&y), two = before;
     for (uint32_t n = 3; n <= 8; n++) {
@@ -416,7 +416,7 @@ static void more_replicas_with_rts_never_need_more(void **state)
         before = after;
     }
     assert_true(before < two);
-    y.opt.rts = RTS_NO;
+    y.opt.state.rts = RTS_NO;
     uint64_t eight = needed(&y);
     y.opt.n_replicas = 2;
     assert_int_equal(needed(&y), eight);        /* without it, their number changes nothing */
@@ -435,7 +435,7 @@ static void streaming_and_deeper_schedules(void **state)
     y.opt.schedule = SCHEDULE_GROUPED;
     uint64_t grouped = needed(&y);
     assert_true(sequential <= interleaved && interleaved <= grouped && sequential < grouped);
-    y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    y.opt.state.place = OPTIMIZER_STREAMING;
     assert_true(needed(&y) < grouped);
     stop(&y);
 }

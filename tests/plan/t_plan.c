@@ -35,7 +35,7 @@ static void halves_on_stages(struct plan_request *o, uint32_t n)     /* one each
 static void deep_pipeline(struct plan_request *o)            { halves_on_stages(o, 33); }
 static void short_pipeline(struct plan_request *o)           { o->grad_accum = 3; }
 static void all_tiles_for_io(struct plan_request *o)         { o->io_tiles = 1472; }
-static void streams(struct plan_request *o)                  { o->optimizer_place = OPTIMIZER_STREAMING; }
+static void streams(struct plan_request *o)                  { o->state.place = OPTIMIZER_STREAMING; }
 static void odd_pods(struct plan_request *o)                 { o->n_replicas = 12; }
 static void no_such_layer(struct plan_request *o)
 {
@@ -109,7 +109,7 @@ static void streamed_state_must_fit_the_memory(void **state)
     struct planned y;
     struct plan p;
     start(&y, "vendor-ipu-pod4-resnet50-tf1");
-    y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    y.opt.state.place = OPTIMIZER_STREAMING;
     y.sim.machine->streaming_bytes = 4 * 25489408 * 2;
     assert_true(build(&y, &p));
     y.opt.optimizer.state_bytes_per_param = 0;          /* no state wants no memory */
@@ -120,7 +120,7 @@ static void streamed_state_must_fit_the_memory(void **state)
     assert_false(build(&y, &p));
     assert_string_equal(y.err.msg, "parallel.optimizer_state: streaming wants 0.2039 GB of a board's memory, ipu-pod4 has 0.2039 GB; "
                                    "shard it (parallel.rts=yes) or use more IPUs a replica");
-    y.opt.rts = RTS_YES;
+    y.opt.state.rts = RTS_YES;
     assert_true(build(&y, &p));
     uint64_t thirds = 0;
     for (uint32_t i = 0; i < p.update.n_chains; i++)
@@ -142,7 +142,7 @@ static void the_ipu_with_most_state_counts(void **state)
     struct planned y;
     struct plan p;
     start(&y, bert);
-    assert_true(build(&y, &p) && p.request.optimizer_place == OPTIMIZER_STREAMING && p.request.n_replicas == 4 && p.request.ipus_per_replica == 4);
+    assert_true(build(&y, &p) && p.request.state.place == OPTIMIZER_STREAMING && p.request.n_replicas == 4 && p.request.ipus_per_replica == 4);
     uint64_t first = 0, last = 0;
     for (uint32_t i = 0; i < p.update.n_chains; i++) {
         const struct update_chain *c = &p.update.chains[i];
@@ -166,7 +166,7 @@ static void steps_too_long_to_time_are_refused(void **state)
     (void)state;
     start(&y, "vendor-ipu-pod16-resnet50-pipelined");
     y.opt.fitted.streaming_s_per_byte = 1;
-    y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    y.opt.state.place = OPTIMIZER_STREAMING;
     assert_false(build(&y, &p));
     assert_non_null(strstr(y.err.msg, "most go to the weight update: raise the rates of links and memory"));
     y.opt = y.sim.plan.request;
@@ -175,7 +175,7 @@ static void steps_too_long_to_time_are_refused(void **state)
     assert_non_null(strstr(y.err.msg, "most go to computing: lower parallel.micro_batch"));
     y.opt = y.sim.plan.request;
     y.opt.fitted.call_s = 1e9;
-    y.opt.host_decode_bytes_per_s = 1;
+    y.opt.host.decode_bytes_per_s = 1;
     assert_false(build(&y, &p));
     assert_non_null(strstr(y.err.msg, "most go to input from the host: raise hosts.decode_bytes_per_s"));
     y.opt = y.sim.plan.request;                         /* each image over a link of a byte in a thousand seconds; then a host that takes a day to answer */
@@ -188,7 +188,7 @@ static void steps_too_long_to_time_are_refused(void **state)
     y.opt.program.fetch_threads = 1;
     assert_false(build(&y, &p));
     assert_non_null(strstr(y.err.msg, "most go to input from the host: raise hosts.decode_bytes_per_s"));
-    y.opt.synthetic_data = true;                        /* nobody waits for an input then; a host that is asked and answers once a step, in two times 40 days */
+    y.opt.host.synthetic_data = true;                        /* nobody waits for an input then; a host that is asked and answers once a step, in two times 40 days */
     assert_true(build(&y, &p));
     y.sim.machine->host_latency_s = 40 * 86400;
     assert_false(build(&y, &p));
@@ -513,8 +513,8 @@ static void schedules_as_text(void **state)
                 o.grad_accum = 9;
                 o.schedule = (enum schedule)schedule;
                 o.recompute = (enum recompute)recompute;
-                o.optimizer_place = ways[way].place;
-                o.rts = ways[way].rts;
+                o.state.place = ways[way].place;
+                o.state.rts = ways[way].rts;
                 o.program.offloaded_elements = 25;        /* norms have 24 */
                 o.program.sharded_elements = 24;
                 sizes(&o, (const uint32_t[][2]){ { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 } }, 4);

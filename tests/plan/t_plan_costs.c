@@ -17,7 +17,7 @@ static void idle_chips_take_no_share(void **state)
     struct planned y;
     struct plan one, three, four;
     start(&y, "vendor-ipu-pod4-resnet50-tf1");          /* a board of four: one chip a replica */
-    y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    y.opt.state.place = OPTIMIZER_STREAMING;
     y.sim.machine->host_latency_s = 0;
     y.opt.fitted.streaming_s_per_byte = 0;
     assert_true(build(&y, &four));
@@ -31,8 +31,8 @@ static void idle_chips_take_no_share(void **state)
     assert_near((double)shared / (double)alone, m->chip.host_link_bytes_per_s / (m->streaming_bytes_per_s * m->streaming_efficiency / 4), 1e-3);
     assert_near((double)four.host_floor_cycles / (double)one.host_floor_cycles, 4, 1e-4);
     assert_near((double)three.host_floor_cycles / (double)one.host_floor_cycles, 3, 1e-4);
-    y.opt.n_hosts = 2;                                  /* two hosts decode a thousandth of what the network brings */
-    y.opt.host_decode_bytes_per_s = y.sim.machine->host_network_bytes_per_s / 2000;
+    y.opt.host.n_hosts = 2;                                  /* two hosts decode a thousandth of what the network brings */
+    y.opt.host.decode_bytes_per_s = y.sim.machine->host_network_bytes_per_s / 2000;
     assert_true(build(&y, &four));
     assert_near((double)four.host_floor_cycles / (double)three.host_floor_cycles, 1000, 1);
     stop(&y);
@@ -43,7 +43,7 @@ static void idle_chips_take_no_share(void **state)
     y.opt.n_replicas = 1;
     assert_true(build(&y, &one));
     assert_near((double)y.sim.plan.io_cycles[0] / (double)one.io_cycles[0], 5.94 / (13.77 / 4), 1e-4);
-    y.opt.synthetic_data = true;                        /* nothing crosses a port, but images take their memory */
+    y.opt.host.synthetic_data = true;                        /* nothing crosses a port, but images take their memory */
     assert_true(build(&y, &four));
     assert_true(four.io_cycles[0] == 0 && four.host_floor_cycles == 0 && four.fetch_cycles == 0 && four.call_cycles[CALL_FIRST_FETCH] == 0);
     assert_true(four.stages[0].host_bytes == one.stages[0].host_bytes && four.memory[0].bytes[MEMORY_IO_BUFFERS] == one.memory[0].bytes[MEMORY_IO_BUFFERS]);
@@ -61,14 +61,14 @@ static void cores_prepare_samples(void **state)
     start(&y, "vendor-ipu-pod4-resnet50-tf1");
     const double hz = y.sim.machine->chip.clock_hz;
     y.opt.n_replicas = 4;
-    y.opt.n_instances = 3;
+    y.opt.host.n_instances = 3;
     assert_true(build(&y, &p));
     const uint64_t port = p.host_floor_cycles;
-    y.opt.sample_s = 0.007;
+    y.opt.host.sample_s = 0.007;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        y.opt.host_cores = rows[i].cores;
-        y.opt.n_hosts = rows[i].hosts;
-        y.opt.workers = rows[i].workers;
+        y.opt.host.cores = rows[i].cores;
+        y.opt.host.n_hosts = rows[i].hosts;
+        y.opt.host.workers = rows[i].workers;
         assert_true(build(&y, &p));
         assert_true(isinf(rows[i].at_once) ? isinf(plan_preparing_cores(&y.opt)) : fabs(plan_preparing_cores(&y.opt) - rows[i].at_once) < 1e-12);
         assert_near(plan_preparing_s(&p), 6.72, 1e-12);
@@ -83,7 +83,7 @@ static void cores_prepare_samples(void **state)
     assert_true(build(&y, &p));
     assert_near(plan_preparing_s(&p), 0, 0);
     y.opt.evaluation = false;
-    y.opt.n_instances = 8;                              /* four of them feed */
+    y.opt.host.n_instances = 8;                              /* four of them feed */
     assert_true(build(&y, &p));
     assert_near(plan_preparing_s(&p), 3.36, 1e-12);
     assert_near(plan_preparing_cores(&y.opt), 2 / 4.0, 1e-12);
@@ -447,10 +447,10 @@ static void a_call_by_hand(void **state)
     assert_near((double)p.call_cycles[CALL_FIRST_FETCH] / hz, fetch_s / 7, 1e-4 * fetch_s);
     assert_int_equal(p.call_cycles[CALL_LOADER], 0);            /* hidden by the work; but if the first 11 steps are timed, they wait for one batch */
     y.opt.fitted.loader_s_per_byte = 3e-9;
-    y.opt.timed_steps = 11;
+    y.opt.detail.timed_steps = 11;
     assert_true(build(&y, &p));
     assert_near((double)p.call_cycles[CALL_LOADER] / hz, fetch_s * 1.1e9 * y.opt.grad_accum * 3e-9 / 11, 2e-3 * fetch_s);
-    y.opt.timed_steps = 1;
+    y.opt.detail.timed_steps = 1;
     assert_true(build(&y, &p));
     assert_near((double)p.call_cycles[CALL_LOADER] / hz, fetch_s * 1.1e9 * y.opt.grad_accum * 3e-9, 2e-2 * fetch_s);
     const uint64_t loader = p.call_cycles[CALL_LOADER];
@@ -459,7 +459,7 @@ static void a_call_by_hand(void **state)
     assert_int_equal(p.call_cycles[CALL_LOADER], loader);       /* the same, as the first batch is the loader's in any case */
     y.opt.program.host_data = HOST_DATA_AHEAD;
     y.opt.program.steps_per_call = 0;         /* the run is one call */
-    y.opt.n_instances = 1;
+    y.opt.host.n_instances = 1;
     assert_true(build(&y, &p));
     assert_int_equal(p.call_cycles[CALL_SESSION] + p.call_cycles[CALL_DATA] + p.call_cycles[CALL_OUTPUTS], 0);
     assert_true(p.call_cycles[CALL_LOADER] > 0);
@@ -499,7 +499,7 @@ static void all_layers_are_stashed(void **state)
     start(&y, bert);
     y.opt.recompute = RECOMPUTE_NONE;
     sizes(&y.opt, (const uint32_t[][2]){ { 0, 0 }, { 2, 2 }, { 12, 12 }, { 10, 10 } }, 4);
-    y.opt.timed_only = true;
+    y.opt.detail.timed_only = true;
     assert_true(build(&y, &p));
     assert_int_equal(p.stages[0].n_layers, 1);
     for (uint32_t k = 0; k < p.n_stages; k++) {
@@ -540,7 +540,7 @@ static void slices_are_done_again(void **state)
     struct plan p;
     start(&y, "mlperf-v2.0-open-bow-pod64-transformer-transducer");
     y.opt.recompute = RECOMPUTE_NONE;
-    y.opt.timed_only = true;
+    y.opt.detail.timed_only = true;
     assert_true(build(&y, &p));
     for (size_t i = 0; i < y.sim.graph->n_layers; i++) {
         const struct layer_cost *l = &y.sim.plan.stages[1].compiled->layers[i];

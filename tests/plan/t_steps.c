@@ -97,7 +97,7 @@ static void base(struct plan_request *o)
     o->n_replicas = 4;
     o->ipus_per_replica = 4;
     o->grad_accum = 16;
-    o->n_hosts = o->n_instances = 2;
+    o->host.n_hosts = o->host.n_instances = 2;
     o->schedule = SCHEDULE_GROUPED;
     o->recompute = RECOMPUTE_STAGE;
     o->program.offloaded_elements = o->program.sharded_elements = 100;
@@ -118,40 +118,40 @@ ASK(nothing_again, o->recompute = RECOMPUTE_NONE)
 ASK(one_ipu, o->n_stages = 0; o->ipus_per_replica = 1; o->n_replicas = 16; o->schedule = SCHEDULE_NONE; o->grad_accum = 3)
 ASK(one_micro_batch, o->n_stages = 0; o->ipus_per_replica = 1; o->n_replicas = 1; o->schedule = SCHEDULE_NONE; o->grad_accum = 1)
 ASK(one_replica, o->n_replicas = 1)
-ASK(one_replica_streaming, o->n_replicas = 1; o->optimizer_place = OPTIMIZER_STREAMING)
+ASK(one_replica_streaming, o->n_replicas = 1; o->state.place = OPTIMIZER_STREAMING)
 ASK(infers, o->training = false; o->recompute = RECOMPUTE_NONE)
 ASK(evaluates, o->training = false; o->evaluation = true; o->recompute = RECOMPUTE_NONE; o->grad_accum = 7)
 ASK(infers_in_turn, o->training = false; o->schedule = SCHEDULE_SEQUENTIAL; o->recompute = RECOMPUTE_NONE)
-ASK(sharded, o->rts = RTS_YES)
-ASK(sharded_streaming, o->rts = RTS_YES; o->optimizer_place = OPTIMIZER_STREAMING)
-ASK(sharded_by_pod, o->rts = RTS_YES; o->rts_domain = RTS_DOMAIN_POD; o->optimizer_place = OPTIMIZER_STREAMING)
-ASK(streaming, o->optimizer_place = OPTIMIZER_STREAMING)
-ASK(streaming_together, o->optimizer_place = OPTIMIZER_STREAMING; o->program.remote_together = true; o->program.remote_alone_ipus = 1)
-ASK(streaming_in_series, o->optimizer_place = OPTIMIZER_STREAMING; o->program.update_order = UPDATE_IN_SERIES)
-ASK(side_by_side, o->rts = RTS_YES; o->program.update_order = UPDATE_SIDE_BY_SIDE)
+ASK(sharded, o->state.rts = RTS_YES)
+ASK(sharded_streaming, o->state.rts = RTS_YES; o->state.place = OPTIMIZER_STREAMING)
+ASK(sharded_by_pod, o->state.rts = RTS_YES; o->state.rts_domain = RTS_DOMAIN_POD; o->state.place = OPTIMIZER_STREAMING)
+ASK(streaming, o->state.place = OPTIMIZER_STREAMING)
+ASK(streaming_together, o->state.place = OPTIMIZER_STREAMING; o->program.remote_together = true; o->program.remote_alone_ipus = 1)
+ASK(streaming_in_series, o->state.place = OPTIMIZER_STREAMING; o->program.update_order = UPDATE_IN_SERIES)
+ASK(side_by_side, o->state.rts = RTS_YES; o->program.update_order = UPDATE_SIDE_BY_SIDE)
 ASK(one_by_one, o->program.merge_buffer_bytes = 0; o->program.update_order = UPDATE_IN_SERIES)
 ASK(merged, o->program.merge_buffer_bytes = 3000; o->program.update_order = UPDATE_SIDE_BY_SIDE)
-ASK(rearranged, o->rts = RTS_YES; o->program.rearrange_before_reduce = true)
+ASK(rearranged, o->state.rts = RTS_YES; o->program.rearrange_before_reduce = true)
 ASK(clipped, o->program.clip_norm = true)
-ASK(clipped_shards, o->program.clip_norm = true; o->rts = RTS_YES)
+ASK(clipped_shards, o->program.clip_norm = true; o->state.rts = RTS_YES)
 ASK(by_lamb, o->optimizer = ((struct optimizer){ WORK_LAMB, WORK_ADAM, 4, NORMS_OF_ALL, 2, true }); o->program.moment_bytes = 4; o->optimizer.state_bytes_per_param = 8)
-ASK(by_lamb_sharded, o->optimizer = ((struct optimizer){ WORK_LAMB, WORK_ADAM, 8, NORMS_OF_ALL, 2, true }); o->rts = RTS_YES; o->optimizer_place = OPTIMIZER_STREAMING)
-ASK(by_lamb_merged, o->optimizer = ((struct optimizer){ WORK_LAMB, WORK_ADAM, 8, NORMS_OF_ALL, 2, true }); o->rts = RTS_YES; o->program.merge_buffer_bytes = 3000)
+ASK(by_lamb_sharded, o->optimizer = ((struct optimizer){ WORK_LAMB, WORK_ADAM, 8, NORMS_OF_ALL, 2, true }); o->state.rts = RTS_YES; o->state.place = OPTIMIZER_STREAMING)
+ASK(by_lamb_merged, o->optimizer = ((struct optimizer){ WORK_LAMB, WORK_ADAM, 8, NORMS_OF_ALL, 2, true }); o->state.rts = RTS_YES; o->program.merge_buffer_bytes = 3000)
 ASK(by_adam, o->optimizer = ((struct optimizer){ WORK_ADAM, WORK_ADAM, 8, NORMS_NONE, 2, true }))
 ASK(by_lars, o->optimizer = ((struct optimizer){ WORK_LARS, WORK_SGD_MOMENTUM, 2, NORMS_OF_KERNELS, 1, false }))
 ASK(by_lars_merged, o->optimizer = ((struct optimizer){ WORK_LARS, WORK_SGD_MOMENTUM, 2, NORMS_OF_KERNELS, 1, false }); o->program.merge_norm_bytes = 20)
 ASK(stash_in_floats, o->stash_type = TYPE_FP32)
 ASK(stash_in_quarters, o->stash_type = TYPE_FP8)
 ASK(with_io_tiles, o->io_tiles = 9)
-ASK(many_hosts, o->n_hosts = 2; o->n_instances = 8; o->program.output_reductions = 3; o->program.fetch_threads = 1; o->program.session_calls = 2)
+ASK(many_hosts, o->host.n_hosts = 2; o->host.n_instances = 8; o->program.output_reductions = 3; o->program.fetch_threads = 1; o->program.session_calls = 2)
 ASK(data_in_calls, o->program.host_data = HOST_DATA_IN_CALL; o->program.host_data_bytes_per_s = 3e6; o->program.steps_per_call = 3)
-ASK(first_steps_timed, o->timed_steps = 9; o->fitted.loader_s_per_byte = 4e-10)
-ASK(slow_decoding, o->host_decode_bytes_per_s = 1e6)
+ASK(first_steps_timed, o->detail.timed_steps = 9; o->fitted.loader_s_per_byte = 4e-10)
+ASK(slow_decoding, o->host.decode_bytes_per_s = 1e6)
 ASK(uploads, o->program.uploads_per_call = 2; o->program.upload_s = 4e-5; o->program.steps_per_call = 1)
 ASK(one_long_call, o->program.steps_per_call = 0)
 ASK(by_rings, o->all_reduce_method = METHOD_RING)
 ASK(hierarchical, o->all_reduce_method = METHOD_HIERARCHICAL)
-ASK(each_replica_alone, o->unfolded = true)
+ASK(each_replica_alone, o->detail.unfolded = true)
 ASK(in_floats, o->partials = PARTIALS_FP32)
 ASK(little_memory, o->n_available_memory = 2; o->available_memory[0] = 0.05; o->available_memory[1] = 0.1)
 ASK(more_memory_asked_than_fits, o->n_available_memory = 1; o->available_memory[0] = 0.95; o->recompute = RECOMPUTE_NONE; o->grad_accum = 8)
@@ -161,12 +161,12 @@ ASK(by_itself, o->n_stages = 0)
 ASK(by_itself_on_two, o->n_stages = 0; o->ipus_per_replica = 2; o->n_replicas = 5)
 ASK(by_itself_on_five, o->n_stages = 0; o->ipus_per_replica = 5; o->n_replicas = 3; o->recompute = RECOMPUTE_LAYER)
 ASK(by_itself_interleaved, o->n_stages = 0; o->schedule = SCHEDULE_INTERLEAVED; o->recompute = RECOMPUTE_NONE)
-ASK(by_itself_in_turn, o->n_stages = 0; o->schedule = SCHEDULE_SEQUENTIAL; o->rts = RTS_YES)
+ASK(by_itself_in_turn, o->n_stages = 0; o->schedule = SCHEDULE_SEQUENTIAL; o->state.rts = RTS_YES)
 ASK(by_itself_infers, o->n_stages = 0; o->training = false; o->recompute = RECOMPUTE_NONE)
-ASK(by_itself_as_popart, o->n_stages = 0; o->schedule = SCHEDULE_POPART; o->optimizer_place = OPTIMIZER_STREAMING)
+ASK(by_itself_as_popart, o->n_stages = 0; o->schedule = SCHEDULE_POPART; o->state.place = OPTIMIZER_STREAMING)
 ASK(two_replicas, o->n_replicas = 2; o->program.merge_buffer_bytes = 0)
-ASK(two_replicas_sharded, o->n_replicas = 2; o->rts = RTS_YES)
-ASK(two_replicas_streaming, o->n_replicas = 2; o->rts = RTS_YES; o->optimizer_place = OPTIMIZER_STREAMING)
+ASK(two_replicas_sharded, o->n_replicas = 2; o->state.rts = RTS_YES)
+ASK(two_replicas_streaming, o->n_replicas = 2; o->state.rts = RTS_YES; o->state.place = OPTIMIZER_STREAMING)
 ASK(two_of_one_ipu, o->n_stages = 0; o->ipus_per_replica = 1; o->n_replicas = 2; o->schedule = SCHEDULE_NONE; o->grad_accum = 2)
 
 #define ROW(name) { #name, name }
@@ -296,7 +296,7 @@ static void steps(void **state)
 }
 
 ASK(short_step, o->grad_accum = 4; o->n_replicas = 5; o->ipus_per_replica = 2; stages(o, 2, (const uint32_t[][2]){ { 3, 3 }, { 3, 3 } });
-    o->rts = RTS_YES; o->optimizer_place = OPTIMIZER_STREAMING; o->program.merge_buffer_bytes = 3000; o->program.rearrange_before_reduce = true)
+    o->state.rts = RTS_YES; o->state.place = OPTIMIZER_STREAMING; o->program.merge_buffer_bytes = 3000; o->program.rearrange_before_reduce = true)
 ASK(short_answer, o->grad_accum = 3; o->training = false; o->recompute = RECOMPUTE_NONE; o->program.steps_per_call = 1;
     stages(o, 5, (const uint32_t[][2]){ { 1, 1 }, { 2, 1 }, { 1, 2 }, { 2, 2 }, { 0, 0 } }))
 
@@ -368,7 +368,7 @@ static void far_host(struct machine *m)     { m->host_latency_s = 3000; }
 static void thin_links(struct machine *m)   { m->chip.link_bytes_per_s = 1e-5; }
 static void long_update(struct plan_request *o) { base(o); o->grad_accum = 16; o->schedule = SCHEDULE_NONE; o->ipus_per_replica = 1; o->n_stages = 0; o->n_replicas = 8; }
 ASK(many_micro_batches, o->grad_accum = 100000; o->program.fetch_threads = 1)
-ASK(no_decoding, o->host_decode_bytes_per_s = 1e-9)
+ASK(no_decoding, o->host.decode_bytes_per_s = 1e-9)
 static void one_alone(struct plan_request *o) { long_update(o); o->n_replicas = 1; o->grad_accum = 1000000; }
 static void slow_clock(struct machine *m)   { m->chip.on_chip_sync_cycles = 1000000000; }
 

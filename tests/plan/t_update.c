@@ -47,7 +47,7 @@ static void copies_have_moments(void **state)
     struct plan p;
     start(&y, bert);
     y.opt.n_stages = 0;
-    y.opt.optimizer_place = OPTIMIZER_ON_CHIP;
+    y.opt.state.place = OPTIMIZER_ON_CHIP;
     for (uint32_t n = 1; n < 3; n++) {
         double elements = 0;
         y.opt.n_replicas = n;
@@ -322,7 +322,7 @@ static void a_clip_by_hand(void **state)
     assert_true(build(&y, &p));
     assert_int_equal(step_of(largest_of(&p, 3), UPDATE_CLIP)->cycles.part[PART_ALL_REDUCE], words);
     y.opt.program.merge_buffer_bytes = 0;
-    y.opt.rts = RTS_NO;
+    y.opt.state.rts = RTS_NO;
     assert_true(build(&y, &p));
     assert_int_equal(step_of(largest_of(&p, 3), UPDATE_CLIP)->cycles.part[PART_ALL_REDUCE], words);
     stop(&y);
@@ -495,7 +495,7 @@ static void streamed_state_by_hand(void **state)
     uint64_t want = 0;
     start(&y, "vendor-ipu-pod4-resnet50-tf1");
     const struct machine *m = y.sim.machine;
-    y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    y.opt.state.place = OPTIMIZER_STREAMING;
     y.opt.program.offloaded_elements = 2;
     y.sim.machine->host_latency_s = 3.7e-6;
     y.opt.fitted.streaming_s_per_byte = 2e-11;
@@ -571,7 +571,7 @@ static void what_an_update_is_spent_on(void **state)
     }
     assert_true(y.sim.plan.stages[1].backward.part[PART_ACCUMULATE] > 0);
     uint64_t sharded = update_cycles(base, 1, UPDATE_OPTIMIZER);
-    y.opt.rts = RTS_NO;
+    y.opt.state.rts = RTS_NO;
     assert_true(build(&y, &p));
     assert_true(sharded < update_cycles(&p, 1, UPDATE_OPTIMIZER));
     y.opt.schedule = SCHEDULE_SEQUENTIAL;

@@ -45,8 +45,8 @@ static void bert_on_four_ipus(void **state)
     assert_int_equal(l.o.grad_accum, 192);
     assert_int_equal(l.o.schedule, SCHEDULE_POPART);
     assert_int_equal(l.o.recompute, RECOMPUTE_LAYER);
-    assert_int_equal(l.o.optimizer_place, OPTIMIZER_STREAMING);
-    assert_int_equal(l.o.rts, RTS_YES);
+    assert_int_equal(l.o.state.place, OPTIMIZER_STREAMING);
+    assert_int_equal(l.o.state.rts, RTS_YES);
     assert_int_equal(l.o.n_available_memory, 1);
     assert_near(l.o.available_memory[0], 0.23, 0);
     assert_int_equal(l.o.optimizer.work, WORK_LAMB);

@@ -146,7 +146,7 @@ static void idle_by_the_plan(void **state)
         const struct topology t = { .machine = &m };
         const struct program f = { .upload_s = rows[i].upload_s, .uploads_per_call = rows[i].uploads, .steps_per_call = rows[i].returns, .prefetch_depth = rows[i].depth };
         const struct plan p = { .topology = &t, .fetch_cycles = rows[i].fetch_cycles,
-                                .request = { .ipus_per_replica = 2, .n_replicas = rows[i].replicas, .n_instances = rows[i].instances, .program = f } };
+                                .request = { .ipus_per_replica = 2, .n_replicas = rows[i].replicas, .host.n_instances = rows[i].instances, .program = f } };
         const char **unused, *found = "";
         size_t n;
         recipe_unused_keys(&unused, &n, &l.r, &p, &l.a);
@@ -184,7 +184,7 @@ static void first_steps_matter(void **state)
             told |= text_is(unused[k], "hosts.timed_steps");
         assert_true(told == rows[i].idle);
         assert_true(recipe_plan_request(&o, &l.r, &l.a, &l.err));
-        assert_int_equal(o.timed_steps, rows[i].idle ? 0 : 9);
+        assert_int_equal(o.detail.timed_steps, rows[i].idle ? 0 : 9);
         arena_free(&l.a);
     }
 }
@@ -240,11 +240,11 @@ static void defaults(void **state)
     assert_int_equal(l.r.gradient_accumulation, 1);
     assert_int_equal(l.o.grad_accum, 1);
     assert_int_equal(l.r.host_count, 1);
-    assert_int_equal(l.o.n_hosts, 1);
+    assert_int_equal(l.o.host.n_hosts, 1);
     assert_int_equal(l.r.model.batch_norm_span, 1);
     assert_near(l.r.model.sequences_per_pack, 1, 0);
     assert_near(recipe_true_batch(&l.r), 3 * 7, 0);
-    assert_true(l.o.training && l.o.n_stages == 0 && l.o.n_available_memory == 0 && l.o.schedule == SCHEDULE_NONE && l.o.rts == RTS_NO);
+    assert_true(l.o.training && l.o.n_stages == 0 && l.o.n_available_memory == 0 && l.o.schedule == SCHEDULE_NONE && l.o.state.rts == RTS_NO);
     unlink(path);
     arena_free(&l.a);
 }

@@ -148,10 +148,10 @@ static void a_unit_by_hand(void **state)
         struct plan_request *o = &p.request;
         o->training = cases[i].training;
         o->recompute = cases[i].recompute;
-        o->optimizer_place = cases[i].place;
+        o->state.place = cases[i].place;
         o->optimizer.state_bytes_per_param = 7;
-        o->rts = cases[i].shard > 1 ? RTS_YES : RTS_NO;
-        o->rts_domain = RTS_DOMAIN_ALL;
+        o->state.rts = cases[i].shard > 1 ? RTS_YES : RTS_NO;
+        o->state.rts_domain = RTS_DOMAIN_ALL;
         o->n_replicas = cases[i].n_replicas;
         o->grad_accum = cases[i].grad_accum;
         assert_units(&p, &cases[i]);

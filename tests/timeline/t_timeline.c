@@ -191,7 +191,7 @@ static void totals_are_those_of_the_spans(void **state)
         y.plan.request.faults = &faults;
         y.plan.stages[1].forward.part[PART_MATMUL] = 0;
         toy_run(&y);
-        y.plan.request.totals_only = true;
+        y.plan.request.detail.totals_only = true;
         assert_true(timeline_run(&totals, &y.plan, &y.arena, &y.err));
         assert_int_equal(totals.n_spans, 0);
         assert_int_equal(totals.step_cycles, y.timeline.step_cycles);

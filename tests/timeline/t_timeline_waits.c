@@ -61,7 +61,7 @@ static void a_slow_chip_holds_all_replicas_up(void **state)
     toy_start(&unfolded, 3, 3, SCHEDULE_POPART, true, 9);
     folded.plan.request.faults = unfolded.plan.request.faults = &faults;
     folded.plan.request.n_replicas = unfolded.plan.request.n_replicas = 5;
-    unfolded.plan.request.unfolded = true;
+    unfolded.plan.request.detail.unfolded = true;
     toy_run(&folded);
     toy_run(&unfolded);
     assert_int_equal(folded.timeline.n_rows, 2 * 3);
@@ -154,7 +154,7 @@ static void a_replica_waits_for_its_turn_with_the_host(void **state)
         y.machine.host_latency_s = 17e-9;
         y.plan.stages[0].host_bytes = cases[i].host_bytes;
         y.plan.request.n_replicas = 7;
-        y.plan.request.n_instances = 2;
+        y.plan.request.host.n_instances = 2;
         y.plan.request.evaluation = cases[i].evaluation;
         y.plan.request.program.fetch_threads = cases[i].threads;
         y.plan.request.program.outputs_each_micro_batch = cases[i].outputs;
@@ -209,8 +209,8 @@ static void the_step_waits_for_its_input(void **state)
     struct toy y;
     toy_start(&y, 2, 2, SCHEDULE_SEQUENTIAL, true, 5);
     y.plan.request.n_replicas = 3;
-    y.plan.request.n_hosts = 2;
-    y.plan.request.host_decode_bytes_per_s = 7000;
+    y.plan.request.host.n_hosts = 2;
+    y.plan.request.host.decode_bytes_per_s = 7000;
     y.machine.host_network_bytes_per_s = 14000;
     y.plan.stages[0].host_bytes = 700;
     toy_run(&y);
@@ -250,9 +250,9 @@ static void a_byte_a_second_is_a_rate(void **state)
     for (int i = 0; i < 3; i++) {
         struct toy y;
         toy_start(&y, 2, 2, SCHEDULE_SEQUENTIAL, true, 5);
-        y.plan.request.n_hosts = 1;
+        y.plan.request.host.n_hosts = 1;
         y.plan.stages[0].host_bytes = 700;
-        *(i == 0 ? &y.machine.host_network_bytes_per_s : i == 1 ? &y.plan.request.host_decode_bytes_per_s : &y.machine.chip.host_link_bytes_per_s) = 1;
+        *(i == 0 ? &y.machine.host_network_bytes_per_s : i == 1 ? &y.plan.request.host.decode_bytes_per_s : &y.machine.chip.host_link_bytes_per_s) = 1;
         toy_run(&y);
         assert_int_equal(y.plan.host_floor_cycles, i < 2 ? 5 * 700 * UINT64_C(1000000000) : 0);
         assert_int_equal(y.plan.io_cycles[0], i < 2 ? 0 : 700 * UINT64_C(1000000000));

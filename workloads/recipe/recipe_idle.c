@@ -71,9 +71,9 @@ static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const 
         { "framework", "upload_s", !(f->uploads_per_call > 0 && f->steps_per_call > 0) },
         { "framework", "output_reductions", !(f->steps_per_call > 0) },
         { "framework", "outputs_each_micro_batch", p->fetch_cycles == 0 || o->io_tiles },
-        { "framework", "fetch_threads", p->fetch_cycles == 0 || o->n_replicas <= o->n_instances || f->prefetch_depth > 1 },
+        { "framework", "fetch_threads", p->fetch_cycles == 0 || o->n_replicas <= o->host.n_instances || f->prefetch_depth > 1 },
         { "framework", "host_data", !o->training && f->calls_overlap }, { "framework", "launch_s", f->calls_overlap },
-        { "framework", "prefetch_depth", p->fetch_cycles == 0 || o->n_replicas <= o->n_instances },
+        { "framework", "prefetch_depth", p->fetch_cycles == 0 || o->n_replicas <= o->host.n_instances },
     };
     for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
         if (text_is(section, settled[i].section) && text_is(key, settled[i].key))

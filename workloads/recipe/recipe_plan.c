@@ -173,14 +173,14 @@ bool recipe_plan_request(struct plan_request *out, const struct recipe *r, struc
         .grad_accum = (uint32_t)r->gradient_accumulation,
         .schedule = (enum schedule)r->schedule, .recompute = (enum recompute)r->recompute,
         .stash_type = (enum data_type)r->stash_type,
-        .optimizer_place = (enum optimizer_place)r->optimizer_state,
-        .rts = (enum rts)r->rts, .rts_domain = (enum rts_domain)r->rts_domain, .outlining = (enum outlining)r->outlining,
-        .io_tiles = (uint32_t)r->io_tiles, .synthetic_data = r->synthetic_data,
+        .state.place = (enum optimizer_place)r->optimizer_state,
+        .state.rts = (enum rts)r->rts, .state.rts_domain = (enum rts_domain)r->rts_domain, .outlining = (enum outlining)r->outlining,
+        .io_tiles = (uint32_t)r->io_tiles, .host.synthetic_data = r->synthetic_data,
         .partials = (enum partials_type)r->partials,
         .all_reduce_method = (enum collective_method)r->all_reduce,
-        .n_hosts = (uint32_t)r->host_count, .n_instances = (uint32_t)r->instances, .timed_steps = recipe_times_first_steps(r) ? r->timed_steps : 0,
-        .host_decode_bytes_per_s = r->host_decode_bytes_per_s,
-        .host_cores = (uint32_t)r->host_cores, .workers = (uint32_t)r->workers, .sample_s = r->sample_s,
+        .host.n_hosts = (uint32_t)r->host_count, .host.n_instances = (uint32_t)r->instances, .detail.timed_steps = recipe_times_first_steps(r) ? r->timed_steps : 0,
+        .host.decode_bytes_per_s = r->host_decode_bytes_per_s,
+        .host.cores = (uint32_t)r->host_cores, .host.workers = (uint32_t)r->workers, .host.sample_s = r->sample_s,
     };
     return read_stages(out, r, a, err) && read_available_memory(out, r, a, err) && read_checkpoints(out, r, a, err) &&
            read_optimizer(out, r, a, err) && read_faults(out, r, a, err);
