@@ -23,7 +23,7 @@ extern const char *const recompute_names[N_RECOMPUTES + 1];
  * first and six of the second; "7" is {7, 7}. */
 struct stage_size { uint32_t part_count[2]; };
 
-/* Where the optimizer's state is kept, and over which replicas it is shared: update.c and memory.c. */
+/* The place of the optimizer's state, and the replicas that share it: update.c and memory.c. */
 struct state_request { enum optimizer_place place; enum rts rts; enum rts_domain rts_domain; };
 
 /* The machines that feed the program: pipeline.c and call.c. */
@@ -35,7 +35,7 @@ struct host_request {
     bool synthetic_data;                /* input is made on the chip, none is read from the host */
 };
 
-/* What of a plan is wanted, and in which detail. */
+/* The parts of a plan that are wanted, and their detail. */
 struct plan_detail {
     uint64_t timed_steps;               /* steps from the start of a run over which the published rate is the mean; 0: later steps */
     bool totals_only;                   /* the timeline keeps no spans, only what each IPU's cycles were spent on */
