@@ -32,7 +32,7 @@ unsigned machine_values_read(const struct simulation *sim)
     const struct workload *w = recipe_workload(&sim->recipe);
     bool may_be_fp8 = sim->recipe.model.compute == COMPUTE_FP8 || (w && w->traits & IS_FILE);
     return (n_ipus > 1 ? READS_LINKS : 0) | (n_ipus > sim->machine->ipus_per_domain ? READS_GATEWAYS : 0)
-        | (r->optimizer_place == OPTIMIZER_STREAMING ? READS_STREAMING : 0) | (may_be_fp8 ? READS_FP8 : 0);
+        | (r->state.place == OPTIMIZER_STREAMING ? READS_STREAMING : 0) | (may_be_fp8 ? READS_FP8 : 0);
 }
 
 static bool is_value_read(const char *key, unsigned reads)
