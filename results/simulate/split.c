@@ -40,12 +40,16 @@ static void name_stages(struct plan_request *out, const struct splitter *s, cons
     }
 }
 
-MEMO_INPUT(play_input, uint32_t border[MAX_STAGES + 1], n_stages;);
+/* without_memory: whether the division fits is not asked. */
+MEMO_INPUT(play_input, uint32_t border[MAX_STAGES + 1], n_stages, without_memory, unused;);
 
+/* The whole plans of a division that is only tried are forgotten, apart from their parts. */
 static const void *play(void *world, const void *input, struct err *err)
 {
     struct splitter *s = world;
+    struct compiler *c = s->compiler;
     const struct play_input *q = input;
+    const struct memo kept = c->plans;
     struct split *split = ARENA_NEW(&s->kept, struct split);
     struct plan_request opt;
     struct plan p;
@@ -54,22 +58,33 @@ static const void *play(void *world, const void *input, struct err *err)
     memcpy(split->border, q->border, sizeof split->border);
     name_stages(&opt, s, split);
     opt.detail.totals_only = true;
-    split->valid = plan_build(&p, s->compiler, &opt, &s->scratch, err) && timeline_run(&t, &p, &s->scratch, err);
+    memo_start(&c->plans, c, &s->scratch);
+    split->valid = plan_time(&p, c, &opt, &s->scratch, err) && timeline_run(&t, &p, &s->scratch, err);
+    if (split->valid && !q->without_memory && !opt.detail.timed_only)
+        plan_memory(&p, c);
     if (split->valid) {
-        split->fits = p.fits;
+        split->fits = p.fits || opt.detail.timed_only;
         split->shortfall = p.shortfall_bytes;
         split->step_cycles = t.step_cycles;
     }
+    c->plans = kept;
     arena_reset(&s->scratch);
     return split;
 }
 
-static void play_split(struct split *split, struct splitter *s)
+static const struct split *played(const struct split *split, struct splitter *s, bool without_memory)
 {
-    struct play_input q = { .n_stages = split->n_stages };
+    struct play_input q = { .n_stages = split->n_stages, .without_memory = without_memory };
     memcpy(q.border, split->border, sizeof q.border);
+    return memo_get(&s->played, play, &q, sizeof q, NULL).at;
+}
+
+/* Plays a division. If the best so far fits, a slower one is not better whatever memory it takes, which is then not counted. */
+static void play_split(struct split *split, struct splitter *s, const struct split *best)
+{
+    const struct split *timed = best && best->valid && best->fits ? played(split, s, true) : NULL;
     s->n_attempts++;
-    *split = *(const struct split *)memo_get(&s->played, play, &q, sizeof q, NULL).at;
+    *split = timed && (!timed->valid || timed->step_cycles >= best->step_cycles) ? *timed : *played(split, s, false);
 }
 
 static bool split_is_better(const struct split *a, const struct split *b)
@@ -101,7 +116,7 @@ static bool improve_once(struct split *best, struct splitter *s, uint32_t n_bord
             struct split other;
             if (s->n_attempts >= s->most_attempts || !shift(&other, best, first, first + n_borders - 1, steps[k]))
                 continue;
-            play_split(&other, s);
+            play_split(&other, s, best);
             if (!split_is_better(&other, best))
                 continue;
             *best = other;
@@ -147,12 +162,12 @@ static const void *find_division(void *world, const void *input, struct err *err
     }
     units_of_plan(&s.units, &even, &s.kept);
     struct split best = split_of(&even, &s.units);
-    play_split(&best, &s);
+    play_split(&best, &s, NULL);
     for (int alone = 0; alone < 2; alone++) {
         struct split other = split_balanced(&s.units, &c->topology->machine->chip, opt, opt->ipus_per_replica, alone);
         if (!other.valid)
             continue;
-        play_split(&other, &s);
+        play_split(&other, &s, NULL);
         improve(&other, &s);
         if (split_is_better(&other, &best))
             best = other;

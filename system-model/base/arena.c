@@ -109,24 +109,30 @@ static struct arena_block *arena_add_block(struct arena *a, size_t n_bytes)
     return b;
 }
 
-void *arena_alloc(struct arena *a, size_t n_bytes)
+/* A piece of memory; *is_clean tells if it is zero. */
+static void *new_piece(struct arena *a, size_t asked_bytes, bool *is_clean)
 {
-    if (n_bytes > SIZE_MAX / 2)
-        out_of_memory(n_bytes);
-    size_t asked_bytes = n_bytes;
-    n_bytes = ceil_div(n_bytes, 16) * 16;
+    if (asked_bytes > SIZE_MAX / 2)
+        out_of_memory(asked_bytes);
+    size_t n_bytes = ceil_div(asked_bytes, 16) * 16;
     struct arena_block *b = a->head;
     if (!b || b->size - b->used < n_bytes + GUARD_BYTES)
         b = arena_add_block(a, n_bytes + GUARD_BYTES);
     void *p = b->data + b->used;
     b->used += n_bytes;
-    if (!b->clean)
-        memset(p, 0, n_bytes);
+    *is_clean = b->clean;
     memset((unsigned char *)p + asked_bytes, GUARD, GUARD_BYTES ? n_bytes - asked_bytes : 0);
     put_guard(b);
     ASAN_POISON_MEMORY_REGION((unsigned char *)p + asked_bytes, n_bytes - asked_bytes + GUARD_BYTES);
     a->used_bytes += n_bytes;
     return p;
+}
+
+void *arena_alloc(struct arena *a, size_t n_bytes)
+{
+    bool is_clean;
+    void *p = new_piece(a, n_bytes, &is_clean);
+    return is_clean ? p : memset(p, 0, n_bytes);
 }
 
 void *arena_array(struct arena *a, size_t n, size_t item_bytes)
@@ -190,7 +196,10 @@ void arena_reset(struct arena *a)
 
 void *arena_room(struct arena *a, size_t n, size_t item_bytes)
 {
-    void *room = arena_array(a, n, item_bytes);
+    bool is_clean;
+    if (item_bytes && n > SIZE_MAX / 2 / item_bytes)
+        out_of_memory(SIZE_MAX);
+    void *room = new_piece(a, n * item_bytes, &is_clean);
     memset(room, GUARD, GUARD_BYTES ? n * item_bytes : 0);
     return room;
 }

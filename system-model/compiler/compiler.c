@@ -47,6 +47,7 @@ void compiler_start(struct compiler *c, const struct graph *g, const struct topo
         if (g->ops[i].kind == OP_BATCH_NORM && g->ops[i].at->norm_groups > 1 && g->ops[i].pass != PASS_BACKWARD_WEIGHT)
             c->spanning[c->n_spanning++] = i;
     memo_start(&c->memo, c, a);
+    memo_start(&c->plans, c, a);
     find_weights(c, g);
     find_tied(c, g);
 }
@@ -54,6 +55,7 @@ void compiler_start(struct compiler *c, const struct graph *g, const struct topo
 void compiler_forget(struct compiler *c)
 {
     memo_forget(&c->memo);
+    memo_forget(&c->plans);
     c->n_variants = 0;
     c->collective_cache = collective_cache_new(c->arena);
 }
@@ -247,6 +249,26 @@ struct program_bytes compile_program(struct compiler *c, const struct layer_rang
     return *(const struct program_bytes *)memo_get(&c->memo, sum_program, &q, sizeof q, NULL).at;
 }
 
+MEMO_INPUT(vector_work_input, uint64_t n_elements, n_tiles; double moment_bytes; uint32_t work, type;);
+
+static const void *make_vector_work(void *world, const void *input, struct err *err)
+{
+    const struct vector_work_input *q = input;
+    struct compiler *c = world;
+    const struct op_plan_options opt = { .n_tiles = q->n_tiles };
+    struct op_plan *out = ARENA_NEW(c->arena, struct op_plan);
+    (void)err;
+    vector_work_plan(out, (enum vector_work)q->work, q->n_elements, (enum data_type)q->type, q->moment_bytes, &c->topology->machine->chip, &opt);
+    return out;
+}
+
+const struct op_plan *compile_vector_work(struct compiler *c, enum vector_work work, uint64_t n_elements, enum data_type type, double moment_bytes,
+                                          const struct op_plan_options *opt)
+{
+    const struct vector_work_input q = { n_elements, opt->n_tiles, moment_bytes, work, type };
+    return memo_get(&c->memo, make_vector_work, &q, sizeof q, NULL).at;
+}
+
 MEMO_INPUT(weight_work_input, struct owned ranges; uint64_t n_ranges; uint32_t work, part;);
 
 /* Every weight tensor has compute sets of its own. */
@@ -262,9 +284,7 @@ static const void *sum_weight_work(void *world, const void *input, struct err *e
         const struct compiled *compiled;
         if (!in_ranges(t->layer_id, q->ranges.at, q->n_ranges, &compiled))
             continue;
-        struct op_plan work;
-        vector_work_plan(&work, (enum vector_work)q->work, tensor_elements(t), t->type, 0, &c->topology->machine->chip, &compiled->options);
-        cycles_add_plan(out, &work, (enum part)q->part, 1);
+        cycles_add_plan(out, compile_vector_work(c, (enum vector_work)q->work, tensor_elements(t), t->type, 0, &compiled->options), (enum part)q->part, 1);
     }
     return out;
 }

@@ -211,8 +211,8 @@ struct compiler {
     uint32_t *weights; uint32_t n_weights;      /* tensors that are weights */
     uint32_t *spanning; uint32_t n_spanning;    /* operations that gather statistics over neighbouring replicas */
     struct tied_use *tied; size_t n_tied, cap_tied;
-    /* Everything made so far, also of plans. The compiler is the world of its memo. */
-    struct memo memo;
+    /* Everything made so far. The compiler is the world of its memos: one of parts, which many plans share, and one of whole plans. */
+    struct memo memo, plans;
     const struct compiled **variants; size_t n_variants, cap_variants;
     struct hash_table codes;
     struct collective_cache collective_cache;
@@ -246,6 +246,9 @@ uint64_t op_code_bytes(const struct op_code *code);         /* the same of one o
 uint64_t vector_work_codelet_bytes(enum vector_work work);  /* vertex code */
 /* The code of n exchanges in which a tile receives this many pieces. */
 uint64_t exchange_code_bytes(uint64_t n_exchanges, uint64_t n_pieces);
+/* vector_work_plan(), remembered. */
+const struct op_plan *compile_vector_work(struct compiler *c, enum vector_work work, uint64_t n_elements, enum data_type type, double moment_bytes,
+                                          const struct op_plan_options *opt);
 /* Work over all weights of the layers, tensor by tensor. Computing counts as `part`. Not for optimizers, whose
  * moments are unknown here. */
 struct cycles compile_weight_work(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, enum vector_work work,

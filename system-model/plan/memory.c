@@ -160,19 +160,18 @@ static void add_io_tiles(struct tile_memory *m, const struct memory_input *q, co
 }
 
 /* The program of an IPU while its bytes are counted. A work's codelet is there once. */
-struct tile_code { const struct memory_input *q; const struct compiler *c; uint64_t n_tiles; struct program_bytes bytes; bool has_codelet[N_VECTOR_WORKS]; };
+struct tile_code { const struct memory_input *q; struct compiler *c; uint64_t n_tiles; struct program_bytes bytes; bool has_codelet[N_VECTOR_WORKS]; };
 
 /* Adds the code of work on a weight tensor, which is called so many times. */
 static void add_weight_work(struct tile_code *t, const struct update_chain *chain, enum vector_work work, uint64_t n_calls)
 {
     const struct memory_input *q = t->q;
     const struct stage_plan *stages = q->stages.at;
-    struct op_plan plan;
-    vector_work_plan(&plan, work, chain->n_elements, chain->type, q->n_moments ? q->state_bytes_per_param / q->n_moments : 0,
-                     &t->c->topology->machine->chip, &stages[0].compiled->options);
+    double moment_bytes = q->n_moments ? q->state_bytes_per_param / q->n_moments : 0;
+    const struct op_plan *plan = compile_vector_work(t->c, work, chain->n_elements, chain->type, moment_bytes, &stages[0].compiled->options);
     t->bytes.vertex_code += t->has_codelet[work] ? 0 : vector_work_codelet_bytes(work);
     t->has_codelet[work] = true;
-    program_bytes_add(&t->bytes, &plan.code, n_calls);
+    program_bytes_add(&t->bytes, &plan->code, n_calls);
 }
 
 /* A chain's collectives, its accesses to streaming memory and the work around them. A transfer counts as one exchange of all that a tile receives.
@@ -306,7 +305,7 @@ static const void *count_memory(void *world, const void *input, struct err *err)
 {
     struct compiler *c = world;
     const struct memory_input *q = input;
-    struct tile_memory *memory = ARENA_ARRAY(c->arena, struct tile_memory, q->n_ipus);
+    struct tile_memory *memory = ARENA_ARRAY(c->plans.arena, struct tile_memory, q->n_ipus);
     (void)err;
     for (uint32_t i = 0; i < q->n_ipus; i++)
         count_ipu(&memory[i], q, c, i);
@@ -344,8 +343,8 @@ void plan_memory(struct plan *p, struct compiler *c)
 {
     uint64_t capacity = p->topology->machine->chip.tile_memory_bytes, worst = 0;
     uint32_t depths[MAX_STAGES];
-    const struct memory_input q = memory_input_of(p, memo_own(&c->memo, stash_depths(depths, p), p->n_stages * sizeof *depths));
-    p->memory = p->placed ? memo_get(&c->memo, count_memory, &q, sizeof q, NULL).at : count_memory(c, &q, NULL);
+    const struct memory_input q = memory_input_of(p, memo_own(&c->plans, stash_depths(depths, p), p->n_stages * sizeof *depths));
+    p->memory = p->placed ? memo_get(&c->plans, count_memory, &q, sizeof q, NULL).at : count_memory(c, &q, NULL);
     for (uint32_t i = 0; i < p->request.ipus_per_replica; i++)
         if (worst < needed_bytes(&p->memory[i], capacity)) {
             worst = needed_bytes(&p->memory[i], capacity);

@@ -373,7 +373,7 @@ static const void *place_stages(void *world, const void *input, struct err *err)
     good = good && compile_stages(&p);
     for (uint32_t s = 0; s < q->n_stages && good; s++)
         good = cost_stage(&p, &p.stages[s]);
-    const void *stages = good ? memcpy(ARENA_ROOM(c->arena, struct stage_plan, q->n_stages), p.stages, q->n_stages * sizeof *p.stages) : NULL;
+    const void *stages = good ? memcpy(ARENA_ROOM(c->plans.arena, struct stage_plan, q->n_stages), p.stages, q->n_stages * sizeof *p.stages) : NULL;
     arena_free(&scratch);
     return stages;
 }
@@ -384,13 +384,13 @@ bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err 
     if (!settle_sizes(p, err) || !find_checkpoints(p, c, a, err))
         return false;
     const struct placement_input q = {
-        .sizes = memo_own(&c->memo, o->stage_sizes, p->n_stages * sizeof *o->stage_sizes), .n_stages = p->n_stages,
-        .shares = memo_own(&c->memo, o->available_memory, o->n_available_memory * sizeof *o->available_memory), .n_shares = o->n_available_memory,
+        .sizes = memo_own(&c->plans, o->stage_sizes, p->n_stages * sizeof *o->stage_sizes), .n_stages = p->n_stages,
+        .shares = memo_own(&c->plans, o->available_memory, o->n_available_memory * sizeof *o->available_memory), .n_shares = o->n_available_memory,
         .checkpoints = { p->named_checkpoints }, .ipus_per_replica = o->ipus_per_replica, .spanned_replicas = c->n_spanning ? o->n_replicas : 0,
         .training = o->training, .accumulates = o->grad_accum > 1, .recompute = o->recompute, .stash_type = o->stash_type, .partials = o->partials,
         .io_tiles = o->io_tiles, .each_replica = o->detail.unfolded || o->faults, .unfolded = o->detail.unfolded, .timed_only = o->detail.timed_only,
     };
-    p->placed = memo_get(&c->memo, place_stages, &q, sizeof q, err).at;
+    p->placed = memo_get(&c->plans, place_stages, &q, sizeof q, err).at;
     if (p->placed)
         p->stages = memcpy(ARENA_ROOM(a, struct stage_plan, p->n_stages), p->placed, p->n_stages * sizeof *p->stages);
     return p->placed;

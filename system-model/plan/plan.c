@@ -112,7 +112,7 @@ static bool check_length(const struct plan *p, struct err *err)
                                                total, (double)MOST_CYCLES, longest_class(p, computing, copies, update, input));
 }
 
-bool plan_build(struct plan *out, struct compiler *c, const struct plan_request *request, struct arena *a, struct err *err)
+bool plan_time(struct plan *out, struct compiler *c, const struct plan_request *request, struct arena *a, struct err *err)
 {
     if (c->memo.is_off)
         compiler_forget(c);
@@ -120,7 +120,12 @@ bool plan_build(struct plan *out, struct compiler *c, const struct plan_request 
     if (!check_options(out, err) || !plan_place(out, c, a, err) || !plan_pipeline(out, c, a, err) || !plan_update(out, c, err))
         return false;
     plan_call(out);
-    if (!check_length(out, err))
+    return check_length(out, err);
+}
+
+bool plan_build(struct plan *out, struct compiler *c, const struct plan_request *request, struct arena *a, struct err *err)
+{
+    if (!plan_time(out, c, request, a, err))
         return false;
     if (request->detail.timed_only)
         out->fits = true;

@@ -125,6 +125,8 @@ struct plan {
 /* Decides everything for one step. A plan that does not fit the memory is no failure: it says so (fits). Fails on requests that no program
  * can meet, and on a step of MOST_CYCLES or more. The plan points into the compiler. */
 bool plan_build(struct plan *out, struct compiler *c, const struct plan_request *request, struct arena *a, struct err *err);
+/* The part of it that the timeline needs, without memory, work and energy. */
+bool plan_time(struct plan *out, struct compiler *c, const struct plan_request *request, struct arena *a, struct err *err);
 /* The same with smaller shares of memory for temporaries, on the IPUs that are too full in `first`, which does not fit. out->request has the
  * shares. False if none fits. */
 bool plan_with_less_memory(struct plan *out, struct compiler *c, const struct plan *first, struct arena *a);

@@ -112,9 +112,8 @@ static struct update_op *add_op(struct update_builder *b, enum update_kind kind,
 static void add_work(struct update_op *op, const struct update_builder *b, enum vector_work work, uint64_t n_elements, enum data_type type,
                      enum part part)
 {
-    struct op_plan plan;
-    vector_work_plan(&plan, work, n_elements, type, b->q->state_bytes_per_param / b->q->n_moments, &b->c->topology->machine->chip, &b->vector);
-    cycles_add_plan(&op->cycles, &plan, part, 1);
+    const double moment_bytes = b->q->state_bytes_per_param / b->q->n_moments;
+    cycles_add_plan(&op->cycles, compile_vector_work(b->c, work, n_elements, type, moment_bytes, &b->vector), part, 1);
     op->bytes += (double)(n_elements * data_type_bytes(type));
 }
 
@@ -218,9 +217,9 @@ static bool add_gather(struct update_builder *b, const struct update_chain *chai
 }
 
 /* Copies the steps that were added, and begins anew. */
-static void close_steps(struct update_steps *out, struct update_builder *b, uint32_t ipu)
+static void close_steps(struct update_steps *out, struct update_builder *b, uint32_t ipu, struct arena *a)
 {
-    *out = (struct update_steps){ ARENA_ARRAY(b->c->arena, struct update_op, b->n_ops), b->n_ops, .sharded = b->sharded };
+    *out = (struct update_steps){ ARENA_ARRAY(a, struct update_op, b->n_ops), b->n_ops, .sharded = b->sharded };
     for (uint32_t i = 0; i < b->n_ops; i++) {
         out->ops[i] = b->ops[i];
         out->ops[i].n_cycles = cycles_total(&b->ops[i].cycles);
@@ -260,7 +259,7 @@ static const void *make_steps(void *world, const void *input, struct err *err)
     if (!add_steps(&b, &chain))
         return NULL;
     struct update_steps *out = ARENA_NEW(c->arena, struct update_steps);
-    close_steps(out, &b, q->ipu);
+    close_steps(out, &b, q->ipu, c->arena);
     return out;
 }
 
@@ -339,7 +338,7 @@ struct merged { double bytes, sharded_bytes; uint32_t n_sharded, n_sharded_norms
 static double merged_behind_port(const struct update_builder *b, bool sharded)
 {
     uint32_t width = b->q->ipus_per_replica, n = min_u32(width, b->c->topology->ipus_per_hub);
-    double *sums = ARENA_ARRAY(b->c->arena, double, ceil_div(width, n)), most = 0;
+    double *sums = ARENA_ARRAY(b->a, double, ceil_div(width, n)), most = 0;
     for (uint32_t i = 0; i < b->u.n_chains; i++) {
         const struct update_chain *c = &b->u.chains[i];
         double bytes = (double)(c->n_elements * data_type_bytes(c->type)) / (c->steps->sharded ? b->q->shard : 1);
@@ -382,12 +381,12 @@ static bool add_merged(struct update_builder *b, enum update_kind kind, const ch
     if (bytes == 0 || g.n_ranks < 2)
         return true;
     uint32_t n = (uint32_t)ceil(bytes / buffer_bytes);
-    struct update_steps *steps = ARENA_NEW(b->c->arena, struct update_steps);
+    struct update_steps *steps = ARENA_NEW(b->c->plans.arena, struct update_steps);
     new_chain(b, (struct update_chain){ .ipu = ALL_IPUS, .tensor = what, .type = TYPE_FP16, .n_tensors = n,
                                         .n_elements = (uint64_t)(bytes / n / 2), .steps = steps });
     if (!add_uneven_collective(add_op(b, kind, false), b, COLLECTIVE_ALL_REDUCE, g, bytes / n, port_bytes / n))
         return false;
-    close_steps(steps, b, ALL_IPUS);
+    close_steps(steps, b, ALL_IPUS, b->c->plans.arena);
     return true;
 }
 
@@ -398,12 +397,12 @@ static void merge_norms(struct update_builder *b, const struct merged *most)
     uint32_t n = (uint32_t)ceil(2.0 * WORD_BYTES * most->n_norms / fmax(WORD_BYTES, buffer_bytes));
     if (buffer_bytes == 0 || n == 0)
         return;
-    struct update_steps *steps = ARENA_NEW(b->c->arena, struct update_steps);
+    struct update_steps *steps = ARENA_NEW(b->c->plans.arena, struct update_steps);
     struct update_chain chain = { .ipu = ALL_IPUS, .tensor = "norms", .type = most->norm_type, .n_tensors = n, .steps = steps,
                                   .n_elements = ceil_div(2 * most->norm_elements, n) };
     new_chain(b, chain);
     add_work(add_op(b, UPDATE_NORMS, true), b, WORK_SQUARES, chain.n_elements, chain.type, PART_OPTIMIZER);
-    close_steps(steps, b, ALL_IPUS);
+    close_steps(steps, b, ALL_IPUS, b->c->plans.arena);
 }
 
 /* Adds the collectives of all IPUs at once: all-reduces of gradients, of shards between pods, of shards' squares for the global norm, and of
@@ -472,7 +471,7 @@ static const void *make_update(void *world, const void *input, struct err *err)
     good = good && merge_collectives(&b);
     if (good)
         sort_items(b.u.chains, b.u.n_chains, sizeof *b.u.chains, by_ipu_and_size);
-    const void *out = good ? kept_program(&b.u, c->arena) : NULL;
+    const void *out = good ? kept_program(&b.u, c->plans.arena) : NULL;
     arena_free(&scratch);
     return out;
 }
@@ -547,8 +546,8 @@ bool plan_update(struct plan *p, struct compiler *c, struct err *err)
                     o->n_replicas, shard);
     for (uint32_t s = 0; s < p->n_stages; s++)
         places[s] = (struct stage_place){ p->stages[s].ipu, p->stages[s].first_layer, p->stages[s].n_layers };
-    const struct update_input q = { update_terms_of(p, c), memo_own(&c->memo, places, p->n_stages * sizeof *places), p->n_stages };
-    const struct update_program *known = memo_get(&c->memo, make_update, &q, sizeof q, err).at;
+    const struct update_input q = { update_terms_of(p, c), memo_own(&c->plans, places, p->n_stages * sizeof *places), p->n_stages };
+    const struct update_program *known = memo_get(&c->plans, make_update, &q, sizeof q, err).at;
     if (!known)
         return false;
     p->update = *known;
