@@ -17,6 +17,7 @@ static inline const struct stage_layer *moments_of(const struct graph *g, const 
     made->op_plans = ARENA_ARRAY(a, const struct op_plan *, g->n_ops);
     for (size_t i = 0; i < g->n_ops; i++)
         made->op_plans[i] = even;
+    made->tensors = tensor_rooms(g, made->op_plans, a);
     *s = (struct stage_plan){ .n_layers = (uint32_t)g->n_layers, .compiled = compiled ? compiled : made };
     const struct stage_layers layers = { 0, (uint32_t)g->n_layers, 0, recompute, NULL };
     stage_program_make(&program, g, &layers, a);

@@ -186,6 +186,17 @@ static void plan_ops(const struct op_plan **out, struct compiler *c, const struc
     arena_free(&scratch);
 }
 
+const struct tensor_room *tensor_rooms(const struct graph *g, const struct op_plan *const *op_plans, struct arena *a)
+{
+    struct tensor_room *rooms = ARENA_ROOM(a, struct tensor_room, g->n_tensors);
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        const struct tensor *t = &g->tensors[i];
+        uint64_t bytes = tensor_bytes(t);
+        rooms[i] = (struct tensor_room){ bytes, (uint64_t)((double)bytes * (t->producer_op == NO_ID ? 1 : op_plans[t->producer_op]->imbalance)) };
+    }
+    return rooms;
+}
+
 MEMO_INPUT(compiled_input, uint64_t n_tiles; double available_memory; uint32_t partials, inference;);
 
 static const void *make_compiled(void *world, const void *input, struct err *err)
@@ -198,6 +209,7 @@ static const void *make_compiled(void *world, const void *input, struct err *err
     out->op_plans = ARENA_ARRAY(c->arena, const struct op_plan *, c->graph->n_ops);
     plan_ops(out->op_plans, c, &out->options);
     compile_layers(out, c);
+    out->tensors = tensor_rooms(c->graph, out->op_plans, c->arena);
     ARENA_APPEND(c->arena, c->variants, c->n_variants, c->cap_variants, out);
     return out;
 }

@@ -191,7 +191,11 @@ struct compiled {
     struct op_plan_options options;
     const struct op_plan **op_plans;        /* by operation of the graph; equal operations share one */
     struct layer_cost *layers;
+    const struct tensor_room *tensors;      /* by tensor of the graph */
 };
+/* Bytes of a tensor, and as they lie: if every tile held as much of it as the fullest tile. Results are where their plan computed them. */
+struct tensor_room { uint64_t bytes, lying_bytes; };
+const struct tensor_room *tensor_rooms(const struct graph *g, const struct op_plan *const *op_plans, struct arena *a);
 
 struct tied_use { uint32_t layer_id, tensor_id; };      /* a layer that reads a weight of another layer */
 

@@ -178,8 +178,6 @@ static const void *sum_stage(void *world, const void *input, struct err *err)
 {
     struct compiler *c = world;
     const struct stage_input *q = input;
-    struct arena scratch = {0};
-    struct stage_program program;
     struct stage_plan *s = ARENA_NEW(c->arena, struct stage_plan);
     (void)err;
     *s = (struct stage_plan){ .compiled = q->compiled.at, .first_layer = q->first_layer, .n_layers = q->n_layers };
@@ -188,9 +186,7 @@ static const void *sum_stage(void *world, const void *input, struct err *err)
     if (training && q->recompute != RECOMPUTE_NONE)
         add_recomputation(q, s, last);
     const struct stage_layers layers = { q->first_layer, q->n_layers, s->n_layers_again, (enum recompute)q->recompute, q->checkpoints.at };
-    stage_program_make(&program, c->graph, &layers, &scratch);
-    stage_moments(s, c->graph, &program, q->timed_only, c->arena);
-    arena_free(&scratch);
+    stage_moments(s, c->graph, compile_stage_program(c, &layers), q->timed_only, c->arena);
     if (training && !(last && s->first_layer == 0))
         add_stash_copies(q, &c->topology->machine->chip, s);
     if (training && q->accumulates)

@@ -26,19 +26,15 @@ static bool lives(const struct stage_walk *w, uint32_t id)
     return role == ROLE_ACTIVATION || role == ROLE_GRADIENT || role == ROLE_WEIGHT_GRADIENT;
 }
 
-/* Bytes of a tensor if every tile held as much of it as the fullest tile. Results are where their plan computed them. */
-static uint64_t lying_bytes(const struct stage_walk *w, uint32_t id)
-{
-    const struct tensor *t = &w->g->tensors[id];
-    return (uint64_t)((double)tensor_bytes(t) * (t->producer_op == NO_ID ? 1 : w->s->compiled->op_plans[t->producer_op]->imbalance));
-}
+static uint64_t lying_bytes(const struct stage_walk *w, uint32_t id) { return w->s->compiled->tensors[id].lying_bytes; }
 
 /* At rest a tensor that only waits for a backward operation counts as even, any other as it lies. */
 static void hold_tensor(struct stage_walk *w, uint32_t id, bool there)
 {
     if (w->there[id] == there || !lives(w, id))
         return;
-    uint64_t bytes = tensor_bytes(&w->g->tensors[id]), at_rest = w->g->tensors[id].read_backward ? bytes : lying_bytes(w, id);
+    const struct tensor_room *room = &w->s->compiled->tensors[id];
+    uint64_t bytes = room->bytes, at_rest = w->g->tensors[id].read_backward ? bytes : room->lying_bytes;
     w->there[id] = there;
     w->live_bytes = there ? w->live_bytes + bytes : w->live_bytes - bytes;
     w->tile_bytes = there ? w->tile_bytes + at_rest : w->tile_bytes - at_rest;
@@ -56,9 +52,9 @@ static uint64_t more_at_work(const struct stage_walk *w, const struct op *op)
         for (uint32_t j = 0; j < k && j < op->n_inputs; j++)
             again |= op->inputs[j] == id;
         if (!again && w->there[id] && w->g->tensors[id].read_backward)
-            bytes += lying_bytes(w, id) - tensor_bytes(&w->g->tensors[id]);
+            bytes += lying_bytes(w, id) - w->s->compiled->tensors[id].bytes;
         else if (w->g->tensors[id].role == ROLE_STATE)
-            bytes += tensor_bytes(&w->g->tensors[id]);
+            bytes += w->s->compiled->tensors[id].bytes;
     }
     return bytes;
 }
@@ -167,12 +163,12 @@ static void walk_task(struct stage_walk *w, const struct stage_program *program,
     for (uint32_t i = 0; i < program->kept.n && task == TASK_BACKWARD; i++)
         if (program->kept_as[i] == KEPT_IN_STASH) {
             w->waits[program->kept.ids[i]] = true;
-            w->waiting_bytes += tensor_bytes(&w->g->tensors[program->kept.ids[i]]);
+            w->waiting_bytes += w->s->compiled->tensors[program->kept.ids[i]].bytes;
         }
     hold_received(w, &program->pass[task], &program->handed[task], a);
     w->received_bytes = w->live_bytes;
     for (uint32_t i = 0; i < program->kept.n && task == TASK_BACKWARD; i++)
-        w->received_bytes -= program->kept_as[i] == KEPT_CARRIED ? tensor_bytes(&w->g->tensors[program->kept.ids[i]]) : 0;
+        w->received_bytes -= program->kept_as[i] == KEPT_CARRIED ? w->s->compiled->tensors[program->kept.ids[i]].bytes : 0;
     for (uint32_t i = 0; i < program->pass[task].ops.n; i++)
         walk_op(w, &program->pass[task], i, task);
 }

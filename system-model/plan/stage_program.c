@@ -220,3 +220,48 @@ void stage_program_make(struct stage_program *out, const struct graph *g, const 
     make_freed(&out->pass[TASK_FORWARD], &m, forward);
     make_freed(&out->pass[TASK_BACKWARD], &m, backward);
 }
+
+/* ---- remembered --------------------------------------------------------------------------------------------- */
+
+static void keep_ids(struct id_list *l, struct arena *a) { l->ids = memcpy(ARENA_ROOM(a, uint32_t, l->n), l->ids, l->n * sizeof *l->ids); }
+
+/* Lists that take no more memory than they need. */
+static const struct stage_program *kept_program_of(const struct stage_program *made, struct arena *a)
+{
+    struct stage_program *out = memcpy(ARENA_NEW(a, struct stage_program), made, sizeof *made);
+    struct id_list *lists[] = { &out->inputs, &out->states, &out->kept, &out->handed[TASK_FORWARD], &out->handed[TASK_BACKWARD] };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        keep_ids(lists[i], a);
+    for (int k = TASK_FORWARD; k <= TASK_BACKWARD; k++) {
+        struct op_sequence *q = &out->pass[k];
+        keep_ids(&q->ops, a);
+        keep_ids(&q->freed, a);
+        q->freed_first = memcpy(ARENA_ROOM(a, uint32_t, q->ops.n + 1), q->freed_first, (q->ops.n + 1) * sizeof *q->freed_first);
+        q->in_place = memcpy(ARENA_ROOM(a, bool, q->ops.n), q->in_place, q->ops.n * sizeof *q->in_place);
+    }
+    out->kept_as = memcpy(ARENA_ROOM(a, enum kept_kind, out->kept.n), out->kept_as, out->kept.n * sizeof *out->kept_as);
+    out->handed_is_kept = memcpy(ARENA_ROOM(a, bool, out->handed[TASK_FORWARD].n), out->handed_is_kept, out->handed[TASK_FORWARD].n * sizeof(bool));
+    return out;
+}
+
+MEMO_INPUT(stage_program_input, struct owned checkpoints; uint32_t first, n, n_again, recompute;);
+
+static const void *make_program(void *world, const void *input, struct err *err)
+{
+    const struct stage_program_input *q = input;
+    const struct stage_layers layers = { q->first, q->n, q->n_again, (enum recompute)q->recompute, q->checkpoints.at };
+    struct compiler *c = world;
+    struct arena scratch = {0};
+    struct stage_program made;
+    (void)err;
+    stage_program_make(&made, c->graph, &layers, &scratch);
+    const struct stage_program *kept = kept_program_of(&made, c->arena);
+    arena_free(&scratch);
+    return kept;
+}
+
+const struct stage_program *compile_stage_program(struct compiler *c, const struct stage_layers *s)
+{
+    const struct stage_program_input q = { { s->checkpoints }, s->first, s->n, s->n_again, s->recompute };
+    return memo_get(&c->memo, make_program, &q, sizeof q, NULL).at;
+}
