@@ -30,15 +30,16 @@ MEMO_INPUT(update_terms,
     uint32_t streams, in_series, remote_together, rearrange_before_reduce, clip_norm, all_reduce_method, each_replica, unfolded, has_faults;
     uint32_t work, work_without_norms, norms, n_moments;
 );
-/* A tensor of the update, or several that are alike; the layers of a stage. */
+/* A tensor of the update, or several that are alike; the layers of a stage; an IPU with its stages; a replica with all of them. */
 MEMO_INPUT(steps_input, struct owned terms; uint64_t n_elements, has_norms; uint32_t ipu, type;);
 MEMO_INPUT(stage_place, uint32_t ipu, first_layer, n_layers;);
+MEMO_INPUT(ipu_update_input, struct owned terms, places; uint32_t ipu, n_places;);
 MEMO_INPUT(update_input, struct owned terms, places; uint64_t n_stages;);
 
 struct update_builder {
     const struct update_terms *q;
     struct owned terms;                 /* the same */
-    const struct stage_place *places; size_t n_stages;
+    const struct stage_place *places; size_t n_places;  /* of one IPU */
     struct update_program u;
     struct compiler *c;
     struct arena *a;                    /* for the chains while there may be more */
@@ -305,26 +306,26 @@ static int by_ipu_and_size(const void *a, const void *b)
     return x->type != y->type ? (int)x->type - (int)y->type : x->has_norms - y->has_norms;
 }
 
-static uint32_t ipu_of_layer(const struct update_builder *b, uint32_t layer_id)
+static bool holds_layer_here(const struct update_builder *b, uint32_t layer_id)
 {
-    size_t s = 0;
-    while (s + 1 < b->n_stages && layer_id >= b->places[s].first_layer + b->places[s].n_layers)
-        s++;
-    return b->places[s].ipu;
+    for (const struct stage_place *p = b->places; p < b->places + b->n_places; p++)
+        if (layer_id >= p->first_layer && layer_id < p->first_layer + p->n_layers)
+            return true;
+    return false;
 }
 
 /* A weight read on another IPU than its own has a copy there, which is reduced and updated as a tensor of its own. */
-static void list_tensors(struct update_builder *b)
+static void list_tensors(struct update_builder *b, uint32_t ipu)
 {
     const struct graph *g = b->c->graph;
     for (uint32_t i = 0; i < b->c->n_weights; i++) {
         const struct tensor *t = &g->tensors[b->c->weights[i]];
-        add_tensor(b, t, ipu_of_layer(b, t->layer_id));
+        if (holds_layer_here(b, t->layer_id))
+            add_tensor(b, t, ipu);
     }
     for (size_t i = 0; i < b->c->n_tied; i++) {
         const struct tensor *t = &g->tensors[b->c->tied[i].tensor_id];
-        uint32_t ipu = ipu_of_layer(b, b->c->tied[i].layer_id);
-        if (ipu != ipu_of_layer(b, t->layer_id))
+        if (holds_layer_here(b, b->c->tied[i].layer_id) && !holds_layer_here(b, t->layer_id))
             add_tensor(b, t, ipu);
     }
     sort_items(b->u.chains, b->u.n_chains, sizeof *b->u.chains, by_ipu_and_size);
@@ -335,43 +336,48 @@ static void list_tensors(struct update_builder *b)
 struct merged { double bytes, sharded_bytes; uint32_t n_sharded, n_sharded_norms, n_norms; uint64_t norm_elements; enum data_type norm_type; };
 
 /* The merged bytes of the IPUs of a replica behind one port to other domains, the mean of an IPU; of the port with most. */
-static double merged_behind_port(const struct update_builder *b, bool sharded)
+static double merged_behind_port(const struct update_builder *b, const struct update_program *const *of_ipus, bool sharded)
 {
     uint32_t width = b->q->ipus_per_replica, n = min_u32(width, b->c->topology->ipus_per_hub);
-    double *sums = ARENA_ARRAY(b->a, double, ceil_div(width, n)), most = 0;
-    for (uint32_t i = 0; i < b->u.n_chains; i++) {
-        const struct update_chain *c = &b->u.chains[i];
-        double bytes = (double)(c->n_elements * data_type_bytes(c->type)) / (c->steps->sharded ? b->q->shard : 1);
-        if (c->ipu != ALL_IPUS && c->steps->sharded == sharded && is_merged(b, bytes))
-            most = fmax(most, sums[c->ipu / n] += c->n_tensors * bytes / n);
+    double sum = 0, most = 0;
+    for (uint32_t ipu = 0; ipu < width; ipu++) {
+        sum = ipu % n ? sum : 0;
+        for (const struct update_chain *c = of_ipus[ipu]->chains; c < of_ipus[ipu]->chains + of_ipus[ipu]->n_chains; c++) {
+            double bytes = (double)(c->n_elements * data_type_bytes(c->type)) / (c->steps->sharded ? b->q->shard : 1);
+            if (c->steps->sharded == sharded && is_merged(b, bytes))
+                most = fmax(most, sum += c->n_tensors * bytes / n);
+        }
     }
     return most;
 }
 
-static struct merged largest_merged(const struct update_builder *b)
+static void add_to_merged(struct merged *m, const struct update_builder *b, const struct update_chain *c)
 {
-    struct merged most = { .norm_type = TYPE_FP16 }, of_ipu = {0};
-    uint32_t ipu = ALL_IPUS;            /* before the first chain */
-    for (uint32_t i = 0; i < b->u.n_chains; i++) {
-        const struct update_chain *c = &b->u.chains[i];
-        if (c->ipu != ipu)
-            of_ipu = (struct merged){0};
-        ipu = c->ipu;
-        double bytes = (double)(c->n_elements * data_type_bytes(c->type)), moved = c->steps->sharded ? bytes / b->q->shard : bytes;
-        if (is_merged(b, moved))
-            *(c->steps->sharded ? &of_ipu.sharded_bytes : &of_ipu.bytes) += c->n_tensors * bytes;
-        uint32_t n_norms = c->has_norms ? c->n_tensors : 0;
-        of_ipu.n_norms += n_norms;
-        of_ipu.n_sharded_norms += c->steps->sharded ? n_norms : 0;
-        of_ipu.norm_elements += n_norms * (c->steps->sharded ? ceil_div(c->n_elements, b->q->shard) : c->n_elements);
-        of_ipu.n_sharded += c->steps->sharded ? c->n_tensors : 0;
-        most.bytes = fmax(most.bytes, of_ipu.bytes);
-        most.sharded_bytes = fmax(most.sharded_bytes, of_ipu.sharded_bytes);
-        most.n_sharded = max_u32(most.n_sharded, of_ipu.n_sharded);
-        most.n_norms = max_u32(most.n_norms, of_ipu.n_norms);
-        most.n_sharded_norms = max_u32(most.n_sharded_norms, of_ipu.n_sharded_norms);
-        most.norm_elements = max_u64(most.norm_elements, of_ipu.norm_elements);
-        most.norm_type = c->has_norms && data_type_bytes(c->type) > data_type_bytes(most.norm_type) ? c->type : most.norm_type;
+    double bytes = (double)(c->n_elements * data_type_bytes(c->type)), moved = c->steps->sharded ? bytes / b->q->shard : bytes;
+    uint32_t n_norms = c->has_norms ? c->n_tensors : 0;
+    if (is_merged(b, moved))
+        *(c->steps->sharded ? &m->sharded_bytes : &m->bytes) += c->n_tensors * bytes;
+    m->n_norms += n_norms;
+    m->n_sharded_norms += c->steps->sharded ? n_norms : 0;
+    m->norm_elements += n_norms * (c->steps->sharded ? ceil_div(c->n_elements, b->q->shard) : c->n_elements);
+    m->n_sharded += c->steps->sharded ? c->n_tensors : 0;
+    m->norm_type = c->has_norms && data_type_bytes(c->type) > data_type_bytes(m->norm_type) ? c->type : m->norm_type;
+}
+
+static struct merged largest_merged(const struct update_builder *b, const struct update_program *const *of_ipus)
+{
+    struct merged most = { .norm_type = TYPE_FP16 };
+    for (uint32_t ipu = 0; ipu < b->q->ipus_per_replica; ipu++) {
+        struct merged here = { .norm_type = TYPE_FP16 };
+        for (uint32_t i = 0; i < of_ipus[ipu]->n_chains; i++)
+            add_to_merged(&here, b, &of_ipus[ipu]->chains[i]);
+        most.bytes = fmax(most.bytes, here.bytes);
+        most.sharded_bytes = fmax(most.sharded_bytes, here.sharded_bytes);
+        most.n_sharded = max_u32(most.n_sharded, here.n_sharded);
+        most.n_norms = max_u32(most.n_norms, here.n_norms);
+        most.n_sharded_norms = max_u32(most.n_sharded_norms, here.n_sharded_norms);
+        most.norm_elements = max_u64(most.norm_elements, here.norm_elements);
+        most.norm_type = data_type_bytes(here.norm_type) > data_type_bytes(most.norm_type) ? here.norm_type : most.norm_type;
     }
     return most;
 }
@@ -407,15 +413,15 @@ static void merge_norms(struct update_builder *b, const struct merged *most)
 
 /* Adds the collectives of all IPUs at once: all-reduces of gradients, of shards between pods, of shards' squares for the global norm, and of
  * norms, each merged in buffers. */
-static bool merge_collectives(struct update_builder *b)
+static bool merge_collectives(struct update_builder *b, const struct update_program *const *of_ipus)
 {
     const struct update_terms *o = b->q;
-    struct merged most = largest_merged(b);
+    struct merged most = largest_merged(b, of_ipus);
     merge_norms(b, &most);
     double words = is_merged(b, WORD_BYTES) ? WORD_BYTES : 0, squares = words * most.n_sharded, norms = 2 * words * most.n_sharded_norms;
-    return add_merged(b, UPDATE_REDUCE, "gradients", over(b, ALL_IPUS, o->n_replicas, 1, 1), most.bytes, merged_behind_port(b, false), o->merge_buffer_bytes)
+    return add_merged(b, UPDATE_REDUCE, "gradients", over(b, ALL_IPUS, o->n_replicas, 1, 1), most.bytes, merged_behind_port(b, of_ipus, false), o->merge_buffer_bytes)
         && add_merged(b, UPDATE_REDUCE_PODS, "shards", over(b, ALL_IPUS, b->n_pods, b->q->shard, b->q->shard), most.sharded_bytes / b->q->shard,
-                      merged_behind_port(b, true), o->merge_buffer_bytes)
+                      merged_behind_port(b, of_ipus, true), o->merge_buffer_bytes)
         && (!o->clip_norm || add_merged(b, UPDATE_CLIP, "squares", over_shard(b, ALL_IPUS), squares, squares, o->merge_buffer_bytes))
         && add_merged(b, UPDATE_NORMS, "norms", over_shard(b, ALL_IPUS), norms, norms, o->merge_buffer_bytes);
 }
@@ -447,13 +453,58 @@ static const struct update_program *kept_program(const struct update_program *u,
     struct update_program *out = ARENA_NEW(a, struct update_program);
     *out = *u;
     out->cap_chains = u->n_chains;
-    out->chains = ARENA_ARRAY(a, struct update_chain, u->n_chains);
-    for (uint32_t i = 0; i < u->n_chains; i++)
-        out->chains[i] = u->chains[i];
+    out->chains = memcpy(ARENA_ROOM(a, struct update_chain, u->n_chains), u->chains, u->n_chains * sizeof *u->chains);
     update_sum_cycles(out, a);
     return out;
 }
 
+/* The chains of one IPU, without merged ones, as a program. */
+static const void *make_ipu_update(void *world, const void *input, struct err *err)
+{
+    struct compiler *c = world;
+    const struct ipu_update_input *q = input;
+    struct arena scratch = {0};
+    struct update_builder b;
+    update_start(&b, q->terms, c, err);
+    b.places = q->places.at;
+    b.n_places = q->n_places;
+    b.a = &scratch;
+    list_tensors(&b, q->ipu);
+    bool good = true;
+    for (uint32_t i = 0; i < b.u.n_chains && good; i++)
+        good = fill_chain(&b, &b.u.chains[i]);
+    const void *out = good ? kept_program(&b.u, c->arena) : NULL;
+    arena_free(&scratch);
+    return out;
+}
+
+static const struct update_program *ipu_update(const struct update_builder *b, const struct update_input *of, uint32_t ipu)
+{
+    const struct stage_place *all = of->places.at;
+    struct stage_place here[MAX_STAGES];
+    uint32_t n = 0;
+    for (uint64_t s = 0; s < of->n_stages; s++)
+        if (all[s].ipu == ipu)
+            here[n++] = all[s];
+    const struct ipu_update_input q = { of->terms, memo_own(&b->c->memo, here, n * sizeof *here), ipu, n };
+    return memo_get(&b->c->memo, make_ipu_update, &q, sizeof q, b->err).at;
+}
+
+/* Appends a program's chains and parts. */
+static void append_program(struct update_program *u, const struct update_program *more)
+{
+    for (uint32_t i = 0; i < more->n_parts; i++) {
+        struct update_part *part = &u->parts[u->n_parts++];
+        *part = more->parts[i];
+        part->first += u->n_chains;
+        part->end += u->n_chains;
+    }
+    if (more->n_chains)
+        memcpy(u->chains + u->n_chains, more->chains, more->n_chains * sizeof *more->chains);
+    u->n_chains += more->n_chains;
+}
+
+/* Merged chains first, then IPU by IPU. */
 static const void *make_update(void *world, const void *input, struct err *err)
 {
     struct compiler *c = world;
@@ -461,17 +512,29 @@ static const void *make_update(void *world, const void *input, struct err *err)
     struct arena scratch = {0};
     struct update_builder b;
     update_start(&b, q->terms, c, err);
-    b.places = q->places.at;
-    b.n_stages = q->n_stages;
     b.a = &scratch;
-    list_tensors(&b);
+    uint32_t width = b.q->ipus_per_replica, n_chains = 0, n_parts = 0, n = 0;
+    const struct update_program **of_ipus = ARENA_ARRAY(&scratch, const struct update_program *, width);
     bool good = true;
-    for (uint32_t i = 0; i < b.u.n_chains && good; i++)
-        good = fill_chain(&b, &b.u.chains[i]);
-    good = good && merge_collectives(&b);
-    if (good)
+    for (; n < width && good; n++) {
+        of_ipus[n] = ipu_update(&b, q, n);
+        good = of_ipus[n];
+        n_chains += good ? of_ipus[n]->n_chains : 0;
+        n_parts += good ? of_ipus[n]->n_parts : 0;
+    }
+    good = good && merge_collectives(&b, of_ipus);
+    struct update_program *out = NULL;
+    if (good) {
         sort_items(b.u.chains, b.u.n_chains, sizeof *b.u.chains, by_ipu_and_size);
-    const void *out = good ? kept_program(&b.u, c->plans.arena) : NULL;
+        update_sum_cycles(&b.u, &scratch);
+        out = ARENA_NEW(c->plans.arena, struct update_program);
+        out->in_series = b.u.in_series;
+        out->chains = ARENA_ROOM(c->plans.arena, struct update_chain, n_chains + b.u.n_chains);
+        out->parts = ARENA_ROOM(c->plans.arena, struct update_part, n_parts + b.u.n_parts);
+        append_program(out, &b.u);
+        for (uint32_t i = 0; i < width; i++)
+            append_program(out, of_ipus[i]);
+    }
     arena_free(&scratch);
     return out;
 }
