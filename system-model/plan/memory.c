@@ -32,12 +32,12 @@ const char *const memory_category_names[N_MEMORY_CATEGORIES] = {
     [MEMORY_CONTROL_CODE] = "control code", [MEMORY_EXCHANGE_CODE] = "exchange code", [MEMORY_STACK] = "stack",
 };
 
-/* All that memory depends on, apart from the chip. stages, by stage, are the placement's, with their stash depths apart; chains are the update's. */
+/* All that memory depends on, apart from the chip. stages, by stage, are the placement's, with their stash depths apart; parts are the update's. */
 MEMO_INPUT(memory_input,
-    struct owned stages, stash_depths, chains;
+    struct owned stages, stash_depths, parts;
     double state_bytes_per_param;
     uint64_t offloaded_elements, n_stages;
-    uint32_t n_chains, n_ipus, shard, schedule, stash_type, io_tiles, outlining, training, keeps_gradients, streams, optimizer_work, n_moments;
+    uint32_t n_parts, n_ipus, shard, schedule, stash_type, io_tiles, outlining, training, keeps_gradients, streams, optimizer_work, n_moments;
 );
 
 enum { WEIGHT_GRAIN_BYTES = 256, ACTIVATION_GRAIN_BYTES = 128 };
@@ -159,24 +159,33 @@ static void add_io_tiles(struct tile_memory *m, const struct memory_input *q, co
     m->bytes[MEMORY_EXCHANGE_CODE] += exchange_code_bytes(1, ceil_div(received_bytes, MOVED_PIECE_BYTES));
 }
 
-/* The program of an IPU while its bytes are counted. A work's codelet is there once. */
-struct tile_code { const struct memory_input *q; struct compiler *c; uint64_t n_tiles; struct program_bytes bytes; bool has_codelet[N_VECTOR_WORKS]; };
+/* What the weight update of one IPU takes besides weights and their state: its code, the tensors that a chain makes for a while, and state that
+ * add_stage() does not count. Merged chains, which have no work on tensors, are a part of their own. */
+struct update_bytes { struct program_bytes code; double most_buffer_bytes; uint64_t more_state_bytes; };
 
-/* Adds the code of work on a weight tensor, which is called so many times. */
-static void add_weight_work(struct tile_code *t, const struct update_chain *chain, enum vector_work work, uint64_t n_calls)
+MEMO_INPUT(update_bytes_input,
+    struct owned chains;
+    double state_bytes_per_param;
+    uint64_t n_chains, offloaded_elements, n_tiles, work_tiles;         /* work_tiles: those of the first stage */
+    uint32_t shard, streams, training, keeps_gradients, optimizer_work, n_moments;
+);
+
+struct update_count { const struct update_bytes_input *q; struct compiler *c; struct update_bytes *out; bool has_codelet[N_VECTOR_WORKS]; };
+
+/* Adds the code of work on a weight tensor, which is called so many times. A work's codelet is there once. */
+static void add_weight_work(struct update_count *t, const struct update_chain *chain, enum vector_work work, uint64_t n_calls)
 {
-    const struct memory_input *q = t->q;
-    const struct stage_plan *stages = q->stages.at;
-    double moment_bytes = q->n_moments ? q->state_bytes_per_param / q->n_moments : 0;
-    const struct op_plan *plan = compile_vector_work(t->c, work, chain->n_elements, chain->type, moment_bytes, &stages[0].compiled->options);
-    t->bytes.vertex_code += t->has_codelet[work] ? 0 : vector_work_codelet_bytes(work);
+    const struct op_plan_options opt = { .n_tiles = t->q->work_tiles };
+    double moment_bytes = t->q->n_moments ? t->q->state_bytes_per_param / t->q->n_moments : 0;
+    const struct op_plan *plan = compile_vector_work(t->c, work, chain->n_elements, chain->type, moment_bytes, &opt);
+    t->out->code.vertex_code += t->has_codelet[work] ? 0 : vector_work_codelet_bytes(work);
     t->has_codelet[work] = true;
-    program_bytes_add(&t->bytes, &plan->code, n_calls);
+    program_bytes_add(&t->out->code, &plan->code, n_calls);
 }
 
 /* A chain's collectives, its accesses to streaming memory and the work around them. A transfer counts as one exchange of all that a tile receives.
  * Steps of a chain are called together, so that the optimizer's call is the only one. */
-static void add_update_step(struct tile_code *t, const struct update_chain *chain, const struct update_op *op)
+static void add_update_step(struct update_count *t, const struct update_chain *chain, const struct update_op *op)
 {
     static const struct { enum vector_work works[2]; uint32_t n; } made_of[N_UPDATE_KINDS] = {
         [UPDATE_ZERO] = { { WORK_ZERO }, 1 }, [UPDATE_REARRANGE] = { { WORK_REARRANGE }, 1 }, [UPDATE_COPY_BACK] = { { WORK_REARRANGE }, 1 },
@@ -185,23 +194,87 @@ static void add_update_step(struct tile_code *t, const struct update_chain *chai
     for (uint32_t i = 0; i < made_of[op->kind].n && chain->ipu != ALL_IPUS; i++)
         add_weight_work(t, chain, made_of[op->kind].works[i], 1);
     if (!op->on_tiles && !made_of[op->kind].n)
-        t->bytes.exchange_code += exchange_code_bytes(1, ceil_div((uint64_t)op->bytes, t->n_tiles * MOVED_PIECE_BYTES));
+        t->out->code.exchange_code += exchange_code_bytes(1, ceil_div((uint64_t)op->bytes, t->q->n_tiles * MOVED_PIECE_BYTES));
 }
 
-static void add_update(struct tile_code *t, uint32_t ipu)
+/* The tensors that the steps of a chain make for a while: one in the collective's layout, and moments from streaming memory. */
+static double update_buffer_bytes(const struct update_chain *c)
 {
-    const struct update_chain *chains = t->q->chains.at;
-    for (uint32_t i = 0; i < t->q->n_chains; i++) {
-        const struct update_chain *chain = &chains[i];
-        if (chain->ipu != ipu && chain->ipu != ALL_IPUS)
-            continue;
-        for (uint32_t k = 0; k < chain->steps->n_ops; k++)
-            add_update_step(t, chain, &chain->steps->ops[k]);
-        if (chain->ipu == ipu && t->q->training)
-            add_weight_work(t, chain, (enum vector_work)t->q->optimizer_work, chain->n_tensors);
-        if (chain->ipu == ipu && t->q->keeps_gradients)
-            add_weight_work(t, chain, WORK_ACCUMULATE, chain->n_tensors);
+    double copy_bytes = 0, loaded_bytes = 0;
+    for (uint32_t i = 0; i < c->steps->n_ops; i++) {
+        const struct update_op *op = &c->steps->ops[i];
+        if (op->kind == UPDATE_ZERO || op->kind == UPDATE_REARRANGE || op->kind == UPDATE_COPY_BACK)
+            copy_bytes = fmax(copy_bytes, op->bytes);
+        else if (op->kind == UPDATE_LOAD)
+            loaded_bytes = op->bytes;
     }
+    return copy_bytes + loaded_bytes;
+}
+
+/* Optimizer state that add_stage() does not count, in elements. Small tensors are not sharded, so the rest of their state is here too; nor are they
+ * streamed. */
+static double more_elements(const struct update_bytes_input *q, const struct update_chain *c)
+{
+    double all = (double)c->n_tensors * (double)c->n_elements, part = all / q->shard;
+    if (c->ipu == ALL_IPUS || (q->streams && c->n_elements >= q->offloaded_elements))
+        return 0;
+    return (c->steps->sharded ? part : all) - (q->streams ? 0 : part);
+}
+
+static const void *count_update(void *world, const void *input, struct err *err)
+{
+    const struct update_bytes_input *q = input;
+    struct compiler *c = world;
+    struct update_bytes *out = ARENA_NEW(c->arena, struct update_bytes);
+    struct update_count t = { q, c, out, { false } };
+    const struct update_chain *chains = q->chains.at;
+    double more = 0;
+    (void)err;
+    for (const struct update_chain *chain = chains; chain < chains + q->n_chains; chain++) {
+        for (uint32_t k = 0; k < chain->steps->n_ops; k++)
+            add_update_step(&t, chain, &chain->steps->ops[k]);
+        if (chain->ipu != ALL_IPUS && q->training)
+            add_weight_work(&t, chain, (enum vector_work)q->optimizer_work, chain->n_tensors);
+        if (chain->ipu != ALL_IPUS && q->keeps_gradients)
+            add_weight_work(&t, chain, WORK_ACCUMULATE, chain->n_tensors);
+        out->most_buffer_bytes = fmax(out->most_buffer_bytes, update_buffer_bytes(chain));
+        more += more_elements(q, chain);
+    }
+    out->more_state_bytes = (uint64_t)(more * q->state_bytes_per_param);
+    return out;
+}
+
+static struct update_bytes update_part_bytes(const struct memory_input *q, struct compiler *c, const struct update_part *part, uint64_t n_tiles)
+{
+    const struct stage_plan *stages = q->stages.at;
+    const struct update_bytes_input of_part = {
+        .chains = { part->chains }, .n_chains = part->end - part->first, .state_bytes_per_param = q->state_bytes_per_param,
+        .offloaded_elements = q->offloaded_elements, .n_tiles = n_tiles, .work_tiles = stages[0].compiled->options.n_tiles, .shard = q->shard,
+        .streams = q->streams, .training = q->training, .keeps_gradients = q->keeps_gradients, .optimizer_work = q->optimizer_work,
+        .n_moments = q->n_moments,
+    };
+    if (part->ipu != ALL_IPUS)
+        return *(const struct update_bytes *)memo_get(&c->memo, count_update, &of_part, sizeof of_part, NULL).at;
+    return *(const struct update_bytes *)memo_get(&c->plans, count_update, &of_part, sizeof of_part, NULL).at;
+}
+
+/* Adds up the parts of an IPU and the merged ones. */
+static struct update_bytes update_bytes(const struct memory_input *q, struct compiler *c, uint32_t ipu, uint64_t n_tiles)
+{
+    const struct update_part *parts = q->parts.at;
+    struct update_bytes sum = {0};
+    for (uint32_t i = 0; i < q->n_parts; i++) {
+        if (parts[i].ipu != ipu && parts[i].ipu != ALL_IPUS)
+            continue;
+        const struct update_bytes part = update_part_bytes(q, c, &parts[i], n_tiles);
+        sum.code.vertex_code += part.code.vertex_code;
+        sum.code.vertex_state += part.code.vertex_state;
+        sum.code.control_code += part.code.control_code;
+        sum.code.exchange_code += part.code.exchange_code;
+        sum.most_buffer_bytes = fmax(sum.most_buffer_bytes, part.most_buffer_bytes);
+        sum.more_state_bytes += part.more_state_bytes;
+    }
+    return sum;
 }
 
 /* The code by which the stages of an IPU receive: an exchange from other IPUs in each direction, and the pieces of the input, unless I/O tiles have it. */
@@ -221,55 +294,18 @@ static uint64_t received_code_bytes(const struct memory_input *q, uint32_t ipu, 
 }
 
 /* The program of the layers on an IPU and of the weight update, with what every program has. */
-static void add_program(struct tile_memory *m, const struct memory_input *q, struct compiler *c, uint32_t ipu, bool has_streams, uint64_t n_tiles)
+static void add_program(struct tile_memory *m, const struct memory_input *q, struct compiler *c, uint32_t ipu, const struct program_bytes *update,
+                        bool has_streams, uint64_t n_tiles)
 {
     struct layer_range ranges[MAX_STAGES];
     uint32_t n_ranges = ipu_layers(ranges, q->stages.at, (uint32_t)q->n_stages, ipu);
-    struct tile_code code = { q, c, n_tiles, compile_program(c, ranges, n_ranges, q->outlining == OUTLINING_YES), { false } };
-    add_update(&code, ipu);
-    m->bytes[MEMORY_VERTEX_CODE] = EMPTY_VERTEX_CODE_BYTES + code.bytes.vertex_code;
-    m->bytes[MEMORY_VERTEX_STATE] = code.bytes.vertex_state;
-    m->bytes[MEMORY_CONTROL_CODE] = EMPTY_CONTROL_BYTES + code.bytes.control_code;
-    m->bytes[MEMORY_EXCHANGE_CODE] = (has_streams ? HOST_EXCHANGE_BYTES : 0) + code.bytes.exchange_code + received_code_bytes(q, ipu, n_tiles);
+    const struct program_bytes layers = compile_program(c, ranges, n_ranges, q->outlining == OUTLINING_YES);
+    m->bytes[MEMORY_VERTEX_CODE] = EMPTY_VERTEX_CODE_BYTES + layers.vertex_code + update->vertex_code;
+    m->bytes[MEMORY_VERTEX_STATE] = layers.vertex_state + update->vertex_state;
+    m->bytes[MEMORY_CONTROL_CODE] = EMPTY_CONTROL_BYTES + layers.control_code + update->control_code;
+    m->bytes[MEMORY_EXCHANGE_CODE] = (has_streams ? HOST_EXCHANGE_BYTES : 0) + layers.exchange_code + update->exchange_code
+                                   + received_code_bytes(q, ipu, n_tiles);
     m->bytes[MEMORY_STACK] = STACK_BYTES;
-}
-
-/* The tensors that the steps of a chain make for a while: one in the collective's layout, and moments from streaming memory. */
-static double update_buffer_bytes(const struct update_chain *c)
-{
-    double copy_bytes = 0, loaded_bytes = 0;
-    for (uint32_t i = 0; i < c->steps->n_ops; i++) {
-        const struct update_op *op = &c->steps->ops[i];
-        if (op->kind == UPDATE_ZERO || op->kind == UPDATE_REARRANGE || op->kind == UPDATE_COPY_BACK)
-            copy_bytes = fmax(copy_bytes, op->bytes);
-        else if (op->kind == UPDATE_LOAD)
-            loaded_bytes = op->bytes;
-    }
-    return copy_bytes + loaded_bytes;
-}
-
-static struct moment update_moment(const struct memory_input *q, uint32_t ipu, uint64_t n_tiles)
-{
-    const struct update_chain *chains = q->chains.at;
-    double most_bytes = 0;
-    for (uint32_t i = 0; i < q->n_chains; i++)
-        if (chains[i].ipu == ipu || chains[i].ipu == ALL_IPUS)
-            most_bytes = fmax(most_bytes, update_buffer_bytes(&chains[i]));
-    return (struct moment){ .temporaries = spread_over_tiles((uint64_t)most_bytes, n_tiles, WEIGHT_GRAIN_BYTES) };
-}
-
-/* Optimizer state that add_stage() does not count. Small tensors are not sharded, so the rest of their state is here too; nor are they streamed. */
-static uint64_t more_state_bytes(const struct memory_input *q, uint32_t ipu)
-{
-    const struct update_chain *chains = q->chains.at;
-    double n = 0;
-    for (uint32_t i = 0; i < q->n_chains; i++) {
-        const struct update_chain *c = &chains[i];
-        double all = (double)c->n_tensors * (double)c->n_elements, part = all / q->shard;
-        if (c->ipu == ipu && !(q->streams && c->n_elements >= q->offloaded_elements))
-            n += (c->steps->sharded ? part : all) - (q->streams ? 0 : part);
-    }
-    return (uint64_t)(n * q->state_bytes_per_param);
 }
 
 static void count_ipu(struct tile_memory *m, const struct memory_input *q, struct compiler *c, uint32_t ipu)
@@ -286,12 +322,13 @@ static void count_ipu(struct tile_memory *m, const struct memory_input *q, struc
             tiles = stages[s].compiled->options.n_tiles;
             interleaved_bytes = max_u64(interleaved_bytes, most_interleaved_bytes(&stages[s]));
         }
-    m->bytes[MEMORY_OPTIMIZER] += spread_over_tiles(more_state_bytes(q, ipu), tiles, WEIGHT_GRAIN_BYTES);
-    keep_worst(&worst_here, update_moment(q, ipu, tiles));
+    const struct update_bytes update = update_bytes(q, c, ipu, tiles);
+    m->bytes[MEMORY_OPTIMIZER] += spread_over_tiles(update.more_state_bytes, tiles, WEIGHT_GRAIN_BYTES);
+    keep_worst(&worst_here, (struct moment){ .temporaries = spread_over_tiles((uint64_t)update.most_buffer_bytes, tiles, WEIGHT_GRAIN_BYTES) });
     m->bytes[MEMORY_ACTIVATIONS] = worst_here.activations;
     m->bytes[MEMORY_TEMPORARIES] = worst_here.temporaries;
     m->bytes[MEMORY_GAPS] = (uint64_t)(chip->memory_gaps_share * (double)(worst_here.activations + worst_here.temporaries));
-    add_program(m, q, c, ipu, arriving_bytes > 0, tiles);
+    add_program(m, q, c, ipu, &update.code, arriving_bytes > 0, tiles);
     if (q->io_tiles)
         add_io_tiles(m, q, chip, arriving_bytes + leaving_bytes);
     for (int r = 0; r < N_MEMORY_CATEGORIES; r++)
@@ -318,13 +355,13 @@ static uint64_t needed_bytes(const struct tile_memory *m, uint64_t capacity)
     return m->end_bytes > capacity ? m->end_bytes : m->total_bytes;
 }
 
-/* The plan's input, except for what only the memo can own: stages and chains may be made by hand, and depths are the caller's. */
+/* The plan's input, except for what only the memo can own: stages and parts may be made by hand, and depths are the caller's. */
 static struct memory_input memory_input_of(const struct plan *p, struct owned stash_depths)
 {
     const struct plan_request *o = &p->request;
     return (struct memory_input){
         .stages = { p->placed ? p->placed : p->stages }, .n_stages = p->n_stages, .stash_depths = stash_depths,
-        .chains = { p->update.chains }, .n_chains = p->update.n_chains, .n_ipus = o->ipus_per_replica, .shard = plan_shard_replicas(p),
+        .parts = { p->update.parts }, .n_parts = p->update.n_parts, .n_ipus = o->ipus_per_replica, .shard = plan_shard_replicas(p),
         .schedule = o->schedule, .stash_type = o->stash_type, .io_tiles = o->io_tiles, .outlining = o->outlining, .training = o->training,
         .keeps_gradients = plan_keeps_gradients(o), .streams = o->state.place == OPTIMIZER_STREAMING,
         .offloaded_elements = o->program.offloaded_elements, .state_bytes_per_param = o->optimizer.state_bytes_per_param,

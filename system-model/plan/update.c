@@ -439,7 +439,7 @@ void update_sum_cycles(struct update_program *u, struct arena *a)
     for (uint32_t i = 0; i < u->n_chains; i++) {
         const struct update_chain *c = &u->chains[i];
         if (starts_part(c, i == 0))
-            u->parts[u->n_parts++] = (struct update_part){ .first = i, .ipu = c->ipu };
+            u->parts[u->n_parts++] = (struct update_part){ .first = i, .ipu = c->ipu, .chains = c };
         struct update_part *part = &u->parts[u->n_parts - 1];
         part->end = i + 1;
         part->n_cycles += c->n_tensors * c->steps->n_cycles;
@@ -532,6 +532,8 @@ static const void *make_update(void *world, const void *input, struct err *err)
         out->chains = ARENA_ROOM(c->plans.arena, struct update_chain, n_chains + b.u.n_chains);
         out->parts = ARENA_ROOM(c->plans.arena, struct update_part, n_parts + b.u.n_parts);
         append_program(out, &b.u);
+        for (uint32_t i = 0; i < out->n_parts; i++)
+            out->parts[i].chains = out->chains + out->parts[i].first;
         for (uint32_t i = 0; i < width; i++)
             append_program(out, of_ipus[i]);
     }

@@ -53,8 +53,8 @@ struct update_chain {
     const struct update_steps *steps;
 };
 
-/* Chains first to end: all of one IPU, or a merged one; with what they take together. */
-struct update_part { uint32_t first, end, ipu; uint64_t n_cycles; struct cycles cycles; };
+/* Chains first to end of a program: all of one IPU, or a merged one; the memo's own array of them; what they take together. */
+struct update_part { uint32_t first, end, ipu; const struct update_chain *chains; uint64_t n_cycles; struct cycles cycles; };
 
 struct update_program {
     struct update_chain *chains; uint32_t n_chains; size_t cap_chains;
