@@ -145,3 +145,22 @@ uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind
     }
     return sum;
 }
+
+static bool starts_part(const struct update_chain *c, bool first) { return first || c->ipu != c[-1].ipu || c->ipu == ALL_IPUS; }
+
+void update_sum_cycles(struct update_program *u, struct arena *a)
+{
+    uint32_t n_parts = 0;
+    for (uint32_t i = 0; i < u->n_chains; i++)
+        n_parts += starts_part(&u->chains[i], i == 0);
+    u->parts = ARENA_ARRAY(a, struct update_part, n_parts);
+    for (uint32_t i = 0; i < u->n_chains; i++) {
+        const struct update_chain *c = &u->chains[i];
+        if (starts_part(c, i == 0))
+            u->parts[u->n_parts++] = (struct update_part){ .first = i, .ipu = c->ipu, .chains = c };
+        struct update_part *part = &u->parts[u->n_parts - 1];
+        part->end = i + 1;
+        part->n_cycles += c->n_tensors * c->steps->n_cycles;
+        cycles_add(&part->cycles, &c->steps->cycles, c->n_tensors);
+    }
+}

@@ -223,7 +223,7 @@ void stage_program_make(struct stage_program *out, const struct graph *g, const 
 
 /* ---- remembered --------------------------------------------------------------------------------------------- */
 
-static void keep_ids(struct id_list *l, struct arena *a) { l->ids = memcpy(ARENA_ROOM(a, uint32_t, l->n), l->ids, l->n * sizeof *l->ids); }
+static void trim_ids(struct id_list *l, struct arena *a) { l->ids = memcpy(ARENA_ROOM(a, uint32_t, l->n), l->ids, l->n * sizeof *l->ids); }
 
 /* Lists that take no more memory than they need. */
 static const struct stage_program *kept_program_of(const struct stage_program *made, struct arena *a)
@@ -231,11 +231,11 @@ static const struct stage_program *kept_program_of(const struct stage_program *m
     struct stage_program *out = memcpy(ARENA_NEW(a, struct stage_program), made, sizeof *made);
     struct id_list *lists[] = { &out->inputs, &out->states, &out->kept, &out->handed[TASK_FORWARD], &out->handed[TASK_BACKWARD] };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        keep_ids(lists[i], a);
+        trim_ids(lists[i], a);
     for (int k = TASK_FORWARD; k <= TASK_BACKWARD; k++) {
         struct op_sequence *q = &out->pass[k];
-        keep_ids(&q->ops, a);
-        keep_ids(&q->freed, a);
+        trim_ids(&q->ops, a);
+        trim_ids(&q->freed, a);
         q->freed_first = memcpy(ARENA_ROOM(a, uint32_t, q->ops.n + 1), q->freed_first, (q->ops.n + 1) * sizeof *q->freed_first);
         q->in_place = memcpy(ARENA_ROOM(a, bool, q->ops.n), q->in_place, q->ops.n * sizeof *q->in_place);
     }

@@ -39,7 +39,7 @@ MEMO_INPUT(update_input, struct owned terms, places; uint64_t n_stages;);
 struct update_builder {
     const struct update_terms *q;
     struct owned terms;                 /* the same */
-    const struct stage_place *places; size_t n_places;  /* of one IPU */
+    const struct stage_place *places; size_t n_places;  /* one IPU's */
     struct update_program u;
     struct compiler *c;
     struct arena *a;                    /* for the chains while there may be more */
@@ -427,25 +427,6 @@ static bool merge_collectives(struct update_builder *b, const struct update_prog
 }
 
 /* ---- the program ---------------------------------------------------------------------------------- */
-
-static bool starts_part(const struct update_chain *c, bool first) { return first || c->ipu != c[-1].ipu || c->ipu == ALL_IPUS; }
-
-void update_sum_cycles(struct update_program *u, struct arena *a)
-{
-    uint32_t n_parts = 0;
-    for (uint32_t i = 0; i < u->n_chains; i++)
-        n_parts += starts_part(&u->chains[i], i == 0);
-    u->parts = ARENA_ARRAY(a, struct update_part, n_parts);
-    for (uint32_t i = 0; i < u->n_chains; i++) {
-        const struct update_chain *c = &u->chains[i];
-        if (starts_part(c, i == 0))
-            u->parts[u->n_parts++] = (struct update_part){ .first = i, .ipu = c->ipu, .chains = c };
-        struct update_part *part = &u->parts[u->n_parts - 1];
-        part->end = i + 1;
-        part->n_cycles += c->n_tensors * c->steps->n_cycles;
-        cycles_add(&part->cycles, &c->steps->cycles, c->n_tensors);
-    }
-}
 
 /* A copy that takes no more memory than its chains need, with their sums. */
 static const struct update_program *kept_program(const struct update_program *u, struct arena *a)
