@@ -207,12 +207,12 @@ static int bench_parts(const struct options *o, struct figures *figures, struct 
 
 /* Checked before the simulation, whose result would be lost. A baseline is replaced by podbench baseline only, which
  * asks for a reason. */
-static bool prepare_folder(const char *folder, struct arena *a, struct err *err)
+static bool prepare_folder(struct made_folders *made, const char *folder, struct arena *a, struct err *err)
 {
     struct err why = { "" };
     if (access(arena_printf(a, "%s/reasons.csv", folder), F_OK) == 0)
         return fail(err, "%s: is a baseline, which 'podbench baseline RUN --reason WHY' replaces; name another folder: --out DIR", folder);
-    if (make_folders(folder, &why) && access(folder, W_OK) != 0)
+    if (made_folders_make(made, folder, a, &why) && access(folder, W_OK) != 0)
         fail(&why, "%s: %s", folder, strerror(errno));
     return !*why.msg || fail(err, "%s; name a folder that may be written to: --out DIR", why.msg);
 }
@@ -223,14 +223,17 @@ static int bench_all(const struct options *o, struct figures *figures, struct si
     struct check c;
     json_t *manifest = NULL;
     const char *folder = o->out ? o->out : arena_printf(&s->arena, "%s/latest", s->runs_dir);
-    bool good = prepare_folder(folder, &s->arena, err) && simulate_all(&from.known, pool, s, err);
+    struct made_folders made = { .path = "" };
+    bool good = prepare_folder(&made, folder, &s->arena, err) && simulate_all(&from.known, pool, s, err);
     size_t n_recipes = from.known.n;
     good = good && check_build(&c, figures, &from, &s->arena, err) && manifest_json(&manifest, o, n_recipes, figures->n, s, err);
     from.known.n = good ? n_recipes : 0;
     good = good && bench_write_run(folder, &from.known, &c, manifest, s, err);
     json_decref(manifest);
-    if (!good)
+    if (!good) {
+        made_folders_drop(&made);
         return EXIT_BAD_INPUT;
+    }
     print_check(o, &c, s);
     if (o->format == FORMAT_TEXT)
         print_scaling(s->out, &from.known, figures);

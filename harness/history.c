@@ -12,6 +12,7 @@
 #include <jansson.h>
 #include <time.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static bool names_one_place(const struct options *o, struct err *err)
@@ -27,8 +28,8 @@ static const char *history_path(const struct options *o, struct session *s)
 
 /* ---- record ------------------------------------------------------------------------------------------- */
 
-/* SOURCE_DATE_EPOCH, or the clock; in UTC. */
-static const char *time_text(struct arena *a)
+/* SOURCE_DATE_EPOCH, or the clock; in UTC. A clock that was set back does not put a new point before older ones. */
+static const char *time_text(const char *path, struct arena *a)
 {
     uint64_t seconds;
     struct tm tm;
@@ -36,7 +37,7 @@ static const char *time_text(struct arena *a)
     source_date(&seconds, (uint64_t)time(NULL), NULL);
     time_t t = (time_t)seconds;
     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
-    return arena_strdup(a, text);
+    return getenv("SOURCE_DATE_EPOCH") ? arena_strdup(a, text) : history_time_from(path, arena_strdup(a, text), a);
 }
 
 /* The mean error of runs that validate; NAN if there are none. */
@@ -50,14 +51,18 @@ int command_record(const struct options *o, struct session *s, struct err *err)
 {
     const char *run = o->n_arguments ? o->arguments[0] : "latest", *rows_path, *check_path, *path = history_path(o, s);
     struct csv_table rows, check;
+    struct made_folders made = { .path = "" };
     if (!o->label)
         return bad_input(err, "record: want a label: podbench record %s --label \"$(git describe --always)\"", run);
     if (!names_one_place(o, err) || !run_open(run, NULL, s, err) ||
         !run_table_path(&rows_path, run, "rows.csv", s, err) || !csv_load(&rows, rows_path, &s->arena, err) ||
-        !run_table_path(&check_path, run, "check.csv", s, err) || !csv_load(&check, check_path, &s->arena, err) ||
-        (!o->from && !make_folders(s->baselines_dir, err)) ||
-        !history_append(path, &rows, validate_error(&check, &s->arena), o->label, time_text(&s->arena), err))
+        !run_table_path(&check_path, run, "check.csv", s, err) || !csv_load(&check, check_path, &s->arena, err))
         return EXIT_BAD_INPUT;
+    if ((!o->from && !made_folders_make(&made, s->baselines_dir, &s->arena, err)) ||
+        !history_append(path, &rows, validate_error(&check, &s->arena), o->label, time_text(path, &s->arena), err)) {
+        made_folders_drop(&made);
+        return EXIT_BAD_INPUT;
+    }
     fprintf(s->out, "recorded %s as %s in %s\n", run, o->label, path);
     return EXIT_DONE;
 }

@@ -28,3 +28,10 @@ killed_at() {
     strace -f -qq -o "$work/calls" -e "$killed_in" -e "$killed_by" "$@" >"$work/out" 2>"$work/err" </dev/null
     grep -q 'killed by SIGKILL' "$work/calls"
 }
+# CALL N ERROR COMMAND... - its Nth CALL fails with this error instead. Status: that of the command.
+failed_at() {
+    failing="inject=$1:error=$3:when=$2"
+    failing_in="trace=$1"
+    shift 3
+    strace -f -qq -o "$work/calls" -e "$failing_in" -e "$failing" "$@" >"$work/out" 2>"$work/err" </dev/null
+}

@@ -2,7 +2,8 @@
 /*
  * append.c - appends lines to a shared file.
  *
- * Writers take turns by flock. A killed writer leaves a prefix of its one write: whole lines, which stay, and perhaps a
+ * A file that is not there yet is written whole under another name and then linked to its own, so that a writer who is killed leaves nothing or all.
+ * Later writers take turns by flock. A killed one leaves a prefix of its one write: whole lines, which stay, and perhaps a
  * part of a line, which readers skip and the next writer removes.
  */
 #include "results/history/history.h"
@@ -20,6 +21,19 @@ static bool begins_with_header(const char *text, const char *header)
     return strncmp(at, header, min_u64(n, have)) == 0 && (have <= n || at[n] == '\n' || at[n] == '\r');
 }
 
+/* A disk that is full takes a part; only the next call says why. */
+static bool write_all(int fd, const char *text)
+{
+    for (size_t left = strlen(text); left; ) {
+        ssize_t n = write(fd, text, left);
+        if (n < 0 && errno != EINTR)
+            return false;
+        text += n > 0 ? n : 0;
+        left -= n > 0 ? (size_t)n : 0;
+    }
+    return fsync(fd) == 0;
+}
+
 static bool append_locked(int fd, const char *path, const char *header, const char *lines, struct arena *a, struct err *err)
 {
     struct stat st;
@@ -27,26 +41,22 @@ static bool append_locked(int fd, const char *path, const char *header, const ch
         return fail(err, "%s: is not a regular file", path);
     char *text = arena_alloc(a, (size_t)st.st_size + 1), *newline;
     if (pread(fd, text, (size_t)st.st_size, 0) != st.st_size)
-        return fail(err, "%s: %s", path, strerror(errno));
+        return fail(err, "%s: could not be read whole", path);
     if (!begins_with_header(text, header))
         return fail(err, "%s:1: is another table; want the header %.*s", path, (int)strlen(header) - 1, header);
     newline = memrchr(text, '\n', (size_t)st.st_size);
     off_t end = newline ? newline + 1 - text : 0;
     if (end < st.st_size && ftruncate(fd, end) != 0)
         return fail(err, "%s: %s", path, strerror(errno));
-    const char *added = arena_printf(a, "%s%s", end == 0 ? header : "", lines);
-    if (write(fd, added, strlen(added)) == (ssize_t)strlen(added) && fsync(fd) == 0)
+    if (write_all(fd, arena_printf(a, "%s%s", end == 0 ? header : "", lines)))
         return true;
     fail(err, "%s: cannot be written completely: %s", path, strerror(errno));
     return ftruncate(fd, end) != 0 ? fail(err, "%s: cannot be written, and the unfinished line cannot be removed: %s", path, strerror(errno)) : false;
 }
 
-bool append_lines(const char *path, const char *header, const char *lines, struct err *err)
+static bool append_to(int fd, const char *path, const char *header, const char *lines, struct err *err)
 {
     struct arena a = {0};
-    int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (fd == -1)
-        return fail(err, "%s: %s", path, strerror(errno));
     int locked;
     while ((locked = flock(fd, LOCK_EX)) != 0 && errno == EINTR)
         ;
@@ -54,4 +64,36 @@ bool append_lines(const char *path, const char *header, const char *lines, struc
     close(fd);
     arena_free(&a);
     return good;
+}
+
+enum first_write { WRITTEN, IS_THERE, NO_LINKS, FAILED };
+
+/* WRITTEN, IS_THERE if another writer was first, or NO_LINKS if the file system has none. */
+static enum first_write write_first(const char *path, const char *header, const char *lines, struct err *err)
+{
+    struct new_file file;
+    if (!new_file_open(&file, path, err))
+        return FAILED;
+    enum first_write done = FAILED;
+    if (fputs(header, file.f) == EOF || fputs(lines, file.f) == EOF || fflush(file.f) != 0 || fsync(fileno(file.f)) != 0)
+        fail(err, "%s: cannot be written completely: %s", path, strerror(errno));
+    else if (link(file.temp_path, file.path) == 0)
+        done = WRITTEN;
+    else
+        done = errno == EEXIST ? IS_THERE : NO_LINKS;
+    new_file_drop(&file);
+    return done;
+}
+
+bool append_lines(const char *path, const char *header, const char *lines, struct err *err)
+{
+    enum { FLAGS = O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK };
+    int fd = open(path, FLAGS);
+    if (fd == -1 && errno == ENOENT) {
+        enum first_write done = write_first(path, header, lines, err);
+        if (done == WRITTEN || done == FAILED)
+            return done == WRITTEN;
+        fd = open(path, FLAGS | O_CREAT, 0666);
+    }
+    return fd != -1 ? append_to(fd, path, header, lines, err) : fail(err, "%s: %s", path, strerror(errno));
 }

@@ -70,6 +70,8 @@ bool history_load(struct history *out, const char *path, const char *metric, con
     const char *newline = strrchr(text, '\n');
     size_t whole = newline ? (size_t)(newline + 1 - text) : 0;
     out->is_cut = whole < n;
+    if (whole == 0 && n < sizeof header && strncmp(text, header, n) == 0)      /* killed within the header */
+        return true;
     if (!csv_read_text(&t, path, text, whole, a, err) || !csv_has_columns(&t, columns, err))
         return false;
     for (size_t i = 0; i < t.n_rows; i++)
@@ -78,6 +80,17 @@ bool history_load(struct history *out, const char *path, const char *metric, con
     for (size_t i = 0; i < out->n; i++)
         order_points(&out->items[i]);
     return true;
+}
+
+const char *history_time_from(const char *path, const char *time, struct arena *a)
+{
+    struct history h;
+    if (!history_load(&h, path, NULL, NULL, a, NULL))
+        return time;
+    for (size_t i = 0; i < h.n; i++)
+        for (size_t k = 0; k < h.items[i].n; k++)
+            time = strcmp(h.items[i].points[k].time, time) > 0 ? h.items[i].points[k].time : time;
+    return time;
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------- */

@@ -27,6 +27,7 @@ struct history { struct history_series *items; size_t n, cap; bool is_cut; };   
 bool history_load(struct history *out, const char *path, const char *metric, const char *recipe, struct arena *a, struct err *err);
 /* Appends a run's rows.csv and the mean error of the rows that validate as one point. error may be NaN: nothing validates. */
 bool history_append(const char *path, const struct csv_table *rows, double error, const char *label, const char *time, struct err *err);
+const char *history_time_from(const char *path, const char *time, struct arena *a);     /* the later of a time and the latest in the table */
 double relative_change(double before, double after);    /* over |before|; NaN if before is 0 or the quotient overflows */
 const char *change_text(double before, double after, int digits, struct arena *a);     /* "+1.23 %", or "from nothing" */
 /* One block character for each of the newest points, at most `most`, scaled from the lowest value to the highest. */

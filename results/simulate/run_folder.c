@@ -161,13 +161,16 @@ static bool write_run_files(const char *folder, const struct run_table *tables, 
 {
     struct arena scratch = {0};
     struct new_file *files = ARENA_ARRAY(&scratch, struct new_file, n);
-    bool good = make_folders(folder, err);
+    struct made_folders made;
+    bool good = made_folders_make(&made, folder, &scratch, err);
     for (size_t i = 0; good && i + 1 < n; i++)
         good = write_run_table(&files[i], folder, &tables[i], listed, &scratch, err);
     good = good && (!record || record->write(record->what, err))    /* with the manifest, even under its other name, the run is there */
         && write_run_table(&files[n - 1], folder, &tables[n - 1], NULL, &scratch, err) && rename_all(files, n, folder, err);
     for (size_t i = 0; i < n; i++)
         new_file_drop(&files[i]);
+    if (!good)
+        made_folders_drop(&made);
     arena_free(&scratch);
     return good;
 }

@@ -94,10 +94,7 @@ static void count_classes(struct answer_counts *c, const struct evaluation *e, c
 
 /* ---- transducers ---------------------------------------------------------------------------------------- */
 
-enum { MOST_LABELS = 64 };
-struct decoded { uint64_t t, n; float labels[MOST_LABELS]; };
-
-static uint64_t edit_distance(const float *a, uint64_t n_a, const float *b, uint64_t n_b)
+uint64_t edit_distance(const float *a, uint64_t n_a, const float *b, uint64_t n_b)
 {
     uint64_t row[MOST_LABELS + 1];
     for (uint64_t k = 0; k <= n_b; k++)
@@ -124,8 +121,7 @@ static void mark_after(bool *after, const struct graph *g, uint32_t input)
                 after[g->ops[i].outputs[m]] = true;
 }
 
-/* Goes on until a label is found, or the end of time. Returns true if there was a label; the graph has room for u of them. */
-static bool decode_on(struct decoded *d, const float *scores, uint64_t steps, uint64_t u, uint64_t classes)
+bool decode_on(struct decoded *d, const float *scores, uint64_t steps, uint64_t u, uint64_t classes)
 {
     for (; d->t < steps; d->t++) {
         uint64_t best = training_best_class(scores + (d->t * (u + 1) + d->n) * classes, classes);

@@ -33,6 +33,13 @@ struct optimizer_values rates_at(const struct rates *r, uint64_t step);
 struct quality { const char *name; bool lower_is_better; };
 struct quality quality_of(const struct graph *g);
 uint64_t training_best_class(const float *scores, uint64_t n);        /* the first of the largest */
+/* Transducers. The fewest labels to insert, remove or replace that make one of the other; n_b is at most MOST_LABELS. */
+enum { MOST_LABELS = 64 };
+uint64_t edit_distance(const float *a, uint64_t n_a, const float *b, uint64_t n_b);
+struct decoded { uint64_t t, n; float labels[MOST_LABELS]; };
+/* Reads scores[step][labels so far][class], of which the last class is the blank, from step d->t on. Adds the next label that is no blank and returns
+ * true, or false at the end of the steps; the graph has room for u labels. */
+bool decode_on(struct decoded *d, const float *scores, uint64_t steps, uint64_t u, uint64_t classes);
 struct training_setup;
 /* The quality on the first items that are evaluated on, in whole micro-batches. */
 bool training_evaluate(double *out, const struct execution *x, const struct training_setup *t, uint32_t n_threads, struct err *err);

@@ -197,6 +197,10 @@ bool is_unfinished(const char *name);                   /* the name of what is b
 /* The file that a symbolic link points to, or the path itself. Free it. NULL if the link points to nothing. */
 char *file_behind_link(const char *path, struct err *err);
 bool make_folders(const char *path, struct err *err);   /* mkdir -p */
+/* The same for the time of a command: made_folders_drop() removes those that were made and are still empty. Paths live in the arena. */
+struct made_folders { const char *path; size_t n_there; };      /* n_there: bytes of the part of the path that was there before */
+bool made_folders_make(struct made_folders *out, const char *path, struct arena *a, struct err *err);
+void made_folders_drop(const struct made_folders *m);
 /* open_memstream() that never returns NULL. After fclose() the caller frees *text. */
 FILE *text_stream(char **text, size_t *n_bytes) __attribute__((returns_nonnull));
 char *text_close(FILE *f, char **text, struct arena *a);        /* closes it and moves its text to the arena */

@@ -118,6 +118,32 @@ static char *path_with_suffix(const char *path, const char *suffix)
     return text;
 }
 
+/* The path ends where a name ends: at a slash or at its own end. */
+bool made_folders_make(struct made_folders *out, const char *path, struct arena *a, struct err *err)
+{
+    char *part = arena_strdup(a, path);
+    size_t n = strlen(path);
+    *out = (struct made_folders){ .path = arena_strdup(a, path), .n_there = n };
+    while (n > 0 && access(part, F_OK) != 0) {
+        while (n > 0 && part[n - 1] == '/')
+            n--;
+        while (n > 0 && part[n - 1] != '/')
+            n--;
+        part[n] = 0;
+    }
+    out->n_there = n;
+    return make_folders(path, err);
+}
+
+void made_folders_drop(const struct made_folders *m)
+{
+    char *part = path_with_suffix(m->path, "");
+    for (size_t n = strlen(part); n > m->n_there && rmdir(part) == 0; part[n] = 0)
+        while (--n > m->n_there && part[n] != '/')
+            ;
+    free(part);
+}
+
 bool files_are_distinct(const char *const *names, const char *const *paths, size_t n, struct err *err)
 {
     struct arena scratch = {0};

@@ -144,4 +144,12 @@ gives 0 "podbench: $work/one/manifest.json: the run's recipes were in $work/reci
     "a run whose recipes are gone"
 grep -qF "the run's figures were in $work/published, which is missing; using those in results/published" "$work/err"
 result $? "and whose figures are" "$(cat "$work/err")"
+
+# A clock that was set back: the newest point is still the last.
+head -1 "$h" >"$work/clock.csv"
+sed -n '/^second,/s/,1970-[^,]*,/,2999-01-01T00:00:00Z,/p' "$h" >>"$work/clock.csv"
+(unset SOURCE_DATE_EPOCH; "$PODBENCH" record "$work/one" --from "$work/clock.csv" --label third >/dev/null)
+run history throughput_samples_per_s --from "$work/clock.csv" --format csv
+[ "$status" -eq 0 ] && [ "$(tail -n 1 "$work/out" | cut -d, -f2,3)" = third,2999-01-01T00:00:00Z ]
+result $? "a clock that goes back does not change the order of points" "$(cat "$work/out" "$work/clock.csv")"
 done_testing

@@ -173,6 +173,58 @@ a history drawn|ran|25|4|history throughput_samples_per_s --baseline base --out 
 figures|ran|250|4|plot run
 a report|ran|slow|2|report run
 END
+# ---- the first write of each file that keeps a state: nothing or all of it, killed before a call or refused at one
+mkdir fresh && cp -r first fresh/run
+awk 'BEGIN { print "label,score"; for (i = 0; i < 40; i++) print "c" i "," (i < 30 ? 50 : 40) + i % 3 }' >fresh/scores.csv
+is_first() { # what is there is whole, and the same command adds what is not
+    for file in $first_files; do
+        [ ! -e now/$file ] || cmp -s now/$file done/$file || { echo "$file is torn" >>err; return 1; }
+    done
+    again "$@"
+    for file in $first_files; do        # a line that was there by then is there twice
+        [ "$(sort -u now/$file 2>/dev/null)" = "$(sort -u done/$file 2>/dev/null)" ] || { echo "$file differs" >>err; return 1; }
+    done
+}
+first_files='scores.accepted.csv h.csv base/reasons.csv base/rows.csv base/manifest.json base/history.csv'
+SOURCE_DATE_EPOCH=1700000000 && export SOURCE_DATE_EPOCH
+fail_everywhere() { # CHECK COMMAND...: each call that changes something fails for want of room
+    check=$1 n_failed=0 torn=
+    shift
+    while read -r call at; do
+        rm -rf now && cp -r fresh now
+        (cd now && failed_at "$call" "$at" ENOSPC "$PODBENCH" "$@")
+        status=$?
+        n_failed=$((n_failed + 1))
+        case $status in 0|2) ;; *) torn="$torn $call:$at(status $status)" ;; esac
+        ! grep -q 'Success' err || torn="$torn $call:$at($(cat err))"
+        [ -z "$(find now -type d -empty)" ] || torn="$torn $call:$at(an empty folder)"
+        "$check" "$@" || torn="$torn $call:$at($(head -c 300 err))"
+    done <points
+}
+while IFS='|' read -r name least command; do
+    rm -rf done && cp -r fresh done
+    # shellcheck disable=SC2086
+    (cd done && "$PODBENCH" $command >/dev/null 2>&1)
+    # shellcheck disable=SC2086
+    kill_everywhere fresh is_first 1 $command
+    [ -z "$torn" ] && [ "$n_killed" -ge "$least" ]
+    result $? "the first $name killed at $n_killed calls is whole or absent" "$torn"
+    # shellcheck disable=SC2086
+    fail_everywhere is_first $command
+    [ -z "$torn" ] && [ "$n_failed" -ge "$least" ]
+    result $? "and without room at any of $n_failed calls" "$torn"
+done <<END
+acceptance|3|watch scores.csv --better higher --accept wanted
+point of a history|3|record run --from h.csv --label one
+point beside a baseline|3|record run --baseline base --label one
+baseline|8|baseline run --baseline base --reason first
+END
+: >fresh/scores.accepted.csv
+rm -rf now && cp -r fresh now
+again watch scores.csv --better higher --accept wanted && [ "$(grep -c '' now/scores.accepted.csv)" -eq 2 ] && again watch scores.csv --better higher
+result $? "an empty table of acceptances counts as none" "$(cat err)"
+unset SOURCE_DATE_EPOCH
+
 # ---- fitted sheets: of a few rows, as a fit of all takes long
 root=fitting
 published=$root/results/published

@@ -93,6 +93,14 @@ refuses "whole.ck: belongs to seed 1; resume with --seed 1" "another seed's chec
 refuses "whole.ck: belongs to another recipe, other settings or other data than tiny" "other settings" train tiny.ini $end --set optimizer.opt_momentum=0.8 --checkpoint whole.ck --resume
 head -c 20000 whole.ck >torn.ck
 refuses "torn.ck: is torn; remove it and train anew" "half a checkpoint" train tiny.ini $end --checkpoint torn.ck --resume
+bytes=$(wc -c <whole.ck) read=
+for at in 100 $((bytes / 3)) $((bytes / 2)) $((bytes - 100)) $((bytes - 1)); do      # the points, weights and moments, the hash itself
+    perl -e 'local $/; open F, "<", "whole.ck" or die; binmode F; $_ = <F>; substr($_, $ARGV[0], 1) ^= "\x01"; binmode STDOUT; print' $at >flipped.ck
+    "$PODBENCH" train tiny.ini $end --checkpoint flipped.ck --resume >out 2>err
+    [ $? -eq 2 ] && grep -q 'flipped.ck: is torn; remove it and train anew' err || read="$read $at: $(cat err)"
+done
+[ -z "$read" ]
+result $? "a flipped bit anywhere in a checkpoint" "$read"
 echo mine >mine
 refuses "mine: is there, and does not hold a checkpoint" "somebody's file is not replaced" train tiny.ini --checkpoint mine
 refuses "--resume: name the file by --checkpoint" "resuming from nowhere" train tiny.ini --resume

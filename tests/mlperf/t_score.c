@@ -448,6 +448,27 @@ static void test_recomputed_minutes(void **state)
     arena_free(&a);
 }
 
+/* Minutes of 3, 7 and 11 count; a run that the rules refuse, and one that has no time, are failed ones. */
+static void test_runs_that_count(void **state)
+{
+    struct run_entry runs[] = {
+        { .compliant = true, .minutes = 7 }, { .compliant = true, .minutes = 3 }, { .compliant = false, .minutes = 1 },
+        { .compliant = true, .problem = "no run_stop", .minutes = 40 }, { .compliant = true, .minutes = 11 },
+    };
+    struct arena a = { 0 };
+    struct edition edition = { .round = "v2.0" };
+    struct folder f = { .dir = "d", .round = "v2.0", .remark = "", .division = "open", .edition = &edition, .runs = runs, .n = 5 };
+    struct score_row row;
+    (void)state;
+    score_row_fill(&row, &f, &a);
+    assert_near(row.failed, 2, 0);
+    assert_near(row.mean_minutes, 7, 1e-12);
+    assert_near(row.min_minutes, 3, 0);
+    assert_near(row.max_minutes, 11, 0);
+    assert_near(row.spread, 8 / 7.0, 1e-12);
+    arena_free(&a);
+}
+
 /* Two rows in every format; the second has numbers at which the number of digits changes. */
 static void test_formats_agree(void **state)
 {
@@ -487,7 +508,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_names_that_a_terminal_would_obey, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_names_and_depths, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_long_work_tells, set_up, tear_down),
-        cmocka_unit_test(test_recomputed_minutes),
+        cmocka_unit_test(test_recomputed_minutes), cmocka_unit_test(test_runs_that_count),
         cmocka_unit_test_setup_teardown(test_formats_agree, set_up, tear_down),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

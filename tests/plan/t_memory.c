@@ -250,6 +250,22 @@ static void options_that_save(void **state)
     arena_free(&y.arena);
 }
 
+/* Two packets of 700 and 1,100 bytes both wait where a stage runs forward and backward in each cycle; elsewhere the larger one counts. */
+static void packets_that_wait(void **state)
+{
+    static const struct { enum schedule schedule; uint64_t bytes; } cases[] = {
+        { SCHEDULE_SEQUENTIAL, 1100 }, { SCHEDULE_INTERLEAVED, 1100 }, { SCHEDULE_GROUPED, 1800 }, { SCHEDULE_POPART, 1800 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct plan p = { .request.schedule = cases[i].schedule };
+        struct stage_plan s = { 0 };
+        s.received_bytes[TASK_FORWARD] = 700;
+        s.received_bytes[TASK_BACKWARD] = 1100;
+        assert_int_equal(plan_waiting_bytes(&p, &s), cases[i].bytes);
+    }
+}
+
 /* A third of IPU 0's 15000 bytes is 768 with padding, and a third of IPU 1's 37032 is 49 grains: 1792. Tensors that
  * are not sharded count in full: three of 190 elements are 2280 bytes, 9 grains, 2 -> 512; one of 100 is 256. When
  * state is streamed, tensors below 191 elements stay on the chip, 3420 and 600 bytes; with a bound of 501 a third of
@@ -463,7 +479,7 @@ static void every_recipe_sums(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_toy_by_hand), cmocka_unit_test(sums_are_interleaved), cmocka_unit_test(stages_of_one_ipu_share_it), cmocka_unit_test(options_that_save),
+    cmocka_unit_test(a_toy_by_hand), cmocka_unit_test(sums_are_interleaved), cmocka_unit_test(stages_of_one_ipu_share_it), cmocka_unit_test(options_that_save), cmocka_unit_test(packets_that_wait),
     cmocka_unit_test(the_least_that_can_be_held), cmocka_unit_test(layers_of_an_ipu),
     cmocka_unit_test(moments_of_small_tensors_stay), cmocka_unit_test(remembered_for_equal_options), cmocka_unit_test(the_update_is_a_moment), cmocka_unit_test(io_tiles_hold_input_and_results), cmocka_unit_test(layers_that_are_not_outlined),
     cmocka_unit_test(recomputing_never_needs_more),

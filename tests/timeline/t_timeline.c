@@ -207,6 +207,24 @@ static void totals_are_those_of_the_spans(void **state)
     }
 }
 
+/* Two stages of 100 and 107 forward, 210 and 221 backward, five micro-batches one after the other; IPU 1 takes twice as long: it is still at its own
+ * work for five times 107 + 221 more. */
+static void a_slow_chip_works_longer_at_each_micro_batch(void **state)
+{
+    const struct chip_fault fault = { .ipu = 1, .slowdown = 2 };
+    const struct faults faults = { .chips = &fault, .n_chips = 1 };
+    struct toy y;
+    (void)state;
+    toy_start(&y, 2, 2, SCHEDULE_SEQUENTIAL, true, 5);
+    y.plan.request.faults = &faults;
+    toy_run(&y);
+    assert_int_equal(y.timeline.rows[0].slow_cycles, 0);
+    assert_int_equal(y.timeline.rows[1].slow_cycles, 5 * (107 + 221));
+    assert_int_equal(y.timeline.rows[1].spent.part[PART_MATMUL], 5 * 107);
+    assert_int_equal(y.timeline.rows[1].spent.part[PART_CONV], 5 * 221);
+    arena_free(&y.arena);
+}
+
 /* Every schedule, several depths: the parts sum and no spans overlap (asserted by toy_run). */
 static void laws_hold_for_every_schedule(void **state)
 {
@@ -275,7 +293,7 @@ static void a_cycle_in_the_wrong_place_is_found(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(spans_that_recur_leave_room_for_each_other),
     cmocka_unit_test(inference_fills_four_chips_by_the_fourth_batch), cmocka_unit_test(popart_fills_and_drains),
-    cmocka_unit_test(grouped_takes_the_slowest_of_each_kind), cmocka_unit_test(interleaved_neighbours_alternate),
+    cmocka_unit_test(grouped_takes_the_slowest_of_each_kind), cmocka_unit_test(a_slow_chip_works_longer_at_each_micro_batch), cmocka_unit_test(interleaved_neighbours_alternate),
     cmocka_unit_test(sequential_never_overlaps), cmocka_unit_test(two_stages_of_one_ipu_run_in_turn),
     cmocka_unit_test(a_short_popart_pipeline_is_refused), cmocka_unit_test(more_stages_than_can_be_played),
     cmocka_unit_test(totals_are_those_of_the_spans), cmocka_unit_test(laws_hold_for_every_schedule),
