@@ -209,7 +209,7 @@ bool options_parse(struct options *out, const struct command *c, int argc, char 
     *out = (struct options){ .seed = 1 };
     if (!check_option_names(list, c, argc, argv, a, err))
         return false;
-    if (argp_parse(&argp, argc, argv, argp_flags, NULL, &p) != 0)
+    if (argp_parse(&argp, argc, argv, argp_flags | ARGP_IN_ORDER, NULL, &p) != 0)        /* in order, whatever POSIXLY_CORRECT says */
         return !*err->msg && fail(err, "%s: an option that it does not have, or a value that is missing", c->name);
     return command_takes(c, out->n_arguments)
         || fail(err, "%s: %zu argument%s given, usage: podbench %s [OPTION...] %s", c->name, out->n_arguments, plural(out->n_arguments), c->name,

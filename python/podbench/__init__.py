@@ -24,7 +24,7 @@ from functools import partial
 from typing import Any, Callable, Concatenate, Dict, Iterable, Iterator, List, Mapping, Optional, ParamSpec, Type, TypeVar, Union
 
 from . import _display
-from ._library import answer as _answer, bundled_root as _bundled_root, library as _library, numbers_type as _numbers_type, texts as _texts
+from ._library import answer as _answer, bundled_root as _bundled_root, library as _library, numbers_type as _numbers_type, text as _text, texts as _texts
 
 __all__ = ["Podbench", "Answer", "Run", "PodbenchError", "PodbenchWarning", "run", "numbers", "explain", "fit", "diff", "sweep", "sweep_rows", "search", "validate",
            "recipes", "keys", "command", "reload", "__version__"]
@@ -126,7 +126,7 @@ class Podbench:
 
     def __init__(self, root: Union[str, os.PathLike, None] = None) -> None:
         found = os.fspath(root) if root is not None else None if os.environ.get("PODBENCH_ROOT") else _bundled_root()
-        self._handle: Optional[int] = _library.podbench_open(found.encode() if found else None)
+        self._handle: Optional[int] = _library.podbench_open(_text(found) if found else None)
         message = _library.podbench_message(self._handle).decode()
         if message:
             self.close()
@@ -189,7 +189,7 @@ class Podbench:
         """The numbers of a run alone, without interval and text: for loops of many thousand configurations. 0 is also what is not known."""
         words, out = [f"{key}={_value(value)}" for key, value in (sets or {}).items()], self._numbers_type()
         handle = self._open()
-        if _library.podbench_run(handle, os.fspath(recipe).encode(), _texts(words), len(words), ctypes.byref(out)) != 0:
+        if _library.podbench_run(handle, _text(os.fspath(recipe)), _texts(words), len(words), ctypes.byref(out)) != 0:
             raise PodbenchError(_library.podbench_message(handle).decode())
         return {name: getattr(out, name) for name, _ in out._fields_}
 

@@ -58,9 +58,18 @@ _free = ctypes.CDLL(None).free
 _free.argtypes = [ctypes.c_void_p]
 
 
+def text(word: str) -> bytes:
+    """A word as the library takes it. A NUL would end it there, without a sign."""
+    if not isinstance(word, str):
+        raise TypeError(f"want a text, not {word!r}")
+    if "\0" in word:
+        raise ValueError(f"a NUL character in {word!r}; leave it out")
+    return word.encode()
+
+
 def texts(words: Sequence[str]):
     """The words as a C array of strings."""
-    return (ctypes.c_char_p * max(1, len(words)))(*(word.encode() for word in words))
+    return (ctypes.c_char_p * max(1, len(words)))(*map(text, words))
 
 
 def answer(handle: int, words: Sequence[str]) -> Tuple[str, int]:

@@ -127,6 +127,14 @@ class Endurance(unittest.TestCase):
             podbench.command("run", RESNET)
         self.assertLess(mib() - before, 8)
 
+    def test_texts_that_a_c_string_cannot_hold(self):
+        for call in (lambda: podbench.run(RESNET + "\0zzz"), lambda: podbench.numbers(RESNET, {"parallel.micro_batch": "2\0garbage"}),
+                     lambda: podbench.numbers(RESNET + "\0"), lambda: podbench.Podbench("/tmp\0")):
+            with self.assertRaisesRegex(ValueError, "NUL"):
+                call()
+        with self.assertRaisesRegex(TypeError, "want a text, not b'x'"):
+            podbench.run(b"x")
+
     def test_threads_have_simulators_of_their_own(self):
         found = []
 

@@ -27,6 +27,20 @@ static bool read_dims(struct data_rows *out, gzFile f, struct err *err)
     return true;
 }
 
+/* What a file says of its own length: that of an archive stands in its last four bytes, as its remainder by 2^32 (RFC 1952). */
+static bool says_length(uint64_t *out, const char *path)
+{
+    uint8_t first[2], last[4];
+    size_t n;
+    FILE *f = open_regular(&n, path, NULL);
+    bool good = f && fread(first, 1, 2, f) == 2 && fseek(f, -4, SEEK_END) == 0 && fread(last, 1, 4, f) == 4;
+    bool is_archive = good && first[0] == 0x1f && first[1] == 0x8b;
+    *out = !good ? 0 : is_archive ? (uint64_t)last[3] << 24 | (uint64_t)last[2] << 16 | (uint64_t)last[1] << 8 | last[0] : n;
+    if (f)
+        fclose(f);
+    return good;
+}
+
 static bool read_idx_bytes(struct data_rows *out, gzFile f, const struct data_source *s)
 {
     uint64_t n = 1;
@@ -34,6 +48,9 @@ static bool read_idx_bytes(struct data_rows *out, gzFile f, const struct data_so
         n = out->dims[i] && n <= MOST_IDX_BYTES / out->dims[i] ? n * out->dims[i] : 0;
     if (n == 0)
         return fail(s->err, "%s: has a dimension of 0, or more than %d bytes", out->path, MOST_IDX_BYTES);
+    uint64_t head = 4 + 4 * (uint64_t)out->n_dims, length;
+    if (!says_length(&length, out->path) || length != head + n)     /* refused before room for all of it is made */
+        return fail(s->err, "%s: is torn: it promises %ju bytes, and has %s; fetch it again", out->path, (uintmax_t)n, length < head + n ? "fewer" : "more");
     uint8_t *bytes = ARENA_ROOM(s->a, uint8_t, n);
     int got = gzread(f, bytes, (unsigned)n), next = gzgetc(f), problem;
     gzerror(f, &problem);

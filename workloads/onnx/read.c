@@ -13,12 +13,16 @@
 
 /* ---- order: depth-first from the first node on; nodes of a cycle keep their order, and linking refuses them ---- */
 
+/* The nodes that make what a node and its bodies read, in the order of reading. Those before `at` were visited. */
+struct makers { uint32_t *nodes; size_t n, cap, at; bool known; };
+
 struct sorter {
     struct onnx_model *m;
     Onnx__NodeProto *const *nodes, **sorted;
     size_t n_sorted, depth;
     uint32_t *maker;                        /* by value: its node + 1 */
     size_t n_makers;
+    struct makers *made_by;                 /* by node */
     uint32_t *stack;
     bool *visited;
 };
@@ -31,35 +35,39 @@ static void visit(struct sorter *s, uint32_t id)
     s->stack[s->depth++] = id;
 }
 
-/* The first unvisited node that makes one of these values; NO_ID if none. */
-static uint32_t missing(const struct sorter *s, char *const *names, size_t n)
+/* A body is unpacked once, however many of its values are made by later nodes. */
+static void gather_makers(struct makers *out, const struct sorter *s, const Onnx__NodeProto *p, uint32_t depth)
 {
-    for (size_t i = 0; i < n; i++) {
-        uint32_t value = *names[i] ? onnx_value(s->m, names[i]) : NO_ID;
-        uint32_t made_by = value < s->n_makers ? s->maker[value] : 0;
-        if (made_by && !s->visited[made_by - 1])
-            return made_by - 1;
+    for (size_t i = 0; i < p->n_input; i++) {
+        uint32_t value = *p->input[i] ? onnx_value(s->m, p->input[i]) : NO_ID;
+        if (value < s->n_makers && s->maker[value])
+            ARENA_APPEND(s->m->arena, out->nodes, out->n, out->cap, s->maker[value] - 1);
     }
-    return NO_ID;
+    for (size_t i = 0; i < p->n_attribute && depth < DEEPEST_BODIES; i++) {
+        const Onnx__GraphProto *g = p->attribute[i]->has_g ? onnx_unpack_graph(&p->attribute[i]->g, s->m->arena) : NULL;
+        for (size_t k = 0; g && k < g->n_node; k++)
+            gather_makers(out, s, g->node[k], depth + 1);
+    }
 }
 
-/* The same for all that a node reads, its bodies included. */
-static uint32_t missing_inside(const struct sorter *s, const Onnx__NodeProto *p, uint32_t depth)
+/* The first unvisited node that makes something which a node reads; NO_ID if none. */
+static uint32_t missing_before(struct sorter *s, uint32_t id)
 {
-    uint32_t found = missing(s, p->input, p->n_input);
-    for (size_t i = 0; i < p->n_attribute && found == NO_ID && depth < DEEPEST_BODIES; i++) {
-        const Onnx__GraphProto *g = p->attribute[i]->has_g ? onnx_unpack_graph(&p->attribute[i]->g, s->m->arena) : NULL;
-        for (size_t k = 0; g && k < g->n_node && found == NO_ID; k++)
-            found = missing_inside(s, g->node[k], depth + 1);
-    }
-    return found;
+    struct makers *from = &s->made_by[id];
+    if (!from->known)
+        gather_makers(from, s, s->nodes[id], 0);
+    from->known = true;
+    for (; from->at < from->n; from->at++)
+        if (!s->visited[from->nodes[from->at]])
+            return from->nodes[from->at];
+    return NO_ID;
 }
 
 static void sort_from(struct sorter *s, uint32_t first)
 {
     visit(s, first);
     while (s->depth) {
-        uint32_t id = s->stack[s->depth - 1], before = missing_inside(s, s->nodes[id], 0);
+        uint32_t id = s->stack[s->depth - 1], before = missing_before(s, id);
         if (before != NO_ID)
             visit(s, before);
         else
@@ -70,7 +78,7 @@ static void sort_from(struct sorter *s, uint32_t first)
 static Onnx__NodeProto *const *sorted_nodes(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t n)
 {
     struct sorter s = { .m = m, .nodes = nodes, .sorted = ARENA_ARRAY(m->arena, Onnx__NodeProto *, n),
-                        .stack = ARENA_ARRAY(m->arena, uint32_t, n), .visited = ARENA_ARRAY(m->arena, bool, n) };
+                        .made_by = ARENA_ARRAY(m->arena, struct makers, n), .stack = ARENA_ARRAY(m->arena, uint32_t, n), .visited = ARENA_ARRAY(m->arena, bool, n) };
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < nodes[i]->n_output; k++)
             onnx_value(m, nodes[i]->output[k]);
