@@ -37,7 +37,19 @@ bench: $B/podbench                      ## simulate every published run, print t
 	$B/podbench plot $(run)
 	$B/podbench report $(run)
 
-test: $B/podbench $B/libpodbench.so $(tests)              ## run every test under prove
+# ROOM=plan: the tests of a room, those that read one of its headers, and what reads all sources or prints answers.
+ifdef ROOM
+room := $(firstword $(wildcard $(addsuffix /$(ROOM),$(folders)) $(ROOM)))
+$(if $(room),,$(error ROOM=$(ROOM): no such room; they are listed in docs/architecture.md))
+include_of = $(shell grep -l '^\#include "\($(1)\)' $(2))
+space := $(subst ,, )
+read_by := $(call include_of,$(room)/,$(wildcard tests/*.h tests/*/*.h))
+readers := $(call include_of,$(room)/$(subst $(space),,$(patsubst %,\|%",$(read_by))),$(wildcard tests/*/t_*.c))
+tests   := $(filter $(patsubst %.c,$B/%,$(readers)) $B/tests/$(ROOM)/%,$(tests))
+shell   := $(wildcard tests/cli/t_$(ROOM).sh tests/cli/t_printed*.sh $(patsubst %,tests/cli/t_%.sh,words docs layers bad_input))
+endif
+
+test: $B/podbench $B/libpodbench.so $(tests)              ## run every test under prove; ROOM=plan: those of a room and its readers, and the printed answers
 	prove -j$$(nproc) -e '' $(tests) $(shell)
 
 plots: $(run)/rows.csv                  ## redraw the figures of the last run
