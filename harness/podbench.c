@@ -40,12 +40,20 @@ void podbench_close(struct podbench *p)
 
 const char *podbench_message(const struct podbench *p)
 {
-    return p->err.msg;
+    return p ? p->err.msg : "the handle is NULL; podbench_open() returns one";
 }
 
 const char *podbench_notes(const struct podbench *p)
 {
-    return p->notes ? p->notes : "";
+    return p && p->notes ? p->notes : "";
+}
+
+static bool has_null(const char *const *texts, size_t n)
+{
+    bool found = n && !texts;
+    for (size_t i = 0; i < n && !found; i++)
+        found = !texts[i];
+    return found;
 }
 
 static void copy_numbers(struct podbench_result *out, const struct result *r)
@@ -63,9 +71,13 @@ int podbench_run(struct podbench *p, const char *recipe, const char *const *sets
 {
     struct simulation sim;
     struct result r;
-    if (!p->is_open)
+    if (!p || !p->is_open)
         return -1;                      /* the message of podbench_open stays */
     p->err = (struct err){ "" };
+    if (!recipe || !out || has_null(sets, n_sets)) {
+        fail(&p->err, "podbench_run: the recipe, one of its sets or the result is NULL");
+        return -1;
+    }
     p->session.simulator.options = (struct simulator_options){ .totals_only = true };       /* numbers need no spans */
     locale_t callers = plain_locale();
     bool good = simulator_run(&p->session.simulator, &sim, &r, recipe, sets, n_sets, &p->err);
@@ -90,6 +102,8 @@ static char **argument_vector(const struct command *c, const char *const *words,
 static int run_words(struct session *s, const char *const *words, size_t n_words, struct err *err)
 {
     struct options o;
+    if (has_null(words, n_words))
+        return bad_input(err, "podbench_answer: one of the words is NULL");
     const struct command *c = n_words ? command_find(words[0]) : NULL;
     if (!c)
         return command_unknown(n_words ? words[0] : "", err);
@@ -108,9 +122,13 @@ char *podbench_answer(struct podbench *p, const char *const *words, size_t n_wor
 {
     char *text = NULL;
     size_t n_text, n_notes;
+    int unused;
+    status = status ? status : &unused;
+    *status = EXIT_BAD_INPUT;
+    if (!p)
+        return strdup("");
     struct session *s = &p->session, before = *s;
     locale_t callers = plain_locale();
-    *status = EXIT_BAD_INPUT;
     free(p->notes);
     p->notes = NULL;
     s->out = text_stream(&text, &n_text);
@@ -134,6 +152,10 @@ char *podbench_answer(struct podbench *p, const char *const *words, size_t n_wor
 
 char *podbench_run_json(struct podbench *p, const char *recipe, const char *const *sets, size_t n_sets)
 {
+    if (p && (!recipe || has_null(sets, n_sets))) {
+        fail(&p->err, "podbench_run_json: the recipe or one of its sets is NULL");
+        return NULL;
+    }
     struct arena a = {0};
     const char **words = ARENA_ARRAY(&a, const char *, 2 * n_sets + 5);
     size_t n = 0;

@@ -12,7 +12,8 @@
  *     podbench_close(p);
  *
  * A simulator caches what its simulations share, so the second is faster than the first. It reads each file once, and does not see later
- * changes. A handle serves one thread at a time; several threads open one each. Running out of memory ends the program with status 3.
+ * changes. A handle serves one thread at a time; several threads open one each. NULL for a handle or a text is refused as bad input is; a handle that
+ * was closed must not be used again. Running out of memory ends the program with status 3.
  */
 #ifndef PODBENCH_H
 #define PODBENCH_H

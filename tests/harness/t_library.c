@@ -321,7 +321,40 @@ static void roots(void **state)
     arena_free(&a);
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(a_library_says_what_a_simulator_says), cmocka_unit_test(failures_are_told),
+/* NULL in each place where a caller may leave one. */
+static void null_is_refused(void **state)
+{
+    struct podbench *p = podbench_open(NULL);
+    struct podbench_result r;
+    const char *none[] = { "run", NULL };
+    int status = -1;
+    (void)state;
+    podbench_close(NULL);
+    assert_string_equal(podbench_message(NULL), "the handle is NULL; podbench_open() returns one");
+    assert_string_equal(podbench_notes(NULL), "");
+    assert_int_equal(podbench_run(NULL, "x", NULL, 0, &r), -1);
+    assert_int_equal(podbench_run(p, NULL, NULL, 0, &r), -1);
+    assert_string_equal(podbench_message(p), "podbench_run: the recipe, one of its sets or the result is NULL");
+    assert_int_equal(podbench_run(p, "x", NULL, 3, &r), -1);
+    assert_int_equal(podbench_run(p, "x", none, 2, &r), -1);
+    assert_int_equal(podbench_run(p, "x", NULL, 0, NULL), -1);
+    assert_null(podbench_run_json(NULL, "x", NULL, 0));
+    assert_null(podbench_run_json(p, NULL, NULL, 0));
+    assert_null(podbench_run_json(p, "x", NULL, 1));
+    assert_string_equal(podbench_message(p), "podbench_run_json: the recipe or one of its sets is NULL");
+    char *text = podbench_answer(NULL, none, 1, &status);
+    assert_true(status == 2 && !*text);
+    free(text);
+    text = podbench_answer(p, none, 2, NULL);
+    assert_string_equal(podbench_message(p), "podbench_answer: one of the words is NULL");
+    free(text);
+    text = podbench_answer(p, NULL, 1, &status);
+    assert_true(status == 2 && !*text);
+    free(text);
+    podbench_close(p);
+}
+
+static const struct CMUnitTest tests[] = { cmocka_unit_test(null_is_refused), cmocka_unit_test(a_library_says_what_a_simulator_says), cmocka_unit_test(failures_are_told),
     cmocka_unit_test(an_answer_is_what_the_program_prints), cmocka_unit_test(json_keeps_its_schema),
     cmocka_unit_test(refused_words_are_told), cmocka_unit_test(threads_with_handles_of_their_own_agree),
     cmocka_unit_test(answers_do_not_depend_on_the_locale), cmocka_unit_test(roots) };
