@@ -121,15 +121,30 @@ static const char *row_name(const struct figure *g)
     return strncmp(g->id, g->recipe, n) == 0 && g->id[n] == '.' ? g->id + n + 1 : g->id;
 }
 
-static void answer_add_published(struct document *d, const struct result *r, const struct figures *figures)
+/* The recipe is the one of the row, or one of its two. */
+static bool figure_is_of(const struct figure *g, const char *recipe)
 {
-    const char *text = "";
+    const char *at = strstr(g->recipe, recipe);
+    size_t n = strlen(recipe);
+    return at && ((at == g->recipe && (at[n] == ':' || !at[n])) || (at > g->recipe && at[-1] == ':' && !at[n]));
+}
+
+/* Other figures are those that the answer does not show: check has their errors. */
+static void answer_add_published(struct document *d, const struct simulation *sim, const struct result *r, const struct figures *figures)
+{
+    const char *text = "", *none = sim->recipe.no_figure;
+    size_t n_others = 0;
     for (const struct figure *g = figures->items; g < figures->items + figures->n; g++) {
         double simulated = text_is(g->recipe, r->id) ? result_of_figure(g, r) : 0;
+        n_others += !(simulated > 0) && figure_is_of(g, r->id);
         if (simulated > 0)
             text = arena_printf(d->arena, "%s%s %.6g %s (%s: %s, %+.1f %%)", text, *text ? ";" : "", g->value, g->unit, row_name(g), role_names[g->role],
                                 100 * (simulated / g->value - 1));
     }
+    if (none && !*text)
+        text = arena_printf(d->arena, " no throughput: %s%s", none, n_others ? ";" : "");
+    if (n_others)
+        text = arena_printf(d->arena, "%s%s %zu figure%s of memory, power, evaluation or a ratio, in podbench check", text, *text && !none ? ";" : "", n_others, plural(n_others));
     document_line(d, "published:%s", *text ? text : " no figure of this recipe");
 }
 
@@ -155,5 +170,5 @@ void answer_document(struct document *d, const struct simulation *sim, const str
     if (changed)
         document_line(d, "published: no figure of the changed recipe");
     else
-        answer_add_published(d, r, figures);
+        answer_add_published(d, sim, r, figures);
 }

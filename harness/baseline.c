@@ -60,9 +60,18 @@ static bool add_interval(struct sight *out, const struct figure *f, const struct
     return true;
 }
 
+/* How many baselines have been recorded: each has a reason. */
+static size_t n_baselines(struct session *s)
+{
+    struct csv_table reasons;
+    const char *path = arena_printf(&s->arena, "%s/reasons.csv", s->baselines_dir);
+    return access(path, F_OK) == 0 && csv_load(&reasons, path, &s->arena, NULL) ? reasons.n_rows : 0;
+}
+
 /* The lines of the rows that the run has a value for, and that have not been seen before. */
 static bool new_sights(const char **lines, size_t *n_new, const char *folder, const struct first_sight *seen, struct session *s, struct err *err)
 {
+    const char *version = arena_printf(&s->arena, "%s baseline %zu", PODBENCH_VERSION, n_baselines(s) + 1);
     struct figures figures;
     struct csv_table check;
     struct track_record record;
@@ -77,7 +86,7 @@ static bool new_sights(const char **lines, size_t *n_new, const char *folder, co
     for (size_t i = 0; i < figures.n && good; i++) {
         const struct figure *f = &figures.items[i];
         const struct csv_row *row = first_sight_find(seen, f->id, false) ? NULL : csv_row_named(&check, f->id);
-        struct sight sight = { .id = f->id, .seen = "first", .version = PODBENCH_VERSION, .low = NAN, .high = NAN };
+        struct sight sight = { .id = f->id, .seen = "first", .version = version, .low = NAN, .high = NAN };
         if (!row || !parse_f64(csv_cell(&check, row, "simulated"), &sight.predicted))
             continue;
         good = figure_recipe_hash(&sight.recipe, f, s->paths.recipes_dir, &s->arena, err) && add_interval(&sight, f, &record, s, err);

@@ -61,6 +61,19 @@ static bool write_sheet(const struct fit *fit, const char *folder, struct calibr
     return false;
 }
 
+/* A sheet is printed whole, once nothing in it failed. */
+static bool print_fitted_sheet(const struct fit *fit, struct calibration *c, struct err *err)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *f = text_stream(&text, &n);
+    bool good = fit->run(f, c, err);
+    const char *sheet = text_close(f, &text, &c->s->arena);
+    if (good)
+        fprintf(c->s->out, "# %s\n%s", fit->file, sheet);
+    return good;
+}
+
 /* Prints when folder is NULL. */
 static bool fit_all(const char *folder, struct calibration *c, struct err *err)
 {
@@ -68,9 +81,7 @@ static bool fit_all(const char *folder, struct calibration *c, struct err *err)
     for (int i = 0; i < N_FITS; i++) {
         if (isatty(fileno(s->log)))
             fprintf(s->log, "podbench: fitting %s\n", fits[i].file);
-        if (!folder)
-            fprintf(s->out, "# %s\n", fits[i].file);
-        if (folder ? !write_sheet(&fits[i], folder, c, err) : !fits[i].run(s->out, c, err))
+        if (folder ? !write_sheet(&fits[i], folder, c, err) : !print_fitted_sheet(&fits[i], c, err))
             return false;
     }
     return true;

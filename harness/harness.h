@@ -188,6 +188,10 @@ bool results_from_folders(struct round_results *out, struct rounds_counts *count
 /* check.c: values come from the run that is named, or every recipe is simulated when it is needed. */
 bool build_check(struct check *out, const struct options *o, struct session *s, struct err *err);
 
+/* ledger.c: adds what the ledger says to a check: a failure for each row that differs from it, and how many rows changed, by reason. Tables
+ * without a ledger add nothing. */
+bool ledger_check(struct document *d, struct session *s, struct err *err);
+
 /* compare.c */
 bool gate_of(struct gate *out, struct gate_tables *tables, const char *base, const char *run, double margin, struct session *s,
              struct err *err);

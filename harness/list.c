@@ -76,10 +76,13 @@ static int list_assumptions(const struct options *o, struct session *s, struct e
     bool good = assumptions_list(&all, (const char *const *)ids, n, surveyed, sizeof surveyed / sizeof *surveyed, &s->simulator,
                                  &(struct watch){ progress_report, &p }, &s->arena, err);
     progress_end(&p);
-    if (!good)
+    struct shaped shaped;
+    const char *decisions = arena_printf(&s->arena, "%s/ledger/decisions.csv", s->published_dir);
+    if (!good || !shaped_count(&shaped, s->paths.specs_dir, decisions, &s->arena, err))
         return EXIT_BAD_INPUT;
     struct document d = { .arena = &s->arena };
     assumptions_document(&d, &all);
+    shaped_document(&d, &shaped, decisions);
     document_write(s->out, o->format, &d);
     return EXIT_DONE;
 }

@@ -19,10 +19,11 @@ function whole(line,    c) {
     split(line, c, ",")
     return c[12] == "" ? "- | -" : number(c[12]) " | " sprintf("%+.1f %%", 100 * c[13])
 }
-function rows(which,    line, c, n, i, order, role, speed, score, all) {
+function rows(which,    line, c, n, i, order, role, speed, steady, score, all) {
     while ((getline line < table) > 0) {
         split(line, c, ",")
         if (c[1] == c[2] ".throughput") { order[++n] = c[2]; role[c[2]] = c[4]; speed[c[2]] = cells(line) }
+        if (c[1] == c[2] ".steady") steady[c[2]] = cells(line)
         if (c[1] == c[2] ".score") score[c[2]] = cells(line) " | " whole(line)
     }
     close(table)
@@ -30,9 +31,12 @@ function rows(which,    line, c, n, i, order, role, speed, score, all) {
     print "| MLPerf Training run | role | samples/s | simulated | difference |" (all ? " minutes to train | simulated | difference | samples predicted too | difference |" : "")
     print "|---|---|---:|---:|---:|" (all ? "---:|---:|---:|---:|---:|" : "")
     for (i = 1; i <= n; i++)
-        if (all || (order[i] ~ /-closed-/ && order[i] ~ /(bert-large|resnet50)$/))
+        if (all || (order[i] ~ /-closed-/ && order[i] ~ /(bert-large|resnet50)$/)) {
             printf "| %s | %s | %s |%s\n", substr(order[i], 8), role[order[i]], speed[order[i]],
                    all ? " " (order[i] in score ? score[order[i]] : "- | - | - | - | -") " |" : ""
+            if (order[i] in steady)
+                printf "| in steady state | %s | %s |%s\n", role[order[i]], steady[order[i]], all ? " - | - | - | - | - |" : ""
+        }
 }
 /^<!-- reproduced: / { print; rows($0 ~ /all/ ? "all" : "closed"); inside = 1; next }
 /^<!-- end -->/ { inside = 0 }

@@ -317,6 +317,18 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     return good;
 }
 
+/* Phases that follow one another add up; 0 unless each recipe has a time. */
+static double minutes_together(const struct run_state *state)
+{
+    double sum = 0;
+    for (size_t i = 0; i < state->results.n; i++) {
+        if (!(state->lines[i].train_min > 0))
+            return 0;
+        sum += state->lines[i].train_min;
+    }
+    return state->results.n > 1 ? sum : 0;
+}
+
 static void print_runs(const struct options *o, struct run_state *state, struct session *s)
 {
     struct document table = { .arena = &s->arena };
@@ -327,6 +339,8 @@ static void print_runs(const struct options *o, struct run_state *state, struct 
         fprintf(s->log, "podbench: --framework-options is printed only as text and json\n");
     if (state->is_table && FORMAT_BIT(format) & (IN_TEXT | IN_MARKDOWN)) {
         document_table(&table, run_table(state->lines, state->results.n));
+        if (minutes_together(state) > 0)
+            document_line(&table, "one after the other: %.1f minutes", minutes_together(state));
         document_line(&table, "%s", format == FORMAT_MARKDOWN ? "" : "--all prints the whole answer of each");
         document_write(s->out, format, &table);         /* in Markdown the judgements follow */
     }

@@ -5,6 +5,7 @@
 #include "harness/harness.h"
 #include "results/calibrate/calibration.h"
 #include "results/published/check.h"
+#include "results/study/novelty.h"
 #include "results/study/trust.h"
 #include <jansson.h>
 #include <unistd.h>
@@ -62,6 +63,7 @@ struct validation {
     struct convergence_errors errors;
     struct interval_coverage intervals;
     struct references references;
+    struct first_seen_group first_seen[N_NOVELTIES + 1]; size_t n_first_seen;
     struct submitters_left_out left;
     struct csv_table tables[N_CONSTANT_TABLES];         /* the fitted constants */
 };
@@ -82,6 +84,8 @@ static void add_accuracy(struct document *d, const struct check *c)
             document_member(d, figure_kind_names[kind], by_role_json(c, (struct check_group){ .kind = (enum figure_kind)kind }, d->arena));
     document_member(d, "time_to_train_published_samples", by_role_json(c, given, d->arena));
     document_member(d, "time_to_train_predicted_samples", by_role_json(c, predicted, d->arena));
+    document_line(d, "%s\n", figures_counted(c, d->arena));
+    document_member(d, "figures", json_string(figures_counted(c, d->arena)));
     check_add_summary(d, c);
 }
 
@@ -90,6 +94,11 @@ static void validation_document(struct document *d, const struct validation *v)
     size_t n_ranges, n_within = check_within_stated(&n_ranges, &v->check);
     add_accuracy(d, &v->check);
     document_member(d, "power_within_stated_range", json_pack("{s:I, s:I}", "rows", (json_int_t)n_ranges, "within", (json_int_t)n_within));
+    if (v->n_first_seen) {
+        document_line(d, "\nthroughputs when a version first predicted them, by what rows of earlier versions had in common with them; their first recipe by a later\n"
+                         "program (first recipe); and today");
+        document_table(d, first_seen_table(v->first_seen, v->n_first_seen));
+    }
     document_member(d, "memory", memory_judgement_json(&v->check, v->edges, v->n_edges, d->arena));
     memory_document(d, &v->check, v->edges, v->n_edges);
     document_line(d, "\nthroughputs inside the 90 %% interval that follows from the errors of the other groups, each group left out in turn");
@@ -141,6 +150,22 @@ static double error_by_other_groups(void *user, const struct simulation *sim)
     return step_deviation(sim, user, true);
 }
 
+/* Tables without first sights, such as another project's, give none. */
+static bool find_first_seen(struct validation *v, const struct options *o, struct session *s, struct err *err)
+{
+    struct figures *figures = ARENA_NEW(&s->arena, struct figures);
+    struct first_sight seen;
+    struct first_seen_rows rows;
+    const char *path = arena_printf(&s->arena, "%s/%s.csv", s->published_dir, first_sight_name);
+    if (o->published || access(path, F_OK) != 0)
+        return true;
+    if (!session_figures(figures, NULL, s, err) || !first_sight_load(&seen, path, &s->arena, err) ||
+        !first_seen_build(&rows, figures, &seen, &s->simulator, &s->arena, err))
+        return false;
+    v->n_first_seen = first_seen_groups(v->first_seen, &rows, &s->arena);
+    return true;
+}
+
 static bool validation_gather(struct validation *v, const struct options *o, struct session *s, struct err *err)
 {
     const char *const paths[N_CONSTANT_TABLES] = { arena_printf(&s->arena, "%s/fitted-chip.csv", s->paths.specs_dir),
@@ -151,7 +176,7 @@ static bool validation_gather(struct validation *v, const struct options *o, str
         if (!load_constants(&v->tables[i], paths[i], s, err))
             return false;
     return build_check(&v->check, o, s, err) && memory_edges(&v->edges, &v->n_edges, &v->check, &s->simulator, &s->arena, err)
-        && leave_groups_out(&v->intervals, &v->references, o, s, err)
+        && find_first_seen(v, o, s, err) && leave_groups_out(&v->intervals, &v->references, o, s, err)
         && simulated_coverage(&v->coverage, runs, &s->simulator, error_by_other_groups, &v->references, &s->arena, err)
         && convergence_errors(&v->errors, runs, s->paths.data_dir, &s->arena, err)
         && submitters_left_out(&v->left, runs, s->paths.data_dir, &s->arena, err);

@@ -177,7 +177,7 @@ void chip_fit_write(FILE *f, const struct chip_fit *fit, const char *table)
 {
     struct arena a = {0};
     struct table t = fitted_sheet();
-    const char *source = arena_printf(&a, "fitted to %s, %zu recipes, by least squares on log ratios", table, fit->n_rows);
+    const char *source = arena_printf(&a, "fitted to %s, %zu rows, by least squares on log ratios", table, fit->n_rows);
     for (size_t i = 0; i < n_fitted_constants; i++) {
         const struct fitted_constant *k = &fitted_constants[i];
         const struct fit_value *v = &fit->values[i];

@@ -22,6 +22,7 @@ static const struct table_column data_columns[] = {
 static const struct table_column text_columns[] = { C(id, .heading = ""), C(verdict, .heading = ""), C(summary, .heading = "") };
 static const struct table_column page_columns[] = {
     C(id, .heading = "claim"), C(claim, .heading = "what it says"), C(documents, .heading = "where"), C(claimed, .heading = "claimed"),
+    C(tolerance, .heading = "tolerance %", .format = "%.3g", .scale = 100),
     C(found_text, .heading = "found"), C(expression, .heading = "by", .is_code = true),
     C(reading_expression, .heading = "as read by", .is_code = true),
 };
@@ -39,9 +40,11 @@ static const char *claimed_text(const struct claim *c, struct arena *a)
 /* "124.5; read as of a card of two: 249; simulated 120" */
 static const char *found_text(const struct claim *c, struct arena *a)
 {
+    bool is_noted = (c->has_found || c->has_reading) && *c->note;
     const char *found = c->has_found ? arena_printf(a, "%.6g", c->found) : c->has_reading ? "" : c->note;
     const char *read = c->has_reading ? arena_printf(a, "%sread as %s: %.6g", c->has_found ? "; " : "", c->reading, c->found_as_read) : "";
-    return arena_printf(a, "%s%s%s", found, read, c->has_simulated ? arena_printf(a, "; simulated %.6g", c->simulated) : "");
+    const char *simulated = c->has_simulated ? arena_printf(a, "; simulated %.6g", c->simulated) : "";
+    return arena_printf(a, "%s%s%s%s%s", found, read, simulated, is_noted ? "; " : "", is_noted ? c->note : "");
 }
 
 static struct claim_line line_of_claim(const struct claim *c, struct arena *a)

@@ -21,6 +21,13 @@ static bool no_value(struct check_row *row, enum verdict verdict, const char *wh
     return false;
 }
 
+/* A recipe or kernel that is there and cannot be simulated is an error of the input, of a recipe or a sheet, and no verdict on the row. */
+static bool is_broken(struct check_row *row, struct check_source *from, const struct err *why, struct arena *a)
+{
+    from->broken = from->broken ? from->broken : arena_printf(a, "%s:%u: %s: %s", row->figure->path, row->figure->line, row->figure->id, why->msg);
+    return no_value(row, VERDICT_NO_VALUE, from->broken);
+}
+
 /* The result of a recipe, simulated if it is not known yet. NULL when it cannot be loaded; why says so. */
 static const struct result *known_or_new_result(struct check_source *from, const char *recipe, struct arena *a, struct err *why)
 {
@@ -48,8 +55,10 @@ static const struct result *row_result(struct check_row *row, struct check_sourc
     struct err why;
     const char *path = path_beside(row->figure->path, recipe, a);
     const struct result *r = known_or_new_result(from, path, a, &why);
-    if (!r)
-        no_value(row, VERDICT_NO_RECIPE, has_no_recipe_yet(from, path, a) ? "no recipe yet" : arena_strdup(a, why.msg));
+    if (!r && has_no_recipe_yet(from, path, a))
+        no_value(row, VERDICT_NO_RECIPE, "no recipe yet");
+    else if (!r)
+        is_broken(row, from, &why, a);
     return r;
 }
 
@@ -88,6 +97,13 @@ static void name_part(struct check_row *row, struct arena *a)
     row->system = f->kernel ? f->kernel->machine : f->link->machine;
 }
 
+/* A machine without a sheet leaves its parts without a value; a sheet that is there must be readable. */
+static bool part_without_value(struct check_row *row, struct check_source *from, const struct err *why, struct arena *a)
+{
+    bool has_sheet = access(arena_printf(a, "%s/%s.csv", from->simulator->paths->specs_dir, row->system), F_OK) == 0;
+    return has_sheet ? is_broken(row, from, why, a) : no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why->msg));
+}
+
 static bool simulate_kernel_memory(struct check_row *row, struct check_source *from, struct arena *a)
 {
     const struct figure *f = row->figure;
@@ -95,7 +111,7 @@ static bool simulate_kernel_memory(struct check_row *row, struct check_source *f
     struct err why = {0};
     name_part(row, a);
     if (!kernel_row_memory(&m, f->kernel, from->simulator->paths->specs_dir, from->simulator->plans, a, &why))
-        return no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
+        return part_without_value(row, from, &why, a);
     row->fits = row->fits_with_less_memory = m.fits;
     row->fits_probability = m.fits_probability;
     if (text_is(f->metric, "total_bytes"))
@@ -209,7 +225,7 @@ static bool simulate_part(struct check_row *row, struct check_source *from, stru
                           : link_row_predict(&row->simulated, f->link, f->metric, &from->links, &why);
     if (good && figure_kind(f) == FIGURE_OF_POWER)
         kernel_row_predict(&row->stated_error, f->kernel, "energy_error_j", specs_dir, from->simulator->plans, a, &why);
-    return good ? true : no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
+    return good || part_without_value(row, from, &why, a);
 }
 
 static bool simulate_row_value(struct check_row *row, struct check_source *from, struct arena *a)
@@ -217,7 +233,7 @@ static bool simulate_row_value(struct check_row *row, struct check_source *from,
     const struct figure *f = row->figure;
     enum figure_kind kind = figure_kind(f);
     if (!*f->recipe)
-        return no_value(row, VERDICT_NO_RECIPE, "the figure names no recipe");
+        return no_value(row, VERDICT_NO_RECIPE, f->without);
     if (kind == FIGURE_OF_MEMORY)
         return simulate_memory(row, from, a);
     if (f->kernel || f->link)
@@ -282,6 +298,8 @@ bool check_build(struct check *out, const struct figures *figures, struct check_
             return fail(err, "%s:%u: %s: value %g is not above 0", row->figure->path, row->figure->line, row->figure->id,
                         row->figure->value);
         row->has_simulated = simulate_row_value(row, from, a);
+        if (from->broken)
+            return fail(err, "%s", from->broken);
         if (row->has_simulated)
             judge_row(row);
         drop_restated(out, row);

@@ -8,7 +8,7 @@
 /* ---- rows --------------------------------------------------------------------------------------------- */
 
 struct check_line {
-    const char *id, *recipe, *metric, *role, *configuration, *counts_as, *kind, *source, *quote, *note, *workload, *system, *verdict, *remark;
+    const char *id, *recipe, *metric, *role, *configuration, *counts_as, *kind, *source, *quote, *note, *workload, *system, *verdict, *without, *remark;
     double published, simulated, error, predicted, predicted_error, tolerance;
     bool pass;
 };
@@ -21,7 +21,7 @@ static const struct table_column row_columns[] = {
     C(predicted, .formats = IN_JSON), C(predicted_error, .formats = IN_JSON), C(tolerance, .formats = IN_JSON), C(pass, .formats = IN_JSON),
     C(verdict, .formats = IN_JSON), C(tolerance, .heading = "tol %", .format = "%.3g", .scale = 100, .formats = IN_TEXT | IN_CSV),
     C(verdict, .heading = "verdict", .formats = IN_TEXT | IN_CSV), C(predicted, .formats = IN_CSV), C(predicted_error, .formats = IN_CSV),
-    C(configuration, .formats = IN_CSV), C(counts_as, .formats = IN_CSV), C(kind, .formats = IN_CSV), C(remark, .heading = "", .formats = IN_TEXT),
+    C(configuration, .formats = IN_CSV), C(counts_as, .formats = IN_CSV), C(kind, .formats = IN_CSV), C(without, .formats = IN_CSV | IN_JSON), C(remark, .heading = "", .formats = IN_TEXT),
 };
 static const struct table_column time_columns[] = {
     C(id, .heading = "minutes to train"), C(role, .heading = "role"), C(published, .heading = "published"),
@@ -44,7 +44,8 @@ static struct check_line line_of_check_row(const struct check_row *row, struct a
     return (struct check_line){
         .id = g->id, .recipe = g->recipe, .metric = g->metric, .role = role_names[g->role], .configuration = g->configuration,
         .counts_as = counts_as_names[row->counts_as], .kind = figure_kind_names[figure_kind(g)], .source = g->source, .quote = g->quote,
-        .note = g->note, .workload = row->workload, .system = row->system, .verdict = verdict_names[row->verdict], .remark = remark(row, a),
+        .note = g->note, .workload = row->workload, .system = row->system, 
+        .verdict = verdict_names[row->verdict], .without = g->without, .remark = remark(row, a),
         .published = g->value, .simulated = row->has_simulated ? row->simulated : (double)NAN,
         .error = row->has_simulated ? row->error : (double)NAN, .predicted = row->has_predicted ? row->predicted : (double)NAN,
         .predicted_error = row->has_predicted ? row->predicted_error : (double)NAN, .tolerance = g->tolerance,
@@ -102,6 +103,35 @@ static void add_rows_of_kind(struct document *d, struct table *t, const struct c
     }
 }
 
+static size_t count_without(const struct check *c, const char *beginning)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const char *why = c->rows[i].figure->without;
+        n += why && strncmp(why, beginning, strlen(beginning)) == 0;
+    }
+    return n;
+}
+
+const char *figures_counted(const struct check *c, struct arena *a)
+{
+    static const struct { const char *reason, *text; } reasons[] = {
+        { "needs", "need a capability that is missing" }, { "peer", "of other vendors' machines" },
+        { "not stated", "whose configuration is not stated" }, { "no run", "that are properties and no runs" } };
+    size_t n_simulated = 0, n_without = count_without(c, "");
+    const char *text = "";
+    for (size_t i = 0; i < c->n; i++)
+        n_simulated += c->rows[i].has_simulated;
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        size_t n = count_without(c, reasons[i].reason);
+        if (n)
+            text = arena_printf(a, "%s%s%zu %s", text, *text ? ", " : ": ", n, reasons[i].text);
+    }
+    size_t n_failed = c->n - n_simulated - n_without;
+    return arena_printf(a, "%zu figure%s: %zu simulated, %zu without a recipe%s%s", c->n, plural(c->n), n_simulated, n_without, text,
+                        n_failed ? arena_printf(a, "; %zu without a value", n_failed) : "");
+}
+
 /* Counts the rows that are left out: those without a recipe and, where there are runs, kernels, links and what is right about memory. */
 static void add_shown_rows(struct document *d, const struct check *c)
 {
@@ -121,7 +151,8 @@ static void add_shown_rows(struct document *d, const struct check *c)
     if (n_memory)
         document_line(d, "and %zu row%s of memory within tolerance: summed up below, shown by --format csv", n_memory, plural(n_memory));
     if (n_without)
-        document_line(d, "and %zu rows without a recipe (scores of other machines, statements, programs that no recipe describes): shown by --format csv", n_without);
+        document_line(d, "and %zu row%s without a recipe: shown, each with its reason, by --format csv", n_without, plural(n_without));
+    document_line(d, "%s", figures_counted(c, d->arena));
 }
 
 /* Published times to train, with the published samples to converge and with the predicted ones. */

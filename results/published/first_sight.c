@@ -22,6 +22,19 @@ static int by_id_and_kind(const void *x, const void *y)
     return order ? order : strcmp(b->seen, a->seen);
 }
 
+/* The lines "first" of one version stand together; those of the next begin a new batch. */
+static void number_batches(struct first_sight *all)
+{
+    const char *version = "";
+    size_t batch = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        struct sight *s = &all->items[i];
+        batch += text_is(s->seen, "first") && !text_is(s->version, version);
+        version = text_is(s->seen, "first") ? s->version : version;
+        s->batch = batch;
+    }
+}
+
 bool first_sight_load(struct first_sight *out, const char *path, struct arena *a, struct err *err)
 {
     struct csv_table t;
@@ -36,6 +49,7 @@ bool first_sight_load(struct first_sight *out, const char *path, struct arena *a
         if (!text_is(s->seen, seen_names[0]) && !text_is(s->seen, seen_names[1]))
             return fail(err, "%s:%u: seen: '%.40s' is not one of: first, again", path, t.rows[i].line, s->seen);
     }
+    number_batches(out);
     sort_items(out->items, out->n, sizeof *out->items, by_id_and_kind);
     for (size_t i = 1; i < out->n; i++)
         if (by_id_and_kind(&out->items[i - 1], &out->items[i]) == 0)
@@ -74,7 +88,7 @@ static bool add_recipe_hash(const char **text, const struct figure *f, const cha
 bool figure_recipe_hash(const char **out, const struct figure *f, const char *recipes_dir, struct arena *a, struct err *err)
 {
     *out = "";
-    if (strncmp(f->recipe, "kernel:", 7) == 0 || strncmp(f->recipe, "link:", 5) == 0) {
+    if (f->kernel || f->link) {
         *out = arena_printf(a, "%016" PRIx64, hash_bytes(f->recipe, strlen(f->recipe) + 1, 0));
         return true;
     }

@@ -61,6 +61,7 @@ bool ledger_load(struct ledger *out, const char *path, struct arena *a, struct e
     if (!fields_load(&t, path, ledger_fields, N_FIELDS(ledger_fields), a, err))
         return false;
     out->last = ARENA_ARRAY(a, struct ledger_line, t.n_rows);
+    out->changes = ARENA_ARRAY(a, struct ledger_change, t.n_rows);
     for (size_t i = 0; i < t.n_rows; i++) {
         struct ledger_line *line = &out->last[i];
         line->line = t.rows[i].line;
@@ -68,6 +69,8 @@ bool ledger_load(struct ledger *out, const char *path, struct arena *a, struct e
             return false;
         if (!is_role(line->role))
             return fail(err, "%s:%u: role: '%.40s' is not one of: calibrate, validate, context, removed", path, line->line, line->role);
+        if (*line->why)
+            out->changes[out->n_changes++] = (struct ledger_change){ line->id, line->why };
     }
     return keep_last_lines(out, t.n_rows, err);
 }

@@ -89,6 +89,7 @@ struct ledger_line {
 struct ledger {
     const char *path;
     struct ledger_line *last; size_t n_last;    /* the last line of each id, sorted by id */
+    struct ledger_change { const char *id, *why; } *changes; size_t n_changes;      /* the lines that give a reason, as they follow */
 };
 
 /* Refuses an unknown role, and a later line of an id that gives no reason. */
@@ -114,6 +115,7 @@ void ledger_write_line(FILE *f, const struct ledger_line *line);
 struct sight {
     const char *id, *seen, *recipe, *version;   /* recipe: figure_recipe_hash() as it was then */
     double predicted, low, high;        /* in the row's unit; low and high NaN without an interval */
+    size_t batch;                       /* rows of one version were seen together; later ones have a larger number */
 };
 struct first_sight { struct sight *items; size_t n; };  /* sorted by id */
 extern const char first_sight_header[], first_sight_name[];      /* the name without .csv */
@@ -123,6 +125,24 @@ const struct sight *first_sight_find(const struct first_sight *all, const char *
 void first_sight_write(FILE *f, const struct sight *s);
 /* recipe_hash() of the row's recipe, joined by + where a row has several; of a kernel or a link a hash of its text; "" where it has none. */
 bool figure_recipe_hash(const char **out, const struct figure *f, const char *recipes_dir, struct arena *a, struct err *err);
+
+/* ---- kept.c: the tolerance of every row that has a recipe, and a hash of its recipe's values ------------------- *
+ *
+ * results/published/ledger/kept.csv: id,tolerance,recipe,why. As in the ledger, lines are only added, the last of an id
+ * holds, and each later one says why. So no row can get a wider tolerance, or another configuration under the same name,
+ * without a line; and a row whose recipe changes after it was seen is context from then on.
+ */
+
+struct kept_line { const char *id, *recipe, *why; double tolerance; uint32_t line; bool was_another; };  /* recipe: figure_recipe_hash(), which an
+                                                                                            * earlier line has another of */
+struct kept { const char *path; struct kept_line *last; size_t n; };                    /* sorted by id */
+struct kept_fault { const char *what; struct kept_line wanted; };
+struct kept_faults { struct kept_fault *items; size_t n, cap; };
+bool kept_load(struct kept *out, const char *path, struct arena *a, struct err *err);
+const struct kept_line *kept_find(const struct kept *k, const char *id);        /* NULL if not there */
+/* Fails where a recipe cannot be read. */
+bool kept_compare(struct kept_faults *out, const struct kept *k, const struct figures *figures, const char *recipes_dir, struct arena *a, struct err *err);
+void kept_write_line(FILE *f, const struct kept_line *line);
 
 /* ---- runs_table.c: single runs of MLPerf submissions, results/published/runs/mlperf_runs.csv ----------------- */
 

@@ -346,11 +346,11 @@ bool result_with(struct result *out, const struct simulation_request *q, const c
 
 /* ---- samples to converge ------------------------------------------------------------------------------ */
 
-/* The reference's round and terms follow from the recipe's id, source and round; its optimizer and rate tell records of
+/* The reference's round and terms follow from the recipe's id, submitter and round; its optimizer and rate tell records of
  * one batch apart. */
 bool simulator_convergence(struct convergence *out, struct simulator *s, const struct recipe *r, struct err *err)
 {
-    const char *names[] = { r->workload, r->id, r->source, r->reference_round, r->optimizer_name };
+    const char *names[] = { r->workload, r->id, r->submitter, r->reference_round, r->optimizer_name };
     const double numbers[] = { recipe_logged_batch(r), recipe_base_learning_rate(r) };
     struct arena scratch = {0};
     struct hash_key key = { .arena = &scratch };

@@ -75,4 +75,11 @@ bool assumptions_list(struct assumptions *out, const char *const *recipes, size_
                       struct simulator *s, const struct watch *watch, struct arena *a, struct err *err);
 void assumptions_document(struct document *d, const struct assumptions *all);
 
+/* ---- shaped.c: what was taken from published rows, and what from no source, counted --------------------------- */
+
+struct shaped { size_t n_fitted, n_from_runs, n_decisions, n_tried, n_assumed_on_sheets, n_assumed_in_code, n_in_code; };
+/* decisions: the path of decisions.csv, which may be missing. */
+bool shaped_count(struct shaped *out, const char *specs_dir, const char *decisions, struct arena *a, struct err *err);
+void shaped_document(struct document *d, const struct shaped *s, const char *decisions);
+
 #endif

@@ -199,6 +199,13 @@ void validity_document(struct document *d, const struct validity *v, const struc
     open_readings_document(d, &v->open);
 }
 
+/* The rest of the step; NAN where its two parts are not known. */
+static double sourced_share(const struct validity *v)
+{
+    double rest = 1 - v->from_fitted_share - v->from_assumed_share;
+    return rest < 0 ? 0 : rest;
+}
+
 json_t *validity_json(const struct validity *v)
 {
     bool known = validity_has_interval(v);
@@ -211,5 +218,5 @@ json_t *validity_json(const struct validity *v)
                      "extrapolates", json_words(v->extrapolates, v->n_extrapolates), "unlike_share", json_known(v->n_nearest, v->unlike), "open_readings", open_readings_json(&v->open), "not_set",
                      open_readings_unset_json(&v->open), "from_fitted_share", json_number(v->from_fitted_share), "from_assumed_share",
                      json_number(v->from_assumed_share), "from_sourced_share",
-                     json_number(fmax(0, 1 - v->from_fitted_share - v->from_assumed_share)));
+                     json_number(sourced_share(v)));
 }

@@ -9,13 +9,15 @@ ledger=results/published/ledger/ledger.csv
 "$PODBENCH" ledger >"$work/out" 2>"$work/err" && grep -q 'published rows agree with the ledger' "$work/out"
 result $? "every published row has the role, configuration and value of the ledger" "$(cat "$work/out" "$work/err")"
 
-# In the repository's history no line of it was taken out or changed.
-if git rev-parse --git-dir >/dev/null 2>&1 && [ "$(git rev-parse --is-shallow-repository)" = false ]; then
-    git log --format= --numstat -- $ledger | awk '$2 > 0 { exit 1 }' && ! git diff --numstat HEAD -- $ledger | awk '$2 > 0 { found = 1 } END { exit !found }'
-    result $? "the ledger only grew" "$(git log --oneline --numstat -- $ledger | head)"
-else
-    result 0 "the ledger only grew # SKIP no history here"
-fi
+# In the repository's history no line of these tables was taken out or changed.
+for table in $ledger results/published/ledger/kept.csv results/published/first-sight.csv; do
+    if git rev-parse --git-dir >/dev/null 2>&1 && [ "$(git rev-parse --is-shallow-repository)" = false ]; then
+        git log --format= --numstat -- $table | awk '$2 > 0 { exit 1 }' && ! git diff --numstat HEAD -- $table | awk '$2 > 0 { found = 1 } END { exit !found }'
+        result $? "$table only grew" "$(git log --oneline --numstat -- $table | head)"
+    else
+        result 0 "$table only grew # SKIP no history here"
+    fi
+done
 
 mkdir -p "$work/root"
 cp -r system-model workloads results "$work/root/"
@@ -33,4 +35,35 @@ result $? "as tap each row that differs is a test that fails, what is derived of
 "$PODBENCH" calibrate --root "$work/root" >"$work/out" 2>"$work/err"
 [ $? -eq 2 ] && grep -q 'vendor-N005: calibrates here, but vendor-N005 validates by ' "$work/err"
 result $? "calibrate refuses a row that validates" "$(cat "$work/err")"
+
+# A wider tolerance, and another value in a recipe: each is a row that fails, by name, in ledger and in check.
+cp results/published/vendor.csv "$work/root/results/published/"
+sed -i 's/^\(vendor-N005,.*\),0.1,validate,/\1,0.25,validate,/' "$work/root/results/published/vendor.csv"
+sed -i 's/^micro_batch = 4$/micro_batch = 8/' "$work/root/workloads/recipes/vendor-ipu-pod4-conformer-pytorch.ini"
+"$PODBENCH" check --root "$work/root" >"$work/out" 2>"$work/err"
+[ $? -eq 1 ] && grep -q 'vendor-N005: tolerance is 0.25; line [0-9]* of kept.csv has 0.1$' "$work/out" \
+    && grep -q 'vendor-N018: the values of its recipe are not those of line [0-9]* of kept.csv$' "$work/out"
+result $? "check tells of a wider tolerance and of another recipe under the same name" "$(tail -50 "$work/out"; cat "$work/err")"
+grep -q '^  vendor-A05 and 1 more: its recipe changed after its miss at first sight' "$work/out"
+result $? "check prints the reasons of earlier changes"
+
+# A sheet that cannot be read is an error of each command that judges by it, and no better accuracy.
+cp results/published/vendor.csv "$work/root/results/published/"
+cp workloads/recipes/vendor-ipu-pod4-conformer-pytorch.ini "$work/root/workloads/recipes/"
+sed -i 's/^n_tiles,[0-9]*/n_tiles,x/' "$work/root/system-model/specs/gc200.csv"
+for command in check validate bench; do
+    [ $command = bench ] && set -- --out "$work/run" || set --
+    "$PODBENCH" $command --root "$work/root" "$@" >"$work/out" 2>"$work/err"
+    [ $? -eq 2 ] && grep -q "gc200.csv:[0-9]*: n_tiles: 'x'" "$work/err"
+    result $? "$command refuses a broken sheet" "$(head -3 "$work/out"; cat "$work/err")"
+done
+
+# Too few runs to fit from: the sheet that cannot be written is not printed.
+cp system-model/specs/gc200.csv "$work/root/system-model/specs/"
+runs="$work/root/results/published/runs/mlperf_runs.csv"
+grep -v 'resnet.*,calibrate' "$runs" > "$work/runs" && grep -v 'calibrate.*resnet' "$work/runs" > "$runs"
+"$PODBENCH" calibrate --root "$work/root" >"$work/out" 2>"$work/err"
+[ $? -eq 2 ] && grep -q 'too few runs of role calibrate to tell schedule_margin_lars of resnet' "$work/err" && ! grep -qi 'nan' "$work/out" \
+    && grep -q '^# fitted-system.csv' "$work/out"
+result $? "calibrate prints no number that it cannot know" "$(cat "$work/err"; grep -i nan "$work/out")"
 done_testing

@@ -50,6 +50,7 @@ static void world_build(struct world *w)
         figure("i", "", "time_to_train_min", 7, 0.1, FIGURE_CONTEXT),
     };
     memcpy(w->figures, all, sizeof all);
+    w->figures[8].without = "needs bananas";
     w->list = (struct figures){ .items = w->figures, .n = sizeof all / sizeof *all };
 }
 
@@ -173,6 +174,38 @@ static void a_tolerance_is_met_or_not(void **state)
     }
 }
 
+/* A recipe that is there and fails ends the check: it must not look like a row without a recipe. */
+static void a_broken_recipe_ends_the_check(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    const char *path;
+    world_build(&w);
+    path = temp_file("[recipe]\nid = x\n", 16, ".ini");
+    w.figures[5].recipe = path;
+    assert_false(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    assert_non_null(strstr(err.msg, ": f: "));
+    assert_non_null(strstr(err.msg, ".ini: "));
+    assert_non_null(strstr(err.msg, " keys are missing: recipe.workload, recipe.system"));
+    world_free(&w);
+}
+
+static void figures_are_counted_by_reason(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    world_build(&w);
+    w.figures[9] = figure("j", "", "time_to_train_min", 7, 0.1, FIGURE_CONTEXT);
+    w.figures[9].without = "peer";
+    w.list.n = 10;
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    assert_string_equal(figures_counted(&w.check, &w.a), "10 figures: 5 simulated, 2 without a recipe: 1 need a capability that is missing, 1 of other vendors' machines; "
+                                                         "3 without a value");
+    world_free(&w);
+}
+
 static void verdicts_name_what_is_wrong(void **state)
 {
     (void)state;
@@ -183,7 +216,7 @@ static void verdicts_name_what_is_wrong(void **state)
     for (size_t i = 0; i < w.check.n; i++)
         assert_int_equal(w.check.rows[i].verdict, want[i]);
     assert_string_equal(w.check.rows[6].why, "fast has no time_to_train_min");
-    assert_string_equal(w.check.rows[8].why, "the figure names no recipe");
+    assert_string_equal(w.check.rows[8].why, "needs bananas");
     assert_false(check_passes(&w.check));               /* b is a validate row */
     assert_string_equal(w.check.rows[5].why, "no recipe yet");
     w.figures[1].tolerance = 0.26;
@@ -578,7 +611,7 @@ static void median_of_even_and_odd_counts(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(errors_are_signed_and_relative),
-    cmocka_unit_test(metrics_are_columns), cmocka_unit_test(one_run_as_text), cmocka_unit_test(accuracy_as_json), cmocka_unit_test(a_tolerance_is_met_or_not), cmocka_unit_test(verdicts_name_what_is_wrong),
+    cmocka_unit_test(metrics_are_columns), cmocka_unit_test(one_run_as_text), cmocka_unit_test(accuracy_as_json), cmocka_unit_test(a_tolerance_is_met_or_not), cmocka_unit_test(verdicts_name_what_is_wrong), cmocka_unit_test(a_broken_recipe_ends_the_check), cmocka_unit_test(figures_are_counted_by_reason),
     cmocka_unit_test(a_speedup_is_by_throughput_or_by_time),
     cmocka_unit_test(a_published_value_of_nothing_is_refused),
     cmocka_unit_test(accuracy_is_median_mean_bias_and_worst), cmocka_unit_test(a_bias_is_of_speed_whatever_the_metric),

@@ -265,9 +265,9 @@ static void names_of_submitters(void **state)
     static const char letters[] = "Abcdefghijklmnopqrstuvwxyzabcdefghij";
     (void)state;
     for (int n = 1; n < 36; n++) {
-        char source[80];
-        struct recipe r = { .id = "mlperf-v1.1-open-x", .source = source };
-        snprintf(source, sizeof source, "MLPerf v1.1 results:  %.*s/system", n, letters);
+        char submitter[80];
+        struct recipe r = { .id = "mlperf-v1.1-open-x", .submitter = submitter, .source = "MLPerf v1.1 results: Another/system" };
+        snprintf(submitter, sizeof submitter, "%.*s", n, letters);
         struct recipe_terms t = recipe_terms(&r);
         assert_int_equal(strlen(t.submitter), n < 32 ? n : 31);
         assert_int_equal(strncmp(t.submitter, letters, strlen(t.submitter)), 0);

@@ -20,7 +20,7 @@ struct recipe {
     const char *path;
     const struct workload *model_family;    /* found when the recipe was read; NULL: look it up by name */
     /* [recipe] */
-    const char *id, *workload, *system, *framework, *sdk, *source;
+    const char *id, *workload, *system, *framework, *sdk, *source, *no_figure;
     int mode;
     /* [data] */
     double logged_sequences_per_pack;   /* as MLPerf logs count a global batch; 0: sequences_per_pack */
@@ -49,6 +49,7 @@ struct recipe {
     /* [training] */
     double epochs, samples_to_converge; /* 0 if not given */
     const char *converge;               /* "model", or NULL */
+    const char *submitter;              /* whose submissions' effect on the samples to converge applies; NULL: Graphcore's */
     const char *reference_round;        /* the round whose reference convergence points are used: "v2.0"; NULL means the id's */
     uint64_t eval_every, eval_samples;  /* samples between evaluations; samples of one */
     int eval_placement;

@@ -30,16 +30,11 @@ static bool terms_by_id(struct recipe_terms *out, const char *id)
 
 struct recipe_terms recipe_terms(const struct recipe *r)
 {
-    static const char before[] = " results: ";
     struct recipe_terms t = { "v2.0", "closed", "Graphcore", false }, by_id = { .submitter = "Graphcore", .named = true };
-    const char *results = r->source ? strstr(r->source, before) : NULL;
     if (terms_by_id(&by_id, r->id) && round_has_reference(by_id.round))
         t = by_id;
-    if (t.named && results) {
-        results += sizeof before - 1;
-        results += strspn(results, " ");
-        take_word(t.submitter, sizeof t.submitter, &results, " /");
-    }
+    if (t.named && r->submitter)
+        snprintf(t.submitter, sizeof t.submitter, "%s", r->submitter);
     if (r->reference_round) {
         snprintf(t.round, sizeof t.round, "%s", r->reference_round);
         t.named = true;

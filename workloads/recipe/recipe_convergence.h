@@ -11,7 +11,7 @@
 struct recipe_terms {
     char round[8], division[8], submitter[32];
     bool named;                         /* named by the recipe's id or reference_round; else v2.0, closed */
-                                        /* submitter: as the source names it after "results:"; else Graphcore, whose
+                                        /* submitter: of training.submitter; else Graphcore, whose
                                          * programs recipes are of */
 };
 struct recipe_terms recipe_terms(const struct recipe *r);

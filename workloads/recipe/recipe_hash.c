@@ -32,7 +32,7 @@ static bool graph_file_hash(uint64_t *out, const char *path, struct arena *a, st
 /* False for what names the recipe, what documents it, and what has no effect in it. */
 static bool shapes_the_run(const struct recipe_key *k, const struct recipe *r)
 {
-    bool names_it = text_is(k->section, "recipe") && (text_is(k->field.name, "id") || text_is(k->field.name, "source"));
+    bool names_it = text_is(k->section, "recipe") && (text_is(k->field.name, "id") || text_is(k->field.name, "source") || text_is(k->field.name, "no_figure"));
     return !names_it && (!k->matters || k->matters(r));
 }
 

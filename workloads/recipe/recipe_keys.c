@@ -104,6 +104,7 @@ const struct recipe_key recipe_keys[] = {
     FLAG("recipe", "approximate", model.approximate, in_file, "give operators of an ONNX file that are not modelled a rough price, instead of refusing them"),
     TEXT("recipe", "output", model.output, false, in_file, "values of the ONNX file to stop at, separated by commas; default: its outputs"),
     TEXT("recipe", "source", source, true, NULL, "where this configuration was published"),
+    TEXT("recipe", "no_figure", no_figure, false, in_reading, "why no published figure is compared with this recipe, for podbench run to say; documentation only"),
 
     COUNT("data", "sequence_length", model.sequence_length, 1, 16384, false, in_sequences,
           "tokens per row, or frames of the longest utterance, each of 30 ms, of conformers 10 ms; default: the model's"),
@@ -175,6 +176,8 @@ const struct recipe_key recipe_keys[] = {
     NUMBER("training", "epochs", epochs, "", 0.001, 1e6, in_training, "epochs until the target is reached"),
     NUMBER("training", "samples_to_converge", samples_to_converge, "", 1, 1e15, in_training, "samples until the target is reached, instead of epochs"),
     TEXT("training", "converge", converge, false, in_training, "model: predict the samples to converge from the global batch"),
+    TEXT("training", "submitter", submitter, false, recipe_may_converge,
+         "who submitted an MLPerf run, as the round's results name it: predicted samples to converge have its effect; default: Graphcore"),
     TEXT("training", "reference_round", reference_round, false, recipe_may_converge,
          "MLPerf round whose reference points apply; default: the round in the id, else v2.0"),
     COUNT("training", "eval_every", eval_every, 1, 1e12, false, in_whole_training, "samples between evaluations"),

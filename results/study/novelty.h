@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * novelty.h - errors at first sight, by how new the run was when it was first predicted.
+ */
+#ifndef NOVELTY_H
+#define NOVELTY_H
+#include "results/published/published.h"
+#include "results/simulate/simulator.h"
+#include "results/study/trust.h"
+
+/* How much of a run was known from rows that had been seen before. A host is new where no process of that framework had prepared
+ * input in that place (in the call, or ahead), or had fed several replicas, as this one does. */
+enum novelty { NOVELTY_ALL, NOVELTY_KNOWN, NOVELTY_FAMILY_KNOWN, NOVELTY_NEW_FAMILY, NOVELTY_NEW_AROUND, N_NOVELTIES };
+extern const char *const novelty_names[N_NOVELTIES];
+
+/* A configuration with a published throughput: |simulated / published - 1|. */
+struct first_seen {
+    const struct figure *figure;
+    enum novelty novelty;
+    double error_then, error_again, error_now;  /* by its own version; its first recipe by a later program; today. error_again is error_then where no later line is */
+};
+struct first_seen_rows { struct first_seen *items; size_t n, cap; };
+
+/* Rows without a first sight are left out. Fails where a recipe cannot be simulated. */
+bool first_seen_build(struct first_seen_rows *out, const struct figures *figures, const struct first_sight *seen, struct simulator *simulator, struct arena *a,
+                      struct err *err);
+
+struct first_seen_group {
+    const char *kind;
+    size_t n;
+    double then_median, then_mean, then_max, again_median, again_mean, again_max, now_median, now_mean, now_max;
+};
+/* One group for each kind of novelty that has rows, and all rows last. */
+size_t first_seen_groups(struct first_seen_group out[N_NOVELTIES + 1], const struct first_seen_rows *rows, struct arena *scratch);
+struct table first_seen_table(const struct first_seen_group *groups, size_t n);
+
+#endif

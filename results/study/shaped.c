@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * shaped.c - how many numbers and decisions of the model were taken from published rows, or from no source at all.
+ *
+ * Constants and numbers are counted on the sheets, by what their source says; numbers of the code in assumed.h;
+ * decisions, and numbers of the code that no list has, in results/published/ledger/decisions.csv.
+ */
+#include "results/study/inputs.h"
+#include "system-model/base/assumed.h"
+#include <unistd.h>
+
+static const char from_runs[] = "from published runs: ";
+
+/* A value that stands on two sheets with one source is one number. */
+struct counted_value { const char *key, *value, *source; };
+struct counted { struct counted_value *items; size_t n, cap; };
+
+static bool is_counted_first(struct counted *all, const struct sheet_row *row, struct arena *a)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (text_is(all->items[i].key, row->key) && text_is(all->items[i].value, row->value) && text_is(all->items[i].source, row->source))
+            return false;
+    LIST_ADD(all, a, ((struct counted_value){ row->key, row->value, row->source }));
+    return true;
+}
+
+static bool count_folder(struct shaped *out, struct counted *all, const char *folder, struct arena *a, struct err *err)
+{
+    char **names;
+    size_t n;
+    if (!list_folder(&names, &n, folder, ".csv", a, err))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        struct sheet sheet;
+        if (!sheet_load(&sheet, arena_printf(a, "%s/%s.csv", folder, names[i]), a, err))
+            return false;
+        for (size_t k = 0; k < sheet.n_rows; k++) {
+            const struct sheet_row *row = &sheet.rows[k];
+            enum origin origin = sheet_row_origin(row);
+            bool is_from_runs = strncmp(row->source, from_runs, strlen(from_runs)) == 0;
+            if ((origin == ORIGIN_SOURCED && !is_from_runs) || !is_counted_first(all, row, a))
+                continue;
+            out->n_fitted += origin == ORIGIN_FITTED;
+            out->n_from_runs += is_from_runs;
+            out->n_assumed_on_sheets += origin == ORIGIN_ASSUMED;
+        }
+    }
+    return true;
+}
+
+struct decision { const char *kind, *name, *file, *rows, *what; double tried; };
+#define F(member, ...) FIELD_OF(struct decision, member, __VA_ARGS__)
+static const struct field decision_fields[] = { F(kind, .required = true), F(name, .required = true), F(file, .required = true), F(rows),
+                                                F(what, .required = true), F(tried, .min = 1, .max = 1000, .required = true) };
+#undef F
+
+/* Projects without the table have none. */
+static bool count_decisions(struct shaped *out, const char *path, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    if (access(path, F_OK) != 0)
+        return true;
+    if (!fields_load(&t, path, decision_fields, N_FIELDS(decision_fields), a, err))
+        return false;
+    for (size_t i = 0; i < t.n_rows; i++) {
+        struct decision d;
+        if (!fields_from_row(&d, decision_fields, N_FIELDS(decision_fields), &t, &t.rows[i], err))
+            return false;
+        bool is_decision = text_is(d.kind, "decision");
+        if (!is_decision && !text_is(d.kind, "code"))
+            return fail(err, "%s:%u: kind: '%.40s' is not one of: decision, code", path, t.rows[i].line, d.kind);
+        out->n_decisions += is_decision;
+        out->n_tried += is_decision ? (size_t)d.tried : 0;
+        out->n_in_code += !is_decision;
+    }
+    return true;
+}
+
+bool shaped_count(struct shaped *out, const char *specs_dir, const char *decisions, struct arena *a, struct err *err)
+{
+    struct counted all = { 0 };
+#define X(name, value, unit, enters, why) + 1
+    *out = (struct shaped){ .n_assumed_in_code = 0 ASSUMED(X) };
+#undef X
+    return count_folder(out, &all, specs_dir, a, err) && count_folder(out, &all, arena_printf(a, "%s/sdk", specs_dir), a, err)
+        && count_folder(out, &all, arena_printf(a, "%s/frameworks", specs_dir), a, err) && count_decisions(out, decisions, a, err);
+}
+
+void shaped_document(struct document *d, const struct shaped *s, const char *decisions)
+{
+    document_line(d, "\ntaken from published rows: %zu fitted constants, %zu numbers read from published runs, and %zu decisions that rows prompted, for which %zu forms "
+                  "were tried (%s)\nof no source: %zu assumed numbers (%zu on sheets, %zu in the code), and %zu more in the code", s->n_fitted, s->n_from_runs,
+                  s->n_decisions, s->n_tried, decisions, s->n_assumed_on_sheets + s->n_assumed_in_code, s->n_assumed_on_sheets, s->n_assumed_in_code, s->n_in_code);
+}
