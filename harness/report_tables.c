@@ -36,7 +36,7 @@ static void write_filter(FILE *f, const char *id, const char *example)
 
 void report_write_accuracy(FILE *f, const struct check *c, const struct report_page *r)
 {
-    static const char *const names[] = { "by", "of", "role", "rows", "simulated", "passed", "configurations", "median %", "mean %", "worst %",
+    static const char *const names[] = { "by", "of", "role", "rows", "simulated", "within tolerance", "configurations", "median %", "mean %", "worst %",
                                          "bias %", "worst row" };
     size_t n;
     struct accuracy *all = check_summary(&n, c, r->a);
@@ -64,14 +64,14 @@ static void write_published_row(FILE *f, const struct check_row *row, struct are
     fprintf(f, "<tr%s id=\"row-%s\"><td>%s</td><td>%s</td><td>%s</td><td>%.6g</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
             good ? "" : " class=\"bad\"", xml_text(g->id, a), of_run ? report_link("run", g->recipe, g->id, a) : xml_text(g->id, a), xml_text(g->metric, a),
             role_names[g->role], g->value, number_or_dash(row->has_simulated, "%.6g", row->simulated, a),
-            number_or_dash(row->has_simulated, "%.2f", 100 * row->error, a), verdict_names[row->verdict], xml_text(g->source ? g->source : "", a));
+            number_or_dash(row->has_simulated, "%.2f", 100 * row->error, a), g->without ? xml_text(g->without, a) : verdict_names[row->verdict], xml_text(g->source ? g->source : "", a));
 }
 
 void report_write_published(FILE *f, const struct check *c, const struct report_page *r)
 {
     static const char *const names[] = { "figure", "metric", "role", "published", "simulated", "error %", "verdict", "source" };
-    fputs("<h2 id=\"published\">Published figures</h2>\n<details><summary>All published figures, each with its source; coloured rows are out of "
-          "tolerance.</summary>\n", f);
+    fprintf(f, "<h2 id=\"published\">Published figures</h2>\n<p>%s.</p>\n<details><summary>All published figures, each with its source, or why no recipe describes "
+            "it; coloured rows are out of tolerance.</summary>\n", xml_text(figures_counted(c, r->a), r->a));
     write_filter(f, "published-table", "validate bert out of tolerance");
     write_head(f, "published-table", names, sizeof names / sizeof *names);
     for (size_t i = 0; i < c->n; i++)

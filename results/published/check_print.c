@@ -177,7 +177,7 @@ struct accuracy_line { struct accuracy of; const char *role, *worst; };
 static const struct table_column accuracy_columns[] = {
     C(of.group, NULL, .heading = "group"), C(of.name, NULL, .heading = "name"), C(role, NULL, .heading = "role"),
     C(of.n_rows, "rows", .heading = "rows"), C(of.errors.n, "configurations"), C(of.n_simulated, "simulated", .heading = "sim"),
-    C(of.n_passed, "passed", .heading = "passed"), C(of.errors.n, NULL, .heading = "conf"), C(of.errors.mean, "mean_abs_error"),
+    C(of.n_passed, "passed", .heading = "in tol"), C(of.errors.n, NULL, .heading = "conf"), C(of.errors.mean, "mean_abs_error"),
     C(of.errors.median, "median_abs_error", .heading = "median %", PER_CENT("")), C(of.errors.mean, NULL, .heading = "mean %", PER_CENT("")),
     C(of.max_abs_error, "max_abs_error", .heading = "max %", PER_CENT("")), C(of.errors.bias, "bias", .heading = "bias %", PER_CENT("+")),
     C(worst, "worst", .heading = "worst row"),
