@@ -100,7 +100,7 @@ static bool new_sights(const char **lines, size_t *n_new, const char *folder, co
 /* The table belongs to the program's own figures and baseline; other folders have none. */
 static bool record_first_sight(struct document *d, const char *folder, const struct options *o, struct session *s, struct err *err)
 {
-    if (o->baseline || o->published || root_is_installed(s->root))
+    if (o->baseline || root_is_installed(s->root) || !session_has_own_rows(s, o))
         return true;
     const char *path = arena_printf(&s->arena, "%s/%s.csv", s->published_dir, first_sight_name), *lines;
     struct first_sight seen = { 0 };

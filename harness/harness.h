@@ -80,6 +80,8 @@ bool options_parse(struct options *out, const struct command *c, int argc, char 
 bool session_open(struct session *s, const char *root, const char *given_as, struct err *err);
 /* Replaces the program's own folders by those that --recipes, --published and --baseline name. */
 bool session_folders(struct session *s, const struct options *o, struct err *err);
+/* The figures and recipes are the program's own, of which the ledger and first sights tell. */
+bool session_has_own_rows(const struct session *s, const struct options *o);
 void session_warn_unfitted(struct session *s);      /* warns when a fitted sheet is missing, so that unfitted values are used */
 void session_warn_replaced(const struct options *o, struct session *s);        /* warns of keys that --set sets twice */
 void session_close(struct session *s);

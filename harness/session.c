@@ -47,6 +47,15 @@ bool session_open(struct session *s, const char *root, const char *given_as, str
     return true;
 }
 
+bool session_has_own_rows(const struct session *s, const struct options *o)
+{
+    struct arena scratch = {0};
+    bool own = !o->published && text_is(s->published_dir, root_path(s->root, "results/published", &scratch))
+            && text_is(s->paths.recipes_dir, root_path(s->root, "workloads/recipes", &scratch));
+    arena_free(&scratch);
+    return own;
+}
+
 static bool use_folder(const char **folder, const char *given, const char *option, struct err *err)
 {
     if (given && !is_folder(given))

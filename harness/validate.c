@@ -157,7 +157,7 @@ static bool find_first_seen(struct validation *v, const struct options *o, struc
     struct first_sight seen;
     struct first_seen_rows rows;
     const char *path = arena_printf(&s->arena, "%s/%s.csv", s->published_dir, first_sight_name);
-    if (o->published || access(path, F_OK) != 0)
+    if (!session_has_own_rows(s, o) || access(path, F_OK) != 0)
         return true;
     if (!session_figures(figures, NULL, s, err) || !first_sight_load(&seen, path, &s->arena, err) ||
         !first_seen_build(&rows, figures, &seen, &s->simulator, &s->arena, err))
