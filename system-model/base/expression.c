@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * expression.c - parses an expression by recursive descent, and computes its tree; see expression.h.
+ * expression.c - parses an expression by recursive descent; see expression.h. expression_compute.c computes its tree.
  *
  *     WHOLE    if OR then OR [else OR]  |  OR
  *     OR       AND | AND ...            AND      NOT & NOT ...         NOT   not NOT  |  COMPARE
@@ -12,300 +12,12 @@
  * A chain a<=b<=c is (a<=b) & (b<=c). Nesting and length are limited, so that no text can exhaust the stack: parsing
  * recurses as deep as a text nests, computing as deep as its tree, and a + b + c ... grows one level a term.
  */
-#include "system-model/base/expression.h"
-
+#include "system-model/base/expression_tree.h"
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 
-enum { DEEPEST = 60, LONGEST_NAME = 80, LONGEST_NUMBER = 39, LONGEST_TEXT = 4000, MOST_ARGUMENTS = 2 };
-
-enum node_kind {
-    NODE_CONSTANT, NODE_VARIABLE, NODE_MEMBER, NODE_ITEM,
-    NODE_NOT, NODE_MINUS, NODE_ADD, NODE_SUBTRACT, NODE_MULTIPLY, NODE_DIVIDE, NODE_POWER,
-    NODE_AND, NODE_OR, NODE_EQUAL, NODE_DIFFERS, NODE_LESS, NODE_AT_MOST, NODE_MORE, NODE_AT_LEAST,
-    NODE_IN,                            /* left is one of the LIST at right */
-    NODE_LIST,                          /* left, then the LIST at right */
-    NODE_IF,                            /* left is the condition; right is a LIST of both answers, the second as its right side */
-    NODE_CALL,                          /* function, with the LIST of arguments at right */
-};
-
-struct node {
-    enum node_kind kind;
-    const struct node *left, *right;
-    struct value constant;
-    const char *name;                   /* the name of a member or variable */
-    size_t index;                       /* the index of an item or variable */
-    const struct function *function;
-};
-
-/* ---- values ------------------------------------------------------------------------------------------- */
-
-static bool is_number(const struct value *v) { return v->kind == VALUE_NUMBER || v->kind == VALUE_BOOL; }
-
-static bool give_number(struct value *out, double x)
-{
-    *out = (struct value){ .kind = VALUE_NUMBER, .number = x };
-    return true;
-}
-
-static bool give_truth(struct value *out, bool x)
-{
-    *out = (struct value){ .kind = VALUE_BOOL, .number = x };
-    return true;
-}
-
-bool values_equal(const struct value *a, const struct value *b)
-{
-    if (is_number(a) && is_number(b))
-        return a->number == b->number;
-    if (a->kind != b->kind)
-        return false;
-    if (a->kind == VALUE_TEXT)
-        return text_is(a->text, b->text);
-    if (a->kind != VALUE_OBJECT)
-        return true;
-    return a->type == b->type && (a->object == b->object || (a->type->equal && a->type->equal(a->object, b->object)));
-}
-
-static bool is_true(const struct value *v)
-{
-    switch (v->kind) {
-    case VALUE_BOOL: case VALUE_NUMBER: return v->number != 0;
-    case VALUE_TEXT: return *v->text != 0;
-    case VALUE_OBJECT: return !v->type->count || v->type->count(v->object) > 0;
-    case VALUE_NONE: case VALUE_NULL: break;
-    }
-    return false;
-}
-
-/* ---- functions: one row each -------------------------------------------------------------------------- */
-
-/* Only `has` is called with an argument that has no value. */
-static bool call_has(struct value *out, const struct value *x) { return give_truth(out, x->kind != VALUE_NONE); }
-
-static bool call_count(struct value *out, const struct value *x)
-{
-    if (x->kind == VALUE_OBJECT && x->type->count)
-        return give_number(out, (double)x->type->count(x->object));
-    return x->kind == VALUE_TEXT && give_number(out, (double)strlen(x->text));
-}
-
-static bool call_is_int(struct value *out, const struct value *x)
-{
-    return give_truth(out, x->kind == VALUE_BOOL || (x->kind == VALUE_NUMBER && x->is_whole));
-}
-
-static bool call_integer(struct value *out, const struct value *x)
-{
-    return is_number(x) && isfinite(x->number) && give_truth(out, fabs(rint(x->number) - x->number) < 1e-5);
-}
-
-/* Python's int(): cuts off the fraction of a number, and reads a text that is a whole number. */
-static bool call_int(struct value *out, const struct value *x)
-{
-    double number;
-    if (x->kind == VALUE_TEXT && !strpbrk(x->text, ".eExX") && parse_f64(x->text, &number))
-        return give_number(out, number);
-    return is_number(x) && isfinite(x->number) && give_number(out, trunc(x->number));
-}
-
-/* A function of numbers has no result where it is not finite for finite numbers: sqrt(-1), log2(0). */
-static const struct function {
-    const char *name;
-    int n_arguments;
-    double (*of_one)(double);
-    double (*of_two)(double, double);
-    bool (*of_values)(struct value *out, const struct value *x);
-} functions[] = {
-    { "abs", 1, .of_one = fabs },       { "ceil", 1, .of_one = ceil },          { "floor", 1, .of_one = floor },
-    { "sqrt", 1, .of_one = sqrt },      { "log2", 1, .of_one = log2 },
-    { "min", 2, .of_two = fmin },       { "max", 2, .of_two = fmax },
-    { "int", 1, .of_values = call_int },            /* whole part */
-    { "integer", 1, .of_values = call_integer },    /* within 1e-5 of a whole number */
-    { "is_int", 1, .of_values = call_is_int },      /* written without point or exponent */
-    { "count", 1, .of_values = call_count },        /* counts a text, a list or an object */
-    { "has", 1, .of_values = call_has },            /* there is such a value */
-};
-enum { N_FUNCTIONS = sizeof functions / sizeof *functions };
-
-static bool apply(struct value *out, const struct function *f, const struct value *x)
-{
-    if (f->of_values)
-        return (x->kind != VALUE_NONE || f->of_values == call_has) && f->of_values(out, x);
-    bool finite = true;
-    for (int i = 0; i < f->n_arguments; i++) {
-        if (!is_number(&x[i]))
-            return false;
-        finite = finite && isfinite(x[i].number);
-    }
-    double y = f->of_one ? f->of_one(x[0].number) : f->of_two(x[0].number, x[1].number);
-    return (!finite || isfinite(y)) && give_number(out, y);
-}
-
-/* ---- computing ------------------------------------------------------------------------------------------ */
-
-static bool compute(struct value *out, const struct node *n, const struct value *variables);
-
-static bool compute_part(struct value *out, const struct node *n, const struct value *variables)
-{
-    struct value whole;
-    if (!compute(&whole, n->left, variables) || whole.kind != VALUE_OBJECT)
-        return false;
-    const struct value_type *t = whole.type;
-    return n->kind == NODE_MEMBER ? t->member && t->member(out, whole.object, n->name) : t->item && t->item(out, whole.object, n->index);
-}
-
-static bool compute_arithmetic(struct value *out, enum node_kind kind, double x, double y)
-{
-    switch (kind) {
-    case NODE_ADD: return give_number(out, x + y);
-    case NODE_SUBTRACT: return give_number(out, x - y);
-    case NODE_MULTIPLY: return give_number(out, x * y);
-    case NODE_DIVIDE: return y != 0 && give_number(out, x / y);
-    case NODE_POWER: return isfinite(pow(x, y)) && give_number(out, pow(x, y));
-    case NODE_LESS: return give_truth(out, x < y);
-    case NODE_AT_MOST: return give_truth(out, x <= y);
-    case NODE_MORE: return give_truth(out, x > y);
-    case NODE_AT_LEAST: return give_truth(out, x >= y);
-    case NODE_CONSTANT: case NODE_VARIABLE: case NODE_MEMBER: case NODE_ITEM: case NODE_NOT: case NODE_MINUS: case NODE_AND: case NODE_OR:
-    case NODE_EQUAL: case NODE_DIFFERS: case NODE_IN: case NODE_LIST: case NODE_IF: case NODE_CALL: break;
-    }
-    assert(false);
-    return false;
-}
-
-static bool compute_two(struct value *out, const struct node *n, const struct value *variables)
-{
-    struct value a, b;
-    if (!compute(&a, n->left, variables) || !compute(&b, n->right, variables))
-        return false;
-    if (n->kind == NODE_EQUAL || n->kind == NODE_DIFFERS)
-        return give_truth(out, values_equal(&a, &b) == (n->kind == NODE_EQUAL));
-    return is_number(&a) && is_number(&b) && compute_arithmetic(out, n->kind, a.number, b.number);
-}
-
-static bool compute_logic(struct value *out, const struct node *n, const struct value *variables)
-{
-    if (!compute(out, n->left, variables))
-        return false;
-    bool stop = n->kind == NODE_OR ? is_true(out) : !is_true(out);
-    return stop || compute(out, n->right, variables);
-}
-
-static bool compute_one(struct value *out, const struct node *n, const struct value *variables)
-{
-    struct value v;
-    if (!compute(&v, n->left, variables))
-        return false;
-    if (n->kind == NODE_NOT)
-        return give_truth(out, !is_true(&v));
-    return is_number(&v) && give_number(out, -v.number);
-}
-
-static bool compute_in(struct value *out, const struct node *n, const struct value *variables)
-{
-    struct value item, one;
-    if (!compute(&item, n->left, variables))
-        return false;
-    for (const struct node *l = n->right; l; l = l->right) {
-        if (!compute(&one, l->left, variables))
-            return false;
-        if (values_equal(&item, &one))
-            return give_truth(out, true);
-    }
-    return give_truth(out, false);
-}
-
-static bool compute_if(struct value *out, const struct node *n, const struct value *variables)
-{
-    struct value condition;
-    return compute(&condition, n->left, variables) && compute(out, is_true(&condition) ? n->right->left : n->right->right, variables);
-}
-
-static bool compute_call(struct value *out, const struct node *n, const struct value *variables)
-{
-    struct value x[MOST_ARGUMENTS] = { { .kind = VALUE_NONE } };
-    size_t i = 0;
-    for (const struct node *l = n->right; l; l = l->right, i++)
-        if (!compute(&x[i], l->left, variables))
-            x[i] = (struct value){ .kind = VALUE_NONE };
-    return apply(out, n->function, x);
-}
-
-static bool compute(struct value *out, const struct node *n, const struct value *variables)
-{
-    switch (n->kind) {
-    case NODE_CONSTANT: *out = n->constant; return true;
-    case NODE_VARIABLE: *out = variables[n->index]; return out->kind != VALUE_NONE;
-    case NODE_MEMBER: case NODE_ITEM: return compute_part(out, n, variables);
-    case NODE_NOT: case NODE_MINUS: return compute_one(out, n, variables);
-    case NODE_AND: case NODE_OR: return compute_logic(out, n, variables);
-    case NODE_IN: return compute_in(out, n, variables);
-    case NODE_IF: return compute_if(out, n, variables);
-    case NODE_CALL: return compute_call(out, n, variables);
-    case NODE_LIST: return false;
-    case NODE_ADD: case NODE_SUBTRACT: case NODE_MULTIPLY: case NODE_DIVIDE: case NODE_POWER: case NODE_EQUAL: case NODE_DIFFERS:
-    case NODE_LESS: case NODE_AT_MOST: case NODE_MORE: case NODE_AT_LEAST:
-        break;
-    }
-    return compute_two(out, n, variables);
-}
-
-bool expression_compute(struct value *out, const struct expression *e, const struct value *variables)
-{
-    return compute(out, e->root, variables);
-}
-
-enum truth expression_holds(const struct expression *e, const struct value *variables)
-{
-    struct value v;
-    return !compute(&v, e->root, variables) ? TRUTH_NONE : is_true(&v) ? TRUTH_YES : TRUTH_NO;
-}
-
-bool expression_asks_constant(struct expression *left, struct value *constant, const struct expression *e)
-{
-    const struct node *n = e->root, *right = n->kind == NODE_IN ? n->right->left : n->right;
-    if ((n->kind != NODE_EQUAL && n->kind != NODE_IN) || right->kind != NODE_CONSTANT)
-        return false;
-    *left = (struct expression){ e->text, n->left };
-    *constant = right->constant;
-    return true;
-}
-
-static bool mentions_variable(const struct node *n, size_t index)
-{
-    return n && ((n->kind == NODE_VARIABLE && n->index == index) || mentions_variable(n->left, index) || mentions_variable(n->right, index));
-}
-
-/* The variable of x, x.y, x[1] or f(x); NULL: another form. */
-static const struct node *only_variable(const struct node *n)
-{
-    while (n && (n->kind == NODE_MEMBER || n->kind == NODE_ITEM || n->kind == NODE_CALL || n->kind == NODE_LIST))
-        n = n->kind == NODE_CALL ? n->right : n->kind == NODE_LIST && n->right ? NULL : n->left;
-    return n && n->kind == NODE_VARIABLE ? n : NULL;
-}
-
-bool expression_asks_computed(struct expression *left, struct expression *wanted, const struct expression *e)
-{
-    const struct node *n = e->root;
-    while (n->kind == NODE_OR)
-        n = n->right;
-    if (n->kind == NODE_LESS && n->left->kind == NODE_CALL && text_is(n->left->function->name, "abs"))
-        n = n->left->right->left;
-    if (n->kind != NODE_EQUAL && n->kind != NODE_SUBTRACT)
-        return false;
-    const struct node *x = only_variable(n->left);
-    if (!x || n->right->kind == NODE_CONSTANT || mentions_variable(n->right, x->index))
-        return false;
-    *left = (struct expression){ e->text, n->left }, *wanted = (struct expression){ e->text, n->right };
-    return true;
-}
-
-bool expression_is_variable(const struct expression *e, const char *name)
-{
-    return e->root->kind == NODE_VARIABLE && text_is(e->root->name, name);
-}
+enum { DEEPEST = 60, LONGEST_NAME = 80, LONGEST_NUMBER = 39, LONGEST_TEXT = 4000 };
 
 /* ---- parsing: words ---------------------------------------------------------------------------------------- */
 
@@ -455,8 +167,8 @@ static struct node *parse_list(struct parser *p, int *count)
 static const char *known_functions(struct parser *p)
 {
     const char *list = "";
-    for (size_t i = 0; i < N_FUNCTIONS; i++)
-        list = arena_printf(p->a, "%s%s%s%s", list, *list ? ", " : "", functions[i].name, functions[i].n_arguments == 2 ? "(x,y)" : "(x)");
+    for (size_t i = 0; i < n_expression_functions; i++)
+        list = arena_printf(p->a, "%s%s%s%s", list, *list ? ", " : "", expression_functions[i].name, expression_functions[i].n_arguments == 2 ? "(x,y)" : "(x)");
     return list;
 }
 
@@ -468,10 +180,10 @@ static struct node *parse_call(struct parser *p, const char *name, const char *s
         return NULL;
     if (!take_token(p, ")"))
         return refuse(p, "')'");
-    for (size_t i = 0; i < N_FUNCTIONS; i++)
-        if (text_is(name, functions[i].name) && n == functions[i].n_arguments) {
+    for (size_t i = 0; i < n_expression_functions; i++)
+        if (text_is(name, expression_functions[i].name) && n == expression_functions[i].n_arguments) {
             struct node *call = new_node(p, NODE_CALL, NULL, arguments);
-            call->function = &functions[i];
+            call->function = &expression_functions[i];
             return call;
         }
     p->at = start;

@@ -12,7 +12,7 @@
  * 1, and 0 is true, so that each rule would have to be translated.
  *
  * Also: + - * / **, not, [1] (an item of a list), true, false, null, inf, and the functions of one table in
- * expression.c. Names are the caller's: variables get their values when an expression is computed, KIND[ARGUMENT] is
+ * expression_compute.c. Names are the caller's: variables get their values when an expression is computed, KIND[ARGUMENT] is
  * looked up once, when it is parsed.
  */
 #ifndef EXPRESSION_H

@@ -42,6 +42,10 @@ done
 [ -z "$wrong" ]
 result $? "private headers stay in their room" "$wrong"
 
+wrong=$(find system-model workloads results harness explorer -name '*.[ch]' -exec wc -l {} + | awk '$1 > 600 && $2 != "total"')
+[ -z "$wrong" ]
+result $? "no file is longer than 600 lines" "$wrong"
+
 library=$(find system-model workloads results -name '*.c')
 wrong=$(grep -nE '\<(exit|abort|printf|puts|perror)[[:space:]]*\(|\<stderr\>' $library |
     grep -vE '^system-model/base/arena\.c:' | grep -vE ':[[:space:]]*(/?\*|//)' | grep -vE '[a-z_]printf')

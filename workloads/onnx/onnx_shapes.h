@@ -38,10 +38,11 @@ infer_rule infer_cast, infer_cast_like, infer_constant, infer_constant_of_shape,
     infer_global_pool, infer_like_first, infer_matmul, infer_numbers, infer_pair, infer_pool, infer_quotient, infer_range, infer_recurrence,
     infer_shape, infer_size, infer_test, infer_truth, infer_where;
 /* shape_moves.c */
-infer_rule infer_argmax, infer_compress, infer_concat, infer_dequantize, infer_depth_to_space, infer_expand, infer_flatten, infer_gather,
-    infer_gather_elements, infer_gather_nd, infer_grid_sample, infer_loss, infer_non_max_suppression, infer_nonzero, infer_one_hot, infer_pad,
-    infer_quantize, infer_reduce, infer_reshape, infer_resize, infer_roi_align, infer_slice, infer_space_to_depth, infer_split, infer_squeeze,
-    infer_tile, infer_top_k, infer_transpose, infer_unsqueeze;
+infer_rule infer_argmax, infer_concat, infer_dequantize, infer_depth_to_space, infer_expand, infer_flatten, infer_gather, infer_gather_elements,
+    infer_grid_sample, infer_loss, infer_pad, infer_quantize, infer_reduce, infer_reshape, infer_resize, infer_slice, infer_space_to_depth, infer_split,
+    infer_squeeze, infer_tile, infer_transpose, infer_unsqueeze;
+/* shape_picks.c */
+infer_rule infer_compress, infer_gather_nd, infer_non_max_suppression, infer_nonzero, infer_one_hot, infer_roi_align, infer_top_k;
 /* The factor by which a Resize changes each dimension. Returns false if the factors are not known. */
 bool onnx_resize_factors(double out[ONNX_MAX_DIMS], const struct onnx_model *m, const struct onnx_node *n);
 infer_rule infer_einsum, infer_attention;        /* map_einsum.c, map_attention.c */
