@@ -5,7 +5,7 @@
 #ifndef CONV_FIXTURE_H
 #define CONV_FIXTURE_H
 #include "tests/chip_fixture.h"
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/conv.h"
 
 static const struct op_plan_options options = { .partials = PARTIALS_FP16, .available_memory = 0.6 };
 

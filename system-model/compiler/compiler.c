@@ -8,7 +8,7 @@
  * graph never plans an operation twice.
  */
 #include "system-model/base/assumed.h"
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/compiled.h"
 #include "system-model/graph/graph.h"
 
 /* ---- operations planned ---------------------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@
  * plan as good.
  */
 #include "system-model/base/assumed.h"
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/conv.h"
 
 /* The most that a sum of doubles may be off, in either direction. */
 static const double LESS = 1 - 1e-9, MORE = 1 + 2e-9;

@@ -12,7 +12,7 @@
  * it.
  */
 #include "system-model/base/assumed.h"
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/conv.h"
 
 static uint64_t padded_mac(const struct conv_candidate *c, const struct share *t)
 {

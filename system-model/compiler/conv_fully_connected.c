@@ -8,7 +8,7 @@
  * (PopLibs' fullyConnectedPass). It pays for layers of few rows; the search takes whichever is faster over the three
  * passes.
  */
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/conv.h"
 
 static struct conv_shape joint_shape(uint32_t groups, uint32_t field, uint32_t in, uint32_t out, enum data_type type,
                                      enum op_pass pass)

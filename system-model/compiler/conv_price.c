@@ -22,7 +22,7 @@
  * here explains, and what was tried.
  */
 #include "system-model/base/assumed.h"
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/conv.h"
 
 /* Sums of the AMP are set to zero before the first input channels are added. PopLibs' estimate includes that only for
  * kernels wider than one element, in floats whatever the sums' type. Measured 1x1 kernels pay it as well: on GC2

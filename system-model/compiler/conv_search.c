@@ -11,7 +11,7 @@
  * there is one level (no split over chips), the kernel is split over rows only, and the last dimension of the field
  * gets whatever tiles are left.
  */
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/conv.h"
 
 /* Splits one row of positions over all the tiles that are left, then into four, three, two parts and one. Fewer parts
  * are larger: once one is too large, the rest are. */

@@ -11,7 +11,7 @@
  * times the time, counted where time is. Nothing is fitted. Products with padding take cycles of the AMP like others. Not modelled: temperature,
  * voltage, copies and sums inside a product.
  */
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/op_plan.h"
 #include "system-model/graph/graph.h"
 
 void energy_add(struct energy *to, const struct energy *e, double times)

@@ -3,7 +3,7 @@
  * layer_costs.c - the costs of a graph's operations summed by layer: cycles by part, multiplications, parameters, and the bytes that it keeps
  * and hands on.
  */
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/compiled.h"
 #include "system-model/graph/graph.h"
 
 static void add_op_cost(struct layer_cost *layer, const struct graph *g, const struct op *op, const struct op_plan *p, const struct chip *chip)

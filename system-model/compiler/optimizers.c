@@ -13,7 +13,7 @@
  * Passes and their operands are as PopART builds them. Adam and LAMB accumulate m, accumulate v (of squares), make the update (root, add, divide, decay),
  * add it, and clear the gradient's accumulator.
  */
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/passes.h"
 #include <math.h>
 
 /* ---- directions -------------------------------------------------------------------------------------------------- */

@@ -55,7 +55,7 @@ enum optimizer_setting {
 /* Elements [0, n) of a weight or its shard. `direction` holds the gradient at first, and may be the gradient's own memory. */
 struct weight_part { float *w, *direction; float *const *moments; uint64_t n; };
 
-struct work_cost;               /* the passes over a tensor: compiler_internal.h */
+struct work_cost;               /* the passes over a tensor: passes.h */
 
 /* An optimizer makes a direction from gradients and moments, and steps along it by the learning rate times a factor of the tensor's norms. */
 struct optimizer_rule {

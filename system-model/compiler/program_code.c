@@ -12,7 +12,7 @@
  * Left out: codelets for operands that are not aligned, and what the linker adds.
  */
 #include "system-model/base/assumed.h"
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/compiled.h"
 #include "system-model/graph/graph.h"
 
 /* Bytes of the codelets of an operation, by the part of time that it counts as. popliner, by operation; lookups: the embedding's share of
@@ -22,33 +22,6 @@ static const uint32_t codelet_bytes[N_PARTS] = {
     [PART_ELEMENTWISE] = SMALL_CODELET_BYTES, [PART_REARRANGE] = SMALL_CODELET_BYTES, [PART_POOLING] = SMALL_CODELET_BYTES,
     [PART_LSTM] = 4 * SMALL_CODELET_BYTES, [PART_LOSS] = 2 * SMALL_CODELET_BYTES,
 };
-
-void op_code_add(struct op_code *to, const struct op_code *code)
-{
-    to->supersteps += code->supersteps;
-    to->exchanges += code->exchanges;
-    to->pieces += code->pieces;
-    to->worklist_bytes += code->worklist_bytes;
-}
-
-uint64_t exchange_code_bytes(uint64_t n_exchanges, uint64_t n_pieces)
-{
-    return EXCHANGE_BYTES * n_exchanges + n_pieces / PIECES_PER_BYTE;
-}
-
-void program_bytes_add(struct program_bytes *to, const struct op_code *code, uint64_t n_calls)
-{
-    to->vertex_state += (uint64_t)SUPERSTEP_STATE_BYTES * code->supersteps + code->worklist_bytes;
-    to->control_code += (uint64_t)SUPERSTEP_CONTROL_BYTES * code->supersteps + CALL_BYTES * (n_calls - 1);
-    to->exchange_code += exchange_code_bytes(code->exchanges, code->pieces);
-}
-
-uint64_t op_code_bytes(const struct op_code *code)
-{
-    struct program_bytes b = {0};
-    program_bytes_add(&b, code, 1);
-    return b.vertex_state + b.control_code + b.exchange_code;
-}
 
 uint64_t vector_work_codelet_bytes(enum vector_work work)
 {

@@ -7,7 +7,7 @@
  *     top-k         a bitonic network over runs of k, on pairs of values and indices
  */
 #include "system-model/base/assumed.h"
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/passes.h"
 #include "system-model/graph/graph.h"
 
 /* ---- gather: split of the table's rows, of the lookups, and of a row ------------------------------------------- */

@@ -23,7 +23,7 @@
  * a tile.
  */
 #include "system-model/base/assumed.h"
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/passes.h"
 #include "system-model/graph/graph.h"
 
 /* ---- what an operation needs to know --------------------------------------------------------------------------- */

@@ -3,7 +3,8 @@
  * vector_recurrence.c - LSTM and GRU: a matmul (a GRU that resets before it: two) and ten small compute sets a time
  * step, one step after the other, as popnn at 7eac0f2 builds them.
  */
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/conv.h"
+#include "system-model/compiler/passes.h"
 #include "system-model/graph/graph.h"
 
 static void add_repeated_plan(struct op_plan *to, const struct op_plan *p, uint64_t times)

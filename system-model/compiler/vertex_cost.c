@@ -13,7 +13,7 @@
  * compiler avoids by padding its worklist), so that cycles never fall when positions grow.
  */
 #include "system-model/base/assumed.h"
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/vertex_cost.h"
 
 /* ---- the AMP unit ---------------------------------------------------------------------------------------------- */
 

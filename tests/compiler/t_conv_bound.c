@@ -8,7 +8,7 @@
  */
 #include "tests/golden_text.h"
 #include "tests/chip_fixture.h"
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/conv.h"
 
 struct shape_case { const char *name; struct conv_params p; enum op_pass pass; };
 static const struct shape_case convs[] = {

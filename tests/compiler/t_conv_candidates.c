@@ -7,7 +7,7 @@
  */
 #include "tests/check.h"
 #include "tests/chip_fixture.h"
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/conv.h"
 
 static void write_list(char *text, size_t size, const struct candidates *list)
 {

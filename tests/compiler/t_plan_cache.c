@@ -6,7 +6,7 @@
 #include "system-model/graph/graph.h"
 #include "tests/chip_fixture.h"
 #include "system-model/compiler/compiler.h"
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/conv.h"
 
 static const struct op_plan_options options = { .partials = PARTIALS_FP16, .available_memory = 0.6 };
 

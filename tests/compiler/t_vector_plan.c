@@ -6,7 +6,8 @@
 #include "system-model/graph/graph.h"
 #include "tests/chip_fixture.h"
 #include "system-model/compiler/compiler.h"
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/conv.h"
+#include "system-model/compiler/passes.h"
 
 struct toy { struct arena arena; struct graph graph; struct plan_cache cache; struct chip chip; struct op_plan_options options; };
 

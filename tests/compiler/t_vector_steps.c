@@ -9,7 +9,8 @@
 #include "system-model/graph/graph.h"
 #include "tests/chip_fixture.h"
 #include "system-model/base/assumed.h"
-#include "system-model/compiler/compiler_internal.h"
+#include "system-model/compiler/conv.h"
+#include "system-model/compiler/passes.h"
 
 enum { TILES = 7, MOST_STEPS = 40 };
 

@@ -1,138 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * compiler_internal.h - what the files of the compiler share: costs of vertices, the convolution planner, vector
- * operations as passes.
+ * conv.h - the planner of convolutions and products: shapes, candidates, splits, their price and bounds. Private to the compiler.
  */
-#ifndef COMPILER_INTERNAL_H
-#define COMPILER_INTERNAL_H
-#include "system-model/compiler/compiler.h"
-
-/* ==== vertex_cost.c: tile cycles of each kind of vertex ============================================================
- * Sizes in, tile cycles out; nothing here knows about splits or graphs. A tile's workers issue in turn, so that a
- * worker's cycle counts as chip_turn_cycles() of the tile. */
-
-/* The AMP unit as it is set for one pair of types. in_grain x units weights are loaded, and each position of the
- * field then takes core_cycles for its in_grain x units multiply-accumulates. */
-struct amp {
-    uint64_t units, in_grain, load_cycles;
-    double core_cycles;                 /* MACs over the chip's rate, over the share of that rate which an inner loop sustains */
-    double conflict_cycles;             /* added where the memory serves the two loads of a cycle one after the other */
-    uint64_t element_bytes, partial_bytes, result_bytes;
-};
-/* The type must be one that the chip multiplies (chip_multiplies()). */
-struct amp amp_for(const struct chip *chip, enum data_type type, enum partials_type partials);
-struct amp amp_with_units(const struct chip *chip, struct amp a, uint64_t units);       /* loads as many weights as the new number of units takes */
-
-/* ---- the table of coefficients ------------------------------------------------------------------------------------
- * Every number of PopLibs' estimators is here once. The exact costs sum them; conv_vertex_least() and
- * conv_bound.c relax the same numbers into lower bounds. All members are uint16_t, so that a test can change
- * each of them in turn. */
-
-/* The cost of one turn of a loop besides what is inside it: cycles of the tile's supervisor, and of each worker. */
-struct loop_terms { uint16_t tile, worker; };
-
-/* A convolution vertex is a nest of loops: groups { input grains { output grains { kernel rows { kernel columns: a
- * load of weights, then all positions } } } }. A vertex that lacks a loop has zeros for it. */
-struct conv_terms {
-    struct loop_terms call, call_in;    /* a call; each input grain, once a call */
-    struct loop_terms group, group_out; /* a group; each of its output grains, once a group */
-    struct loop_terms in, out, kernel_row, load;
-    uint16_t item, position;            /* cycles of a worker: an item of its list (a row or a piece of one); a position that no sheet prices */
-};
-
-/* A row of a slice vertex takes a worker row + position * max(width, least_width) cycles. */
-struct slic_terms { uint16_t least_width, row, position; };
-
-/* Vertices around a convolution take tile + turn * (worker + vector * vectors of the busiest worker). */
-struct vector_terms { uint16_t tile, worker, vector; };
-
-struct vertex_table {
-    struct conv_terms conv[N_VERTEX_KINDS];
-    uint16_t amp_filter_load[5];            /* by filter height: what a load of weights takes besides the weights */
-    uint16_t amp_half_partials;             /* cycles of a worker in a call, with partial sums of 2 bytes */
-    uint16_t amp_1x1_least_positions, amp_1x1_alone;        /* fewer positions are run as so many; a single one takes so much more */
-    struct slic_terms slic[2];              /* positions next to each other; every other one */
-    uint16_t slic_thin_load;                /* cycles of a worker in a load, with fewer than four channels */
-    uint16_t outer_product_free_chans;      /* output channels that a position's cycles include; each four more take another cycle */
-    struct vector_terms reduce, cast, zero, slice;          /* reduce: its vectors are of outputs */
-    uint16_t reduce_partial;                /* each partial of a vector of outputs */
-    uint16_t copy_by_fours;                 /* elements that are moved for each four */
-    uint16_t copy_pieces;                   /* a copy in pieces: once; and for each 100 bytes, by what a piece is */
-    uint16_t copy_halves_per_100_bytes, copy_floats_per_100_bytes, copy_words_per_100_bytes;
-};
-extern const struct vertex_table vertex_table;
-enum { SLICE_VECTOR = 4 };              /* elements of one vector of a dynamic slice */
-
-/* ---- convolution vertices -------------------------------------------------------------------------------------- */
-
-/* One vertex's part of a convolution. in and out count grains of channels; out counts channels for an outer product.
- * kernel_h and kernel_w count loads of weights, which are fewer than the kernel's rows or columns where several share
- * one. */
-struct conv_work {
-    enum vertex_kind vertex;
-    uint64_t groups, in, out, rows, width, kernel_h, kernel_w;
-    uint64_t filter_height;                 /* kernel rows that share a load: 1, 2 or 4 */
-    uint64_t in_chans;                      /* HMAC: channels of one dot product; SLIC: channels of a group of the convolution */
-    bool every_other;                       /* SLIC: a stride of two */
-};
-uint64_t conv_vertex_cycles(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *w);
-/* The busiest worker's cycles over all rows for one load of weights, of AMP_NX1 and HMAC. */
-uint64_t conv_rows_cycles(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *w);
-
-/* The same cost relaxed. Any share of the work takes at least
- *     fixed + loads * (load + row * rows + position * positions + channel * input channels * positions)
- * tile cycles, where rows and positions may be fractions: the tile's, as if they were even over its workers. */
-struct conv_least { double fixed, load, row, position, channel; };
-struct conv_least conv_vertex_least(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *whole);
-
-/* ---- vertices around a convolution: n counts the elements of the tile ------------------------------------------ */
-
-/* Adds `depth` partials for each of n outputs. */
-uint64_t reduce_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n, uint64_t depth, uint64_t partial_bytes);
-uint64_t cast_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n, uint64_t from_bytes, uint64_t to_bytes);
-uint64_t zero_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n, uint64_t element_bytes);
-uint64_t dynamic_slice_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n);
-uint64_t add_in_place_cycles(const struct chip *chip, uint64_t n, uint64_t element_bytes);
-
-/* Changes of layout on a tile: by elements, by groups of channels, and by pieces of 8 bytes wherever they go. */
-uint64_t rearrange_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n_bytes, uint64_t element_bytes, bool by_fours);
-uint64_t regroup_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n_bytes);
-uint64_t copy_pieces_cycles(const struct vertex_table *v, uint64_t n_bytes);
-uint64_t copy_cycles(const struct chip *chip, uint64_t n_bytes);
-
-/* ---- one-dimensional vertices ---------------------------------------------------------------------------------- */
-
-enum map_op {
-    MAP_BINARY, MAP_BINARY_IN_PLACE, MAP_SCALAR, MAP_VECTOR, MAP_SCALED_ADD, MAP_SCALED_ADD_MIXED,
-    MAP_RELU, MAP_TANH, MAP_SIGMOID, MAP_GELU, MAP_SWISH, MAP_EXP, MAP_LOG, MAP_SQUARE, MAP_RSQRT, MAP_SQRT,
-    MAP_INVERSE, MAP_DIVIDE, MAP_RELU_GRAD, MAP_TANH_GRAD, MAP_SIGMOID_GRAD, MAP_GELU_GRAD, MAP_SWISH_GRAD,
-    MAP_DROPOUT, MAP_CAST, MAP_FILL, MAP_COPY, MAP_REDUCE, MAP_REDUCE_SQUARE, MAP_CROSS_ENTROPY, MAP_ERF, MAP_SELECT,
-    N_MAP_OPS
-};
-extern const char *const map_op_names[N_MAP_OPS];
-uint64_t map_cycles(const struct chip *chip, enum map_op op, uint64_t n, uint64_t element_bytes);
-
-/* Rows of a table, of which a tile holds a part: n_in of the n_lookups fall into that part. */
-uint64_t gather_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t row_elements);
-uint64_t scatter_add_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t row_elements);
-/* rows: output rows of this tile; each of their vectors takes kernel_elements steps. */
-uint64_t pool_cycles(const struct chip *chip, uint64_t rows, uint64_t vectors_per_row, uint64_t kernel_elements,
-                     bool max_backward);
-/* n_cells: cells of the lattice of time steps and labels, forward or backward. */
-uint64_t transducer_cell_cycles(const struct chip *chip, uint64_t n_cells);
-
-/* ---- vector_passes.c: work on weights and gradients ------------------------------------------------------------- */
-
-/* The operands of a pass. Weight, accumulator and gradient have one type; the update is as wide as the wider moment.
- * */
-enum work_operand { WEIGHTS, FIRST_MOMENT, SECOND_MOMENT, UPDATE, N_WORK_OPERANDS };
-struct work_pass { enum map_op op; enum work_operand to, from; };
-/* Passes are done in order; reductions (norms of weight and update, or of gradient) come last. */
-struct work_cost {
-    struct work_pass passes[10]; uint32_t n_passes;
-    enum work_operand norms[2]; uint32_t n_norms;
-    bool moved;                         /* a gradient is where its pass left it, its accumulator where the weight is */
-};
+#ifndef CONV_H
+#define CONV_H
+#include "system-model/compiler/vertex_cost.h"
+#include "system-model/graph/graph.h"
 
 /* ==== conv_shape.c: every pass of a convolution or a matmul in one form ============================================
  * Batch x field positions, each a sum over kernel elements and input channels. A matmul has a 1x1 kernel and its
@@ -366,71 +239,13 @@ void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], struct plan_choi
 bool conv_plan_fully_connected_as(struct op_plan out[N_OP_PASSES], const struct plan_choice *choice, const struct layer_shape *l,
                                   const struct chip *chip, const struct op_plan_options *opt);
 
-/* ==== op_plan.c ================================================================================================= */
+/* ==== plan_cache.c ================================================================================================= */
 
 /* Searches once for each shape, chip and options; or, with the splits of another chip, prices once. */
 void cached_conv_plan(struct op_plan *out, const struct conv_shape *s, const struct chip *chip,
                       const struct op_plan_options *opt, struct plan_cache *cache);
-
-/* ==== vector_passes.c: compute sets and exchanges, of which vector plans are built ============================== */
-
-struct passes {
-    struct op_plan *plan;
-    const struct chip *chip;
-    uint64_t n_tiles, element_bytes;
-    uint64_t n_operand;                 /* tensors with at least this many elements are laid out like the operand, smaller ones evenly */
-    double imbalance;                   /* elements of the operand on the fullest tile over an even share */
-    uint64_t scratch_bytes;             /* results between passes, on the fullest tile */
-    uint64_t room_bytes;                /* the most that temporaries may take of a tile */
-};
-/* Makes *out an empty plan, to which the passes that follow are added. */
-struct passes passes_start(struct op_plan *out, const struct chip *chip, const struct op_plan_options *opt, uint64_t element_bytes);
-uint64_t passes_share(const struct passes *p, uint64_t n);         /* elements of the fullest tile */
-void passes_superstep(struct passes *p, uint64_t compute_cycles);
-void passes_map(struct passes *p, enum map_op op, uint64_t n);     /* one vertex over n elements */
-/* n elements with a value for each row (by_row) or for each channel. */
-void passes_map_vector(struct passes *p, uint64_t n, bool by_row);
-void passes_exchange(struct passes *p, uint64_t bytes_per_tile);   /* before the next compute set; bytes that the fullest tile receives */
-void passes_move(struct passes *p, uint64_t n_elements);
-/* A scale or bias of n_vector elements goes to the tiles that need a part of it. */
-void passes_broadcast(struct passes *p, uint64_t n_vector, uint64_t n_elements);
-/* Sums of n elements into n_out results. in_rows: the elements of one result are contiguous. n_quantities sums, such
- * as mean and square, share the same compute sets. */
-void passes_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n, uint64_t n_out, uint64_t n_quantities);
-
-/* ==== vector_plan.c: operations that are neither convolution nor matmul ========================================= */
-
-struct vector_op {
-    const struct graph *g;
-    const struct op *op, *forward;
-    const struct tensor *x, *y;         /* first input and output of the forward operation */
-    uint64_t n, n_out, last;            /* elements of x, of y; the last dimension of x */
-    const struct op_plan_options *opt;
-    struct plan_cache *cache;
-    bool backward;
-    bool together;                      /* operands as large as the result are laid out like it */
-};
-/* cache is for the matmuls inside an LSTM or GRU. */
-void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, struct operands operands, const struct chip *chip,
-                    const struct op_plan_options *opt, struct plan_cache *cache);
-bool op_keeps_layout(const struct op *op);      /* leaves its results where its first operand is: elementwise operations, casts and views */
-
-/* vector_lookups.c, vector_recurrence.c */
-void plan_gather(struct passes *p, const struct vector_op *w);
-void plan_scatter(struct passes *p, const struct vector_op *w);
-void plan_top_k(struct passes *p, const struct vector_op *w);
-void plan_recurrence(struct passes *p, const struct vector_op *w);
-
-/* ==== layer_costs.c ============================================================================================= */
-
-void compile_layers(struct compiled *out, struct compiler *c);      /* makes out->layers from its op_plans */
-
-/* ==== program_code.c ================================================================================================ */
-
-void op_code_add(struct op_code *to, const struct op_code *code);
-/* The program of some operations, added one by one. n_codes: op_plan.code_id is less. */
-struct tile_program { struct program_bytes bytes; bool outlining, *has_code, *has_codelet, is_called; uint32_t layer_id; enum op_pass pass; };
-void program_start(struct tile_program *out, size_t n_codes, bool outlining, struct arena *a);
-void program_add_op(struct tile_program *out, const struct graph *g, const struct op *op, const struct op_plan *p);
+/* One pass of a layer whose weights are trained. */
+void cached_fully_connected(struct op_plan *out, const struct matmul_shape *m, enum data_type type, enum op_pass pass, const struct chip *chip,
+                            const struct op_plan_options *opt, struct plan_cache *cache);
 
 #endif

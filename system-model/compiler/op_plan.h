@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * op_plan.h - the plan of one pass of one operation: how it is split over the tiles, its supersteps, its code.
+ */
+#ifndef OP_PLAN_H
+#define OP_PLAN_H
+#include "system-model/compiler/cycles.h"
+#include "system-model/graph/types.h"
+#include "system-model/base/hash_table.h"
+
+/* ---- op_plan.c: one pass of one operation ---------------------------------------------------------------------- */
+
+enum partials_type { PARTIALS_FP16, PARTIALS_FP32 };
+/* A unit of the AMP multiplies a chain of four operands of 8 bytes, one a cycle, and adds up their products and a partial sum. Its weights for them are 32
+ * bytes: 8 floats, 16 halves or 32 quarters (weights per conv unit in PopLibs' target). The width of the vector unit is independent of that. */
+enum { AMP_CHAIN = 4, AMP_UNIT_BYTES = 32 };
+enum vertex_kind { VERTEX_NONE, VERTEX_AMP_1X1, VERTEX_AMP_NX1, VERTEX_SLIC, VERTEX_HMAC, VERTEX_OUTER_PRODUCT, N_VERTEX_KINDS };
+extern const char *const vertex_kind_names[N_VERTEX_KINDS];
+
+struct op_plan_options {
+    enum partials_type partials;
+    double available_memory;            /* share of tile memory that temporaries may take: 0..1 */
+    bool inference;                     /* norms fold into fewer passes */
+    uint64_t n_tiles;                   /* tiles that compute: the chip's, less I/O tiles */
+    const struct chip *splits_of;       /* convolutions take the splits that are best on that chip, and are priced here; NULL: searched */
+};
+
+/* How often each dimension of a convolution is split. The product of the first six is the number of tiles in use. */
+struct conv_split {
+    uint32_t batch, field, kernel, conv_groups, in_chans, out_chans;
+    uint32_t serial_in, serial_out;     /* steps one after the other */
+    uint32_t in_grain, out_grain;       /* channels of one grain, which is never split */
+};
+
+/* The needs of a plan on a tile besides data. The body of a serial loop counts once. */
+struct op_code {
+    uint32_t supersteps, exchanges;     /* compute sets; exchange phases */
+    uint32_t pieces;                    /* runs of bytes that the fullest tile receives, each from one other tile */
+    uint32_t worklist_bytes;            /* read by vertices besides their operands' addresses */
+};
+
+/* Must not hold padding: plans are compared as bytes. */
+struct op_plan {
+    uint64_t compute_cycles, exchange_cycles, sync_cycles;  /* over all supersteps; their sum is the time of the pass */
+    uint32_t n_supersteps;
+    uint32_t n_tiles_used;
+    uint64_t mac, padded_mac;           /* multiply-accumulates of the operation, without and with padded channels and kernel rows */
+    uint64_t exchanged_bytes;           /* received by all tiles together */
+    uint64_t temp_bytes_per_tile;       /* fullest tile, while the operation runs */
+    uint64_t interleaved_bytes;         /* part of them that must lie in interleaved memory: the sums that the AMP writes */
+    struct op_code code;
+    enum vertex_kind vertex;
+    enum partials_type partials;
+    struct conv_split split;            /* convolutions and matmuls; else zeros */
+    uint64_t rearrange_cycles;          /* part of the above: changes of layout, compute and exchange */
+    double imbalance;                   /* bytes of the results on the fullest tile over an even share; at least 1 */
+    uint32_t code_id;                   /* set by compile_graph(): operations with the same number share their code (outlining) */
+    uint32_t together;                  /* 1: its operands have the same layout, so that none was moved to another */
+};
+
+static inline uint64_t op_plan_cycles(const struct op_plan *p)
+{
+    return p->compute_cycles + p->exchange_cycles + p->sync_cycles;
+}
+/* Adds computing to the part given, exchange and sync to parts of their own, times over. */
+void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part, uint64_t times);
+
+/* Plans of convolutions by shape, chip and options. One cache may serve many graphs and simulations; {0} is an empty
+ * one. */
+struct plan_cache { struct arena arena; struct hash_table plans; uint64_t hits, misses; };
+void plan_cache_free(struct plan_cache *c);
+
+/* How the operands of an operation are laid out by those that made them. Vector operations run where an operand is
+ * and leave their results there; products fetch their operands. */
+struct operands {
+    double imbalance;                   /* the most even operand's bytes on the fullest tile over an even share, at least 1 */
+    bool together;                      /* all operands of the largest size have one layout, element by element */
+};
+static const struct operands even_operands = { 1, false };
+void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, struct operands operands, const struct chip *chip,
+                   const struct op_plan_options *opt, struct plan_cache *cache);
+bool op_is_elementwise(const struct op *op);    /* works where its operand is */
+bool op_keeps_layout(const struct op *op);      /* leaves its results where its first operand is: elementwise operations, casts and views */
+bool op_writes_over(const struct op *op);       /* has a form in place, which writes its result over an operand that is not read again */
+enum part op_part(const struct op *op);     /* the part that its computing counts as */
+
+/* The energy of one pass, in all tiles, by the chip's law; zeros if it has none. Products are counted with padding and with their operands;
+ * all other work by the bytes of its operands and results. Tiles that run are counted apart, whatever they do. */
+struct energy op_energy(const struct graph *g, const struct op *op, const struct op_plan *p, const struct chip *chip);
+
+/* Multiply-accumulates of one tile's AMP in a cycle, by which shares of peak are measured; 0: fp8 on a chip without
+ * it. */
+uint64_t chip_mac_per_cycle(const struct chip *c, enum data_type type, enum partials_type partials);
+/* Fails, with `where` at the head of the message, for fp8 on a chip that multiplies none. */
+bool chip_multiplies(const struct chip *c, enum data_type type, const char *where, struct err *err);
+
+/* One axis of a convolution. The input follows pad_before elements of padding; whatever is reached beyond it is
+ * padding too. Kernel elements are `dilation` apart. */
+struct conv_axis { uint64_t positions, kernel, stride, pad_before, in, dilation; };
+/* How many of n positions, from `first` on, lie between the first and the last at which one of the kernel elements
+ * from_kernel to to_kernel (included) meets the input. Summed over single kernel elements, this is the number of
+ * multiplications along the axis. */
+uint64_t conv_axis_met(const struct conv_axis *x, uint64_t first, uint64_t n, uint64_t from_kernel, uint64_t to_kernel);
+
+/* ---- op_code.c: bytes of code -------------------------------------------------------------------------------------- */
+
+void op_code_add(struct op_code *to, const struct op_code *code);
+/* A program on a tile besides its data. */
+struct program_bytes { uint64_t vertex_code, vertex_state, control_code, exchange_code; };
+void program_bytes_add(struct program_bytes *to, const struct op_code *code, uint64_t n_calls);     /* without vertex code */
+uint64_t op_code_bytes(const struct op_code *code);         /* the same of one operation, in all */
+/* The code of n exchanges in which a tile receives this many pieces. */
+uint64_t exchange_code_bytes(uint64_t n_exchanges, uint64_t n_pieces);
+
+#endif

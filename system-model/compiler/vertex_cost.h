@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * vertex_cost.h - tile cycles of each kind of vertex. Private to the compiler.
+ */
+#ifndef VERTEX_COST_H
+#define VERTEX_COST_H
+#include "system-model/compiler/op_plan.h"
+
+/* Sizes in, tile cycles out; nothing here knows about splits or graphs. A tile's workers issue in turn, so that a
+ * worker's cycle counts as chip_turn_cycles() of the tile. */
+
+/* The AMP unit as it is set for one pair of types. in_grain x units weights are loaded, and each position of the
+ * field then takes core_cycles for its in_grain x units multiply-accumulates. */
+struct amp {
+    uint64_t units, in_grain, load_cycles;
+    double core_cycles;                 /* MACs over the chip's rate, over the share of that rate which an inner loop sustains */
+    double conflict_cycles;             /* added where the memory serves the two loads of a cycle one after the other */
+    uint64_t element_bytes, partial_bytes, result_bytes;
+};
+/* The type must be one that the chip multiplies (chip_multiplies()). */
+struct amp amp_for(const struct chip *chip, enum data_type type, enum partials_type partials);
+struct amp amp_with_units(const struct chip *chip, struct amp a, uint64_t units);       /* loads as many weights as the new number of units takes */
+
+/* ---- the table of coefficients ------------------------------------------------------------------------------------
+ * Every number of PopLibs' estimators is here once. The exact costs sum them; conv_vertex_least() and
+ * conv_bound.c relax the same numbers into lower bounds. All members are uint16_t, so that a test can change
+ * each of them in turn. */
+
+/* The cost of one turn of a loop besides what is inside it: cycles of the tile's supervisor, and of each worker. */
+struct loop_terms { uint16_t tile, worker; };
+
+/* A convolution vertex is a nest of loops: groups { input grains { output grains { kernel rows { kernel columns: a
+ * load of weights, then all positions } } } }. A vertex that lacks a loop has zeros for it. */
+struct conv_terms {
+    struct loop_terms call, call_in;    /* a call; each input grain, once a call */
+    struct loop_terms group, group_out; /* a group; each of its output grains, once a group */
+    struct loop_terms in, out, kernel_row, load;
+    uint16_t item, position;            /* cycles of a worker: an item of its list (a row or a piece of one); a position that no sheet prices */
+};
+
+/* A row of a slice vertex takes a worker row + position * max(width, least_width) cycles. */
+struct slic_terms { uint16_t least_width, row, position; };
+
+/* Vertices around a convolution take tile + turn * (worker + vector * vectors of the busiest worker). */
+struct vector_terms { uint16_t tile, worker, vector; };
+
+struct vertex_table {
+    struct conv_terms conv[N_VERTEX_KINDS];
+    uint16_t amp_filter_load[5];            /* by filter height: what a load of weights takes besides the weights */
+    uint16_t amp_half_partials;             /* cycles of a worker in a call, with partial sums of 2 bytes */
+    uint16_t amp_1x1_least_positions, amp_1x1_alone;        /* fewer positions are run as so many; a single one takes so much more */
+    struct slic_terms slic[2];              /* positions next to each other; every other one */
+    uint16_t slic_thin_load;                /* cycles of a worker in a load, with fewer than four channels */
+    uint16_t outer_product_free_chans;      /* output channels that a position's cycles include; each four more take another cycle */
+    struct vector_terms reduce, cast, zero, slice;          /* reduce: its vectors are of outputs */
+    uint16_t reduce_partial;                /* each partial of a vector of outputs */
+    uint16_t copy_by_fours;                 /* elements that are moved for each four */
+    uint16_t copy_pieces;                   /* a copy in pieces: once; and for each 100 bytes, by what a piece is */
+    uint16_t copy_halves_per_100_bytes, copy_floats_per_100_bytes, copy_words_per_100_bytes;
+};
+extern const struct vertex_table vertex_table;
+enum { SLICE_VECTOR = 4 };              /* elements of one vector of a dynamic slice */
+
+/* ---- convolution vertices -------------------------------------------------------------------------------------- */
+
+/* One vertex's part of a convolution. in and out count grains of channels; out counts channels for an outer product.
+ * kernel_h and kernel_w count loads of weights, which are fewer than the kernel's rows or columns where several share
+ * one. */
+struct conv_work {
+    enum vertex_kind vertex;
+    uint64_t groups, in, out, rows, width, kernel_h, kernel_w;
+    uint64_t filter_height;                 /* kernel rows that share a load: 1, 2 or 4 */
+    uint64_t in_chans;                      /* HMAC: channels of one dot product; SLIC: channels of a group of the convolution */
+    bool every_other;                       /* SLIC: a stride of two */
+};
+uint64_t conv_vertex_cycles(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *w);
+/* The busiest worker's cycles over all rows for one load of weights, of AMP_NX1 and HMAC. */
+uint64_t conv_rows_cycles(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *w);
+
+/* The same cost relaxed. Any share of the work takes at least
+ *     fixed + loads * (load + row * rows + position * positions + channel * input channels * positions)
+ * tile cycles, where rows and positions may be fractions: the tile's, as if they were even over its workers. */
+struct conv_least { double fixed, load, row, position, channel; };
+struct conv_least conv_vertex_least(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *whole);
+
+/* ---- vertices around a convolution: n counts the elements of the tile ------------------------------------------ */
+
+/* Adds `depth` partials for each of n outputs. */
+uint64_t reduce_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n, uint64_t depth, uint64_t partial_bytes);
+uint64_t cast_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n, uint64_t from_bytes, uint64_t to_bytes);
+uint64_t zero_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n, uint64_t element_bytes);
+uint64_t dynamic_slice_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n);
+uint64_t add_in_place_cycles(const struct chip *chip, uint64_t n, uint64_t element_bytes);
+
+/* Changes of layout on a tile: by elements, by groups of channels, and by pieces of 8 bytes wherever they go. */
+uint64_t rearrange_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n_bytes, uint64_t element_bytes, bool by_fours);
+uint64_t regroup_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n_bytes);
+uint64_t copy_pieces_cycles(const struct vertex_table *v, uint64_t n_bytes);
+uint64_t copy_cycles(const struct chip *chip, uint64_t n_bytes);
+
+/* ---- one-dimensional vertices ---------------------------------------------------------------------------------- */
+
+enum map_op {
+    MAP_BINARY, MAP_BINARY_IN_PLACE, MAP_SCALAR, MAP_VECTOR, MAP_SCALED_ADD, MAP_SCALED_ADD_MIXED,
+    MAP_RELU, MAP_TANH, MAP_SIGMOID, MAP_GELU, MAP_SWISH, MAP_EXP, MAP_LOG, MAP_SQUARE, MAP_RSQRT, MAP_SQRT,
+    MAP_INVERSE, MAP_DIVIDE, MAP_RELU_GRAD, MAP_TANH_GRAD, MAP_SIGMOID_GRAD, MAP_GELU_GRAD, MAP_SWISH_GRAD,
+    MAP_DROPOUT, MAP_CAST, MAP_FILL, MAP_COPY, MAP_REDUCE, MAP_REDUCE_SQUARE, MAP_CROSS_ENTROPY, MAP_ERF, MAP_SELECT,
+    N_MAP_OPS
+};
+extern const char *const map_op_names[N_MAP_OPS];
+uint64_t map_cycles(const struct chip *chip, enum map_op op, uint64_t n, uint64_t element_bytes);
+
+/* Rows of a table, of which a tile holds a part: n_in of the n_lookups fall into that part. */
+uint64_t gather_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t row_elements);
+uint64_t scatter_add_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t row_elements);
+/* rows: output rows of this tile; each of their vectors takes kernel_elements steps. */
+uint64_t pool_cycles(const struct chip *chip, uint64_t rows, uint64_t vectors_per_row, uint64_t kernel_elements,
+                     bool max_backward);
+/* n_cells: cells of the lattice of time steps and labels, forward or backward. */
+uint64_t transducer_cell_cycles(const struct chip *chip, uint64_t n_cells);
+
+#endif
