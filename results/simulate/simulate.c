@@ -21,18 +21,6 @@
 #include "results/simulate/split.h"
 #include "workloads/recipe/recipe_convergence.h"
 
-size_t simulation_sheets(const struct sheet *out[MAX_SHEETS], const struct simulation *sim)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < sim->machine->n_sheets; i++)
-        out[n++] = &sim->machine->sheets[i];
-    const struct sheet *software[] = { &sim->fitted.sheet, &sim->sdk.sheet, &sim->framework.sheets[0], &sim->framework.sheets[1] };
-    for (size_t i = 0; i < sizeof software / sizeof *software; i++)
-        if (software[i]->n_rows)
-            out[n++] = software[i];
-    return n;
-}
-
 /* ---- ratios ------------------------------------------------------------------------- */
 
 static double cycles_to_seconds(const struct machine *m, double cycles)

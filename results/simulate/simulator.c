@@ -131,6 +131,18 @@ static void use_sheets(struct simulation *sim, struct cached_sheets *k)
     sim->changes = k->changes;
 }
 
+size_t simulation_sheets(const struct sheet *out[MAX_SHEETS], const struct simulation *sim)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < sim->machine->n_sheets; i++)
+        out[n++] = &sim->machine->sheets[i];
+    const struct sheet *software[] = { &sim->fitted.sheet, &sim->sdk.sheet, &sim->framework.sheets[0], &sim->framework.sheets[1] };
+    for (size_t i = 0; i < sizeof software / sizeof *software; i++)
+        if (software[i]->n_rows)
+            out[n++] = software[i];
+    return n;
+}
+
 /* The message of an unknown key offers those of the sheets that were read. */
 static bool check_changes(const struct simulation *sim, struct err *err)
 {
@@ -314,34 +326,6 @@ struct compiler *simulator_compiler(struct simulation *sim, const struct recipe 
     if (!graph || !topology)
         return NULL;
     return &((struct cached_compiler *)cached_compiler(s, graph, topology)->value)->compiler;
-}
-
-/* ---- the same simulation with changes ---------------------------------------------------------------- */
-
-bool simulate_with(struct simulation *sim, struct result *out, const struct simulation_request *q, const char *const *more, size_t n_more, struct err *err)
-{
-    struct arena scratch = {0};
-    const char **all = ARENA_ARRAY(&scratch, const char *, q->n_overrides + n_more);
-    for (size_t i = 0; i < q->n_overrides; i++)
-        all[i] = q->overrides[i];
-    for (size_t i = 0; i < n_more; i++)
-        all[q->n_overrides + i] = more[i];
-    struct simulator *s = q->simulator;
-    const struct simulator_options before = s->options;
-    s->options = q->options;
-    s->options.totals_only = true;
-    bool good = simulator_run(s, sim, out, q->recipe, all, q->n_overrides + n_more, err);
-    s->options = before;
-    arena_free(&scratch);
-    return good;
-}
-
-bool result_with(struct result *out, const struct simulation_request *q, const char *const *more, size_t n_more, struct err *err)
-{
-    struct simulation sim;
-    bool good = simulate_with(&sim, out, q, more, n_more, err);
-    simulation_free(&sim);
-    return good;
 }
 
 /* ---- samples to converge ------------------------------------------------------------------------------ */

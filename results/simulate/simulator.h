@@ -46,6 +46,8 @@ void simulator_close(struct simulator *s);      /* after the last of its simulat
 bool simulator_run(struct simulator *s, struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides,
                    size_t n_overrides, struct err *err);
 
+/* ---- simulate_with.c ---------------------------------------------------------------------------- */
+
 /* A simulation that is to be repeated with changes: what every question about "what if" starts from. */
 struct simulation_request {
     const char *recipe;
@@ -60,11 +62,13 @@ bool simulate_with(struct simulation *sim, struct result *out, const struct simu
 /* The same for the result alone. */
 bool result_with(struct result *out, const struct simulation_request *q, const char *const *more, size_t n_more, struct err *err);
 
+/* ---- simulator.c, for simulate.c ----------------------------------------------------------------- */
+
 /* The samples that the recipe needs; fails for a workload that is not an MLPerf benchmark. */
 bool simulator_convergence(struct convergence *out, struct simulator *s, const struct recipe *r, struct err *err);
 
 /* Fills recipe, machine, sheets and compiler of a simulation, and the planner's options; all but the recipe are cached.
- * For simulate.c. */
+ */
 bool simulator_prepare(struct simulation *sim, struct plan_request *opt, const char *recipe, const char *const *overrides,
                        size_t n_overrides, struct err *err);
 /* The compiler of another recipe on this simulation's machine, with or without its faults; NULL, with err, if there is
