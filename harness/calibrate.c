@@ -55,10 +55,7 @@ static bool write_sheet(const struct fit *fit, const char *folder, struct calibr
     struct new_file file;
     if (!new_file_open(&file, arena_printf(&c->s->arena, "%s/%s", folder, fit->file), err))
         return false;
-    if (fit->run(file.f, c, err))
-        return new_file_save(&file, err);
-    new_file_drop(&file);
-    return false;
+    return new_file_end(&file, fit->run(file.f, c, err), err);
 }
 
 /* A sheet is printed whole, once nothing in it failed. */

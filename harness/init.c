@@ -24,14 +24,10 @@ enum { N_TEMPLATES = sizeof templates / sizeof *templates, N_FILES = N_TEMPLATES
 
 static bool write_new(const char *folder, const char *name, const char *text, struct arena *a, struct err *err)
 {
-    struct new_file file;
     const char *path = arena_printf(a, "%s/%s", folder, name);
     if (access(path, F_OK) == 0)
         return fail(err, "%s: is already there; init overwrites nothing", path);
-    if (!new_file_open(&file, path, err))
-        return false;
-    fputs(text, file.f);
-    return new_file_save(&file, err);
+    return write_text_file(path, text, err);
 }
 
 /* The stock recipe with its id replaced. */

@@ -114,12 +114,9 @@ bool gnuplot_draw(const char *picture, const char *script, const char *settings,
     pid_t child = good ? start_gnuplot(&drawn, talk, script, settings, folder) : -1;
     if (drawn)
         copy_all(file.f, drawn);
-    if (good && !(child > 0 ? gnuplot_wait(child, script, talk, err) : fail(err, "%s: cannot start a process", script))) {
-        new_file_drop(&file);
-        good = false;
-    }
+    bool drawn_well = good && (child > 0 ? gnuplot_wait(child, script, talk, err) : fail(err, "%s: cannot start a process", script));
     fclose(talk);
-    return good && new_file_save(&file, err);
+    return good && new_file_end(&file, drawn_well, err);
 }
 
 /* Draws plots/NAME.gp as SVG and as PNG. */
@@ -202,11 +199,7 @@ int command_plot(const struct options *o, struct session *s, struct err *err)
         return EXIT_BAD_INPUT;
     to.f = list.f;
     fprintf(to.f, "figure,finding\n");
-    if (!draw_all(&from, &to, err)) {
-        new_file_drop(&list);
-        return EXIT_BAD_INPUT;
-    }
-    if (!new_file_save(&list, err))
+    if (!new_file_end(&list, draw_all(&from, &to, err), err))
         return EXIT_BAD_INPUT;
     fprintf(s->log, "podbench: figures in %s\n", to.folder);
     return EXIT_DONE;

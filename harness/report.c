@@ -220,13 +220,7 @@ static bool write_page(FILE *f, const struct check *c, const struct results *res
 static bool save_page(const char *path, const struct check *c, const struct results *results, const struct report_page *r, struct err *err)
 {
     struct new_file file;
-    if (!new_file_open(&file, path, err))
-        return false;
-    if (!write_page(file.f, c, results, r, err)) {
-        new_file_drop(&file);
-        return false;
-    }
-    return new_file_save(&file, err);
+    return new_file_open(&file, path, err) && new_file_end(&file, write_page(file.f, c, results, r, err), err);
 }
 
 /* Simulates each recipe again for its properties; the interval is about the throughput in the run. */

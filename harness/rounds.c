@@ -36,13 +36,8 @@ bool results_from_folders(struct round_results *out, struct rounds_counts *count
 static int save_rounds_page(const struct round_results *r, const struct options *o, struct session *s, struct err *err)
 {
     struct new_file file;
-    if (!new_file_open(&file, o->out, err))
-        return EXIT_BAD_INPUT;
-    if (!rounds_page_write(file.f, r, o->out, s->plots_dir, s->paths.data_dir, &s->arena, err)) {
-        new_file_drop(&file);
-        return EXIT_BAD_INPUT;
-    }
-    if (!new_file_save(&file, err))
+    if (!new_file_open(&file, o->out, err)
+        || !new_file_end(&file, rounds_page_write(file.f, r, o->out, s->plots_dir, s->paths.data_dir, &s->arena, err), err))
         return EXIT_BAD_INPUT;
     fprintf(s->log, "podbench: %s\n", o->out);
     return EXIT_DONE;

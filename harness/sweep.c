@@ -299,8 +299,5 @@ int command_merge(const struct options *o, struct session *s, struct err *err)
     if (!files_are_distinct(paths, paths, o->n_arguments + 1, err) || !may_replace(o->out, "configuration,", "the rows of a sweep", err)
         || !new_file_open(&file, o->out, err))
         return EXIT_BAD_INPUT;
-    if (parts_merge(file.f, file.path, o->arguments, o->n_arguments, &s->arena, err))
-        return new_file_save(&file, err) ? EXIT_DONE : EXIT_BAD_INPUT;
-    new_file_drop(&file);
-    return EXIT_BAD_INPUT;
+    return new_file_end(&file, parts_merge(file.f, file.path, o->arguments, o->n_arguments, &s->arena, err), err) ? EXIT_DONE : EXIT_BAD_INPUT;
 }

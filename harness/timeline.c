@@ -44,9 +44,7 @@ static bool write_trace(struct simulation *sim, struct result *r, const struct o
     bool good = timeline_write_trace(file.f, &sim->timeline, text, err);
     free(text);
     json_decref(made_by);
-    if (!good)
-        new_file_drop(&file);
-    good = good && new_file_save(&file, err);
+    good = new_file_end(&file, good, err);
     if (good)
         fprintf(s->log, "podbench: %s: open it at https://ui.perfetto.dev\n", o->trace);
     return good;

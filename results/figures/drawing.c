@@ -33,11 +33,7 @@ const struct simulation *drawing_simulate(struct drawing *d, const char *recipe,
 
 static bool save_table(const struct drawn_table *t, const struct drawing *d, struct err *err)
 {
-    struct new_file file;
-    if (!new_file_open(&file, arena_printf(d->a, "%s/%s.csv", d->folder, t->name), err))
-        return false;
-    fputs(t->text, file.f);
-    return new_file_save(&file, err);
+    return write_text_file(arena_printf(d->a, "%s/%s.csv", d->folder, t->name), t->text, err);
 }
 
 bool drawing_save(struct drawing *d, bool good, struct err *err)

@@ -269,15 +269,6 @@ static const char *comment_of(const struct first_trial *t, const struct onnx_des
                         assumed ? "\n" : "");
 }
 
-static bool write_trial(const char *path, const char *text, struct err *err)
-{
-    struct new_file file;
-    if (!new_file_open(&file, path, err))
-        return false;
-    fputs(text, file.f);
-    return new_file_save(&file, err);
-}
-
 /* Splits over more IPUs, each with its own batch and steps, until one that fits with certainty is no longer better for each IPU. */
 static bool run_trials(struct first_recipe *out, struct first_trial *t, struct err *err)
 {
@@ -336,7 +327,7 @@ static bool try_in_folder(struct first_recipe *out, struct first_trial *t, const
     struct first_trial base = *t;
     base.q = &alone;
     alone.n_sets = 0;
-    bool good = write_trial(t->path, recipe_text(&base, d, model), err) && run_trials(out, t, err);
+    bool good = write_text_file(t->path, recipe_text(&base, d, model), err) && run_trials(out, t, err);
     size_t n = strlen(t->path);
     if (!good && strncmp(err->msg, t->path, n) == 0)
         fail(err, "%s%s", t->q->model, arena_strdup(t->a, err->msg + n));

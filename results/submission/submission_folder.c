@@ -66,18 +66,9 @@ static bool write_system(const char *path, const struct submission_description *
     return new_file_save(&file, err);
 }
 
-static bool write_small_file(const char *path, const char *text, struct err *err)
-{
-    struct new_file file;
-    if (!new_file_open(&file, path, err))
-        return false;
-    fputs(text, file.f);
-    return new_file_save(&file, err);
-}
-
 static bool write_readme(const char *path, const char *benchmark, struct arena *a, struct err *err)
 {
-    return write_small_file(path, arena_printf(a, "# %s, simulated\n\nThe logs under results/ were written by podbench, a simulator. No system ran this benchmark: "
+    return write_text_file(path, arena_printf(a, "# %s, simulated\n\nThe logs under results/ were written by podbench, a simulator. No system ran this benchmark: "
                       "every time, accuracy and\nseed in them is modelled. They are in MLPerf's format so that its tools can be tried on them, and are not a "
                       "submission.\n", benchmark), err);
 }
@@ -88,11 +79,7 @@ static bool write_log(const char *path, const struct submission_description *s, 
     struct new_file file;
     if (!new_file_open(&file, path, err))
         return false;
-    if (!submission_write_log(file.f, s, run, i, a, err)) {
-        new_file_drop(&file);
-        return false;
-    }
-    return new_file_save(&file, err);
+    return new_file_end(&file, submission_write_log(file.f, s, run, i, a, err), err);
 }
 
 static bool holds_logs(const char *folder, struct arena *a)
@@ -127,7 +114,7 @@ static bool find_paths(struct submission_paths *p, const char *dir, const struct
 /* The package checker writes {"scaling_factor": X} into the folder of logs, and no file where nothing is scaled. */
 static bool write_scaling(const char *path, double scaling, struct arena *a, struct err *err)
 {
-    return !(scaling > 1) || write_small_file(path, arena_printf(a, "{\"scaling_factor\": %s}\n", mllog_real(scaling, a)), err);
+    return !(scaling > 1) || write_text_file(path, arena_printf(a, "{\"scaling_factor\": %s}\n", mllog_real(scaling, a)), err);
 }
 
 static bool is_of_submission(const char *name)

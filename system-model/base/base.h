@@ -182,6 +182,8 @@ struct new_file { FILE *f; char *path, *temp_path; };
 bool new_file_open(struct new_file *out, const char *path, struct err *err);
 bool new_file_save(struct new_file *file, struct err *err);
 void new_file_drop(struct new_file *file);
+bool new_file_end(struct new_file *file, bool good, struct err *err);       /* saves a good file and drops another, whose message is in err */
+bool write_text_file(const char *path, const char *text, struct err *err);
 const char *write_cause(void);          /* why a write failed, if errno was 0 before it */
 
 /* A folder that appears with all of its files or not at all: open, write into temp_path, then save or drop. new_folder_open() refuses a path

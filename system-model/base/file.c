@@ -302,6 +302,22 @@ void new_file_drop(struct new_file *file)
     new_file_forget(file);
 }
 
+bool new_file_end(struct new_file *file, bool good, struct err *err)
+{
+    if (!good)
+        new_file_drop(file);
+    return good && new_file_save(file, err);
+}
+
+bool write_text_file(const char *path, const char *text, struct err *err)
+{
+    struct new_file file;
+    if (!new_file_open(&file, path, err))
+        return false;
+    fputs(text, file.f);
+    return new_file_save(&file, err);
+}
+
 static bool make_parent(const char *path, struct err *err)
 {
     struct arena scratch = {0};
