@@ -65,10 +65,7 @@ bool judge_benchmark(const struct benchmark_rules **out, struct judge *j, const 
 
 bool judge_knows(const struct judge *j, const char *benchmark)
 {
-    for (size_t i = 0; i < j->rounds.n; i++)
-        if (text_is(j->rounds.items[i].benchmark, benchmark))
-            return true;
-    return false;
+    return FIND_TEXT(j->rounds.items, j->rounds.n, struct round_terms, benchmark, benchmark);
 }
 
 /* ---- evaluation schedules: an evaluation may be as late as the batch that follows its mark ------------------ */

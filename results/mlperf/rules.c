@@ -10,11 +10,6 @@
 
 /* ---- names of weights ------------------------------------------------------------------------------------ */
 
-static int by_name_text(const void *x, const void *y)
-{
-    return strcmp(*(char *const *)x, *(char *const *)y);
-}
-
 void name_list_add(struct name_list *l, const char *name, struct arena *a)
 {
     ARENA_APPEND(a, l->names, l->n, l->cap, arena_strdup(a, name));
@@ -22,10 +17,7 @@ void name_list_add(struct name_list *l, const char *name, struct arena *a)
 
 bool name_list_has(const struct name_list *l, const char *name)
 {
-    for (size_t i = 0; i < l->n; i++)
-        if (text_is(l->names[i], name))
-            return true;
-    return false;
+    return find_text(l->names, l->n, sizeof *l->names, 0, name);
 }
 
 bool tensor_lists_load(struct tensor_lists *out, const char *path, struct arena *a, struct err *err)
@@ -40,7 +32,7 @@ bool tensor_lists_load(struct tensor_lists *out, const char *path, struct arena 
         out->names[i] = t.rows[i].cells[names];
         for (const char *name; (name = text_item(&rest, ' ', a)); )
             name_list_add(&out->lists[i], name, a);
-        sort_items(out->lists[i].names, out->lists[i].n, sizeof *out->lists[i].names, by_name_text);
+        sort_items(out->lists[i].names, out->lists[i].n, sizeof *out->lists[i].names, compare_texts);
     }
     return true;
 }
@@ -113,7 +105,7 @@ static bool names_equal(const void *a, const void *b)
 {
     const struct name_list *list = a, *sorted = b;
     bool equal = list->n == sorted->n;
-    sort_items(list->names, list->n, sizeof *list->names, by_name_text);
+    sort_items(list->names, list->n, sizeof *list->names, compare_texts);
     for (size_t i = 0; equal && i < list->n; i++)
         equal = text_is(list->names[i], sorted->names[i]);
     return equal;
@@ -462,10 +454,7 @@ bool rules_load(struct rule_library *out, const char *data_dir, struct arena *a,
 
 const struct rule_layer *rule_layer_find(const struct rule_book *b, const char *name)
 {
-    for (size_t i = 0; i < b->n_layers; i++)
-        if (text_is(b->layers[i].name, name))
-            return &b->layers[i];
-    return NULL;
+    return FIND_TEXT(b->layers, b->n_layers, struct rule_layer, name, name);
 }
 
 const struct rule *rule_find(const struct rule_layer *l, const char *key, size_t *index)

@@ -110,11 +110,6 @@ static void compare_ledger_figure(struct ledger_faults *out, const struct ledger
                   now, a);
 }
 
-static int compare_id_pointers(const void *x, const void *y)
-{
-    return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
-
 void ledger_compare(struct ledger_faults *out, const struct ledger *l, const struct figures *figures, struct arena *a)
 {
     const char **ids = ARENA_ARRAY(a, const char *, figures->n);
@@ -123,10 +118,10 @@ void ledger_compare(struct ledger_faults *out, const struct ledger *l, const str
         compare_ledger_figure(out, l, &figures->items[i], a);
         ids[i] = figures->items[i].id;
     }
-    sort_items(ids, figures->n, sizeof *ids, compare_id_pointers);
+    sort_items(ids, figures->n, sizeof *ids, compare_texts);
     for (size_t i = 0; i < l->n_last; i++) {
         struct ledger_line gone = l->last[i];
-        if (text_is(gone.role, removed) || bsearch(&gone.id, ids, figures->n, sizeof *ids, compare_id_pointers))
+        if (text_is(gone.role, removed) || bsearch(&gone.id, ids, figures->n, sizeof *ids, compare_texts))
             continue;
         gone.role = removed;
         gone.why = "";

@@ -61,10 +61,7 @@ static const char *json_value(const char *value, struct arena *a)
 
 static bool has_hyperparameter(const struct submission_description *s, const char *key)
 {
-    for (size_t i = 0; i < s->n_hyperparameters; i++)
-        if (text_is(s->hyperparameters[i].key, key))
-            return true;
-    return false;
+    return FIND_TEXT(s->hyperparameters, s->n_hyperparameters, struct text_pair, key, key);
 }
 
 /* Keys that other parts of this file write. */

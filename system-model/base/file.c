@@ -405,8 +405,6 @@ void new_folder_drop(struct new_folder *folder)
     *folder = (struct new_folder){0};
 }
 
-static int compare_names(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
-
 const char *path_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -436,7 +434,7 @@ bool list_folder(char ***names, size_t *n, const char *path, const char *suffix,
         found[n_found++][length - end] = 0;
     }
     closedir(d);
-    sort_items(found, n_found, sizeof *found, compare_names);
+    sort_items(found, n_found, sizeof *found, compare_texts);
     for (size_t i = 0; i < n_found; i++)
         if (!check_printable(found[i], err))
             return fail_at(err, path);

@@ -48,6 +48,8 @@ const char *why_no_u64(const char *text)
     return digits_alone ? "is more than the largest number allowed, 18446744073709551615" : "is not a whole number from 0 up";
 }
 
+int compare_texts(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
 const void *find_text(const void *items, size_t n, size_t item_bytes, size_t offset, const char *text)
 {
     for (const char *at = items; n > 0; n--, at += item_bytes)
