@@ -118,7 +118,7 @@ static inline bool text_is(const char *a, const char *b) { return a && b && *a =
 /* The first of n items whose member, a const char *, is this text; NULL if there is none. FIND_TEXT(items, n, struct thing, name, "x") */
 const void *find_text(const void *items, size_t n, size_t item_bytes, size_t offset, const char *text);
 #define FIND_TEXT(items, n, record, member, text) find_text(items, n, sizeof(record), offsetof(record, member), text)
-int compare_texts(const void *a, const void *b);        /* of two pointers to texts, for sort_items() and bsearch() */
+int compare_texts(const void *a, const void *b);        /* takes pointers to texts, as sort_items() and bsearch() do */
 static inline const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }     /* the ending of a noun */
 bool check_printable(const char *text, struct err *err);        /* refuses control characters, which a terminal would obey */
 size_t byte_order_mark(const char *text);               /* length of the mark that spreadsheets put before a text, or 0 */
