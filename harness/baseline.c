@@ -37,6 +37,14 @@ static bool write_reason(void *what, struct err *err)
 
 /* ---- first sight ------------------------------------------------------------------------------------------ */
 
+/* A range of rates in the row's unit. */
+static void set_range(double *low, double *high, bool by_time, const struct result *r, double low_rate, double high_rate)
+{
+    double steps = r->step_time_s * r->throughput_samples_per_s;
+    *low = by_time ? steps / high_rate : low_rate;
+    *high = by_time ? steps / low_rate : high_rate;
+}
+
 /* The interval that podbench run prints, in the unit of a row of throughput or step time; other rows have none. */
 static bool add_interval(struct sight *out, const struct figure *f, const struct track_record *record, struct session *s, struct err *err)
 {
@@ -52,9 +60,10 @@ static bool add_interval(struct sight *out, const struct figure *f, const struct
     validity_of(&v, record, &sim, &r, NULL, &s->arena);
     validity_add_readings(&v, record, &r, &q, &s->arena);
     if (validity_has_interval(&v)) {
-        double steps = r.step_time_s * r.throughput_samples_per_s;
-        out->low = by_time ? steps / v.high : v.low;
-        out->high = by_time ? steps / v.low : v.high;
+        set_range(&out->low, &out->high, by_time, &r, v.low, v.high);
+        const struct log_interval open = open_readings_interval(&v.open, (struct expectation){0});
+        if (open.low < 0 || open.high > 0)
+            set_range(&out->open_low, &out->open_high, by_time, &r, v.throughput * exp(open.low), v.throughput * exp(open.high));
     }
     simulation_free(&sim);
     return true;
@@ -86,7 +95,7 @@ static bool new_sights(const char **lines, size_t *n_new, const char *folder, co
     for (size_t i = 0; i < figures.n && good; i++) {
         const struct figure *f = &figures.items[i];
         const struct csv_row *row = first_sight_find(seen, f->id, false) ? NULL : csv_row_named(&check, f->id);
-        struct sight sight = { .id = f->id, .seen = "first", .version = version, .low = NAN, .high = NAN };
+        struct sight sight = { .id = f->id, .seen = "first", .version = version, .low = NAN, .high = NAN, .open_low = NAN, .open_high = NAN };
         if (!row || !parse_f64(csv_cell(&check, row, "simulated"), &sight.predicted))
             continue;
         good = figure_recipe_hash(&sight.recipe, f, s->paths.recipes_dir, &s->arena, err) && add_interval(&sight, f, &record, s, err);
@@ -105,7 +114,7 @@ static bool record_first_sight(struct document *d, const char *folder, const str
     const char *path = arena_printf(&s->arena, "%s/%s.csv", s->published_dir, first_sight_name), *lines;
     struct first_sight seen = { 0 };
     size_t n_new;
-    if ((access(path, F_OK) == 0 && !first_sight_load(&seen, path, &s->arena, err)) || !new_sights(&lines, &n_new, folder, &seen, s, err))
+    if (!session_first_sight(&seen, s, err) || !new_sights(&lines, &n_new, folder, &seen, s, err))
         return false;
     if (n_new)
         document_line(d, "%zu row%s seen for the first time: %s", n_new, plural(n_new), path);

@@ -26,7 +26,12 @@ const struct command commands[] = {
       "names.", O(ONNX) | O(WEIGHTS) | O(OPS) | O(SET) | O(APPROXIMATE), TEXT_JSON, command_workload, false },
 
     { "Ask about one configuration",
-      "run", "RECIPE...", "Predict throughput, time to train, memory and energy", "Also says what bounds the run, how far to trust the answer, and what "
+      "ask", "MODEL on MACHINE [WORD...]", "Answer a model and a machine on one page, and write the recipe", "MODEL is a built-in model or an ONNX file, MACHINE a "
+      "system (pod16) or a number of chips (16 bow). WORDs say train or infer, and goals: fastest, cheapest (fewest IPUs), least energy, shortest training, at "
+      "least N/s, fits with N %. Begins with the nearest published recipe or with init's, searches for 20 s, writes the best as MODEL's recipe in the current "
+      "folder or to --out, and prints what run says of it. Exit 1 when nothing keeps the limits.", O(OUT) | O(SECONDS) | O(MOST) | O(JOBS), TEXT_JSON,
+      command_ask, true },
+    { NULL, "run", "RECIPE...", "Predict throughput, time to train, memory and energy", "Also says what bounds the run, how far to trust the answer, and what "
       "other readings of what the recipe leaves open would do ([open] in list keys). As tap, junit, markdown or annotations: whether each recipe fits its "
       "machine.", O(SET) | O(CHECK) | O(RUNS) | O(SEED) | O(MLLOG) | O(FORCE) | O(UNTIL_VALID) | O(UNFOLDED) | O(ALL) | O(REQUIRE_FIT) |
       O(FRAMEWORK_OPTIONS) | O(APPROXIMATE), TEXT_CSV_JSON | JUDGING_FORMATS, command_run, true },

@@ -104,6 +104,8 @@ bool run_folder(const char **out, const char *run, struct session *s, struct err
  * recipe. */
 bool session_figures(struct figures *out, const char *published, struct session *s, struct err *err);
 struct check_source session_source(struct session *s, struct simulator *simulator);     /* simulates what figures are compared with */
+struct first_sight;
+bool session_first_sight(struct first_sight *out, struct session *s, struct err *err);      /* empty where the table is not there */
 /* Every recipe's id, sorted. */
 bool all_recipes(char ***ids, size_t *n, struct session *s, struct err *err);
 bool all_machines(char ***names, size_t *n, struct session *s, struct err *err);
@@ -209,11 +211,11 @@ void answer_document(struct document *d, const struct simulation *sim, const str
 
 /* ---- submission.c: a submission of many runs drawn from one simulated run, scored by the rules of MLPerf and written as its logs */
 
-struct references;
+struct track_record;
 struct submission_request {
     uint64_t runs, seed;                /* runs 0: as many as the rules require */
     const char *mllog;                  /* the folder for the logs; NULL if they are not written */
-    const struct references *references;        /* whose errors give the uncertainty of the step time; NULL if the fitted sheet gives it */
+    const struct track_record *record;          /* whose errors give the uncertainty of the step time; NULL if the fitted sheet gives it */
     bool until_valid;                   /* draw again until the submission has a score and passes */
     bool replaces;                      /* existing logs */
     bool predict_schedule;              /* epochs and evaluations follow the rules and the convergence model, not the recipe */
@@ -261,6 +263,6 @@ command_function list_recipes, command_list, command_machine, command_framework,
     command_train, command_run, command_fit, command_explain, command_diff, command_sweep, command_merge, command_search, command_bench,
     command_check, command_validate, command_calibrate, command_ledger, command_audit, command_compare, command_baseline, command_init,
     command_record, command_history, command_completion, command_score, command_lint, command_compare_logs, command_rounds, command_judge,
-    command_plot, command_report, command_watch;
+    command_plot, command_report, command_watch, command_ask;
 
 #endif

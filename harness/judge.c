@@ -34,7 +34,7 @@ static bool predict_by_recipe(struct predictions *out, const struct round_result
     struct drawn_runs drawn;
     struct validity v;
     struct convergence c;
-    struct submission_request q = { .seed = 1, .references = &record->references, .predict_schedule = true };
+    struct submission_request q = { .seed = 1, .record = record, .predict_schedule = true };
     if (!simulator_run(&s->simulator, &sim, &r, recipe, NULL, 0, err))
         return false;
     bool good = simulator_convergence(&c, &s->simulator, &sim.recipe, err) && submission_draw(&drawn, &sim, &r, &q, s, err);

@@ -177,12 +177,15 @@ static bool load_source(struct drawing_source *out, const char *run, const char 
     struct results *results = ARENA_NEW(a, struct results);
     struct figures *published = ARENA_NEW(a, struct figures);
     struct references *references = ARENA_NEW(a, struct references);
+    struct first_sight seen;
     const char *rows;
     *out = (struct drawing_source){ results, published, references, &s->simulator };
     if (!run_open(run, result_columns(a), s, err) || !run_table_path(&rows, run, "rows.csv", s, err) || !results_load(results, rows, a, err)
         || !published_load(published, from_table ? from_table : s->published_dir, a, err))
         return false;
-    references_build(references, published, &s->simulator, a);
+    if (!session_first_sight(&seen, s, err))
+        return false;
+    references_build(references, published, &seen, &s->simulator, a);
     return true;
 }
 

@@ -281,7 +281,7 @@ static bool add_run(struct run_state *state, struct run_found *x, const struct o
 
 static bool draw_runs(struct run_found *x, struct run_state *state, const struct options *o, struct session *s, struct err *err)
 {
-    struct submission_request q = { .runs = o->runs, .seed = o->seed, .mllog = o->mllog, .references = &state->record.references,
+    struct submission_request q = { .runs = o->runs, .seed = o->seed, .mllog = o->mllog, .record = &state->record,
                                     .until_valid = o->until_valid, .replaces = o->force };
     if (!submission_draw(&x->drawn, &x->sim, &x->r, &q, s, err))
         return false;

@@ -5,6 +5,7 @@
  */
 #include "harness/harness.h"
 #include "results/study/framework_options.h"
+#include "results/study/gain.h"
 #include "results/study/search.h"
 #include "results/study/sweep.h"
 #include "results/study/trust.h"
@@ -13,7 +14,18 @@
 /* The model of a file shares few shapes among its layers, so that each configuration takes long: its search has a time. */
 enum { USUAL_MOST = 1000000, EXHAUSTIVE = 1000, USUAL_SECONDS_OF_FILE = 45 };
 
-static const char *const objective_units[N_OBJECTIVES] = { " (samples/s)", " (s)", " (J)", "" };
+/* A value of the objective, in the unit in which other lines give it. */
+static const char *objective_text(enum objective o, double value, struct arena *a)
+{
+    switch (o) {
+    case MAXIMISE_THROUGHPUT:    return arena_printf(a, "%s samples/s", quantity_kept(value, "", 4, a));
+    case MINIMISE_TIME_TO_TRAIN: return arena_printf(a, "%.4g min", value / 60);
+    case MINIMISE_ENERGY:        return quantity_kept(value, "J", 4, a);
+    case MINIMISE_IPUS:
+    case N_OBJECTIVES:           break;
+    }
+    return arena_printf(a, "%.4g IPU%s", value, value == 1 ? "" : "s");
+}
 
 /* ---- the request ------------------------------------------------------------------------------- */
 
@@ -31,24 +43,25 @@ static bool read_objective(struct search_request *q, const struct options *o, st
                 o->minimise ? "minimise" : "maximise", name);
 }
 
-/* "N" or "LOW..HIGH"; LOW.. and ..HIGH are open. */
-static bool read_range(struct limit *l, const char *text)
+/* "N" or "LOW..HIGH", each with its unit where it has one; LOW.. and ..HIGH are open. */
+static bool read_range(struct limit *l, const char *text, const char *unit)
 {
     const char *dots = strstr(text, "..");
     char low[40] = "";
     if (!dots)
-        return parse_f64(text, &l->low) && (l->high = l->low) > 0;
+        return parse_quantity(text, unit, &l->low) && (l->high = l->low) > 0;
     if (dots - text >= (ptrdiff_t)sizeof low)
         return false;
     memcpy(low, text, (size_t)(dots - text));
     l->high = NO_LIMIT;
-    return (!*low || parse_f64(low, &l->low)) && (!dots[2] || parse_f64(dots + 2, &l->high)) && l->high >= l->low && l->high > 0;
+    return (!*low || parse_quantity(low, unit, &l->low)) && (!dots[2] || parse_quantity(dots + 2, unit, &l->high)) && l->high >= l->low && l->high > 0;
 }
 
 static bool read_limit(struct search_request *q, const char *text, struct err *err)
 {
-    const struct { const char *name; struct limit *limit; } known[] = {
-        { "ipus", &q->ipus }, { "global_batch", &q->global_batch }, { "tokens", &q->tokens }, { "throughput", &q->throughput } };
+    const struct { const char *name; struct limit *limit; const char *unit; } known[] = {
+        { "ipus", &q->ipus, "" }, { "global_batch", &q->global_batch, "" }, { "tokens", &q->tokens, "" }, { "throughput", &q->throughput, "" },
+        { "fits", &q->fits, "" }, { "memory", &q->memory_bytes, "B" } };
     const char *equals = strchr(text, '=');
     for (size_t i = 0; equals && i < sizeof known / sizeof *known; i++) {
         struct limit *l = known[i].limit;
@@ -56,10 +69,10 @@ static bool read_limit(struct search_request *q, const char *text, struct err *e
             continue;
         if (l->high > 0)
             return fail(err, "--limit %.60s: %s has a limit already; give LOW..HIGH for both ends", text, known[i].name);
-        if (read_range(l, equals + 1))
+        if (read_range(l, equals + 1, known[i].unit))
             return true;
     }
-    return fail(err, "--limit %.60s: want ipus, global_batch, tokens or throughput = N or LOW..HIGH, as in ipus=64 or global_batch=500..2000", text);
+    return fail(err, "--limit %.60s: want ipus, global_batch, tokens, throughput, fits or memory = N or LOW..HIGH, as in ipus=64, fits=0.8.. or memory=..600kB", text);
 }
 
 static bool read_limits(struct search_request *q, const struct options *o, struct err *err)
@@ -172,15 +185,22 @@ static void add_why(struct document *d, const struct found *best, const struct f
         document_line(d, "why       %.4g IPU-ms per sample instead of %.4g:%s", 1e3 * after, 1e3 * before, text);
 }
 
+/* A bound on the configurations that were not simulated, or not divided in all ways. */
+static const char *bound_text(const struct search_result *s, const struct search_request *q, struct arena *a)
+{
+    if (!is_known(s->best_bound))
+        return "how much better the others can be is not known";
+    if (isinf(s->best_bound))
+        return "none of the others reaches the limits";
+    const char *gain = s->any ? arena_printf(a, " (%+.1f %% of the best found)", 100 * (s->best_bound / s->best.value - 1)) : "";
+    return arena_printf(a, "%s of the others is at best %s%s", objective_names[q->objective], objective_text(q->objective, s->best_bound, a), gain);
+}
+
 static void add_proof(struct document *d, const struct search_result *s, const struct search_request *q)
 {
-    const char *name = objective_names[q->objective];
-    const char *gain = s->any ? arena_printf(d->arena, " (%+.1f %% of the best found)", 100 * (s->best_bound / s->best.value - 1)) : "";
     const char *proof = s->whole ? "every one that may fit" : s->exact && !s->stopped ? "best bound first; none of the others is better"
-                      : s->stopped && !is_known(s->best_bound) ? "stopped early, before every graph was planned; how much better the others can be is not known"
-                      : s->stopped ? arena_printf(d->arena, "stopped early; %s of the others is at best %s%s", name, quantity_kept(s->best_bound, "", 4, d->arena), gain)
-                      : arena_printf(d->arena, "best bound first; with layers divided better, %s of the others is at best %s (%+.1f %%)", name,
-                                     quantity_kept(s->best_bound, "", 4, d->arena), 100 * (s->best_bound / s->best.value - 1));
+                      : arena_printf(d->arena, "%s%s", s->stopped && !is_known(s->best_bound) ? "stopped early, before every graph was planned; "
+                                     : s->stopped ? "stopped early; " : "best bound first; with layers divided better, ", bound_text(s, q, d->arena));
     document_line(d, "searched  %.4g configuration%s, %" PRIu64 " simulated (%" PRIu64 " did not fit, %" PRIu64 " refused): %s", s->space,
                   s->space == 1 ? "" : "s", s->n_simulated, s->n_unfit, s->n_refused, proof);
     document_member(d, "configurations", json_real(s->space));
@@ -202,12 +222,12 @@ static void add_front(struct document *d, struct search_result *s, const struct 
     json_t *front = json_array();
     sort_items(s->front, s->n_front, sizeof *s->front, by_memory);
     if (s->any)
-        document_line(d, "front     %s%s against memory, of the configurations simulated:", objective_names[q->objective], objective_units[q->objective]);
+        document_line(d, "front     %s against memory, of the configurations simulated:", objective_names[q->objective]);
     for (size_t i = 0; i < s->n_front; i++) {
         json_array_append_new(front, found_json(&s->front[i]));
         if (s->any)
             document_line(d, "          %7s on the fullest tile  %s", quantity_kept((double)s->front[i].r.memory_peak_bytes_per_tile, "B", 3, d->arena),
-                          quantity_kept(s->front[i].value, "", 4, d->arena));
+                          objective_text(q->objective, s->front[i].value, d->arena));
     }
     document_member(d, "pareto_front", front);
 }
@@ -247,50 +267,54 @@ static void search_warn_idle_keys(const struct found *best, const struct search_
 }
 
 /* A configuration simulated again, how far it can be trusted, and how its framework states it. */
-struct found_again { struct validity validity; struct result r; const char *framework; struct table options; };
+struct found_again { struct validity validity; struct result r; struct properties at; const char *framework; struct table options; };
 
-static bool judge_found(struct found_again *out, const struct found *x, const struct search_request *q, struct session *session, struct err *err)
+static bool judge_found(struct found_again *out, const struct found *x, const struct search_request *q, const struct track_record *record, struct session *session,
+                        struct err *err)
 {
-    struct track_record record;
     struct simulation sim;
-    if (!track_record_open(&record, session->validity_dir, &session->arena, err))
-        return false;
     if (!search_simulate(&sim, &out->r, q->simulator, q, x->settings, x->n_settings, err))
         return false;
     struct simulation_request as_found = { .recipe = q->recipe, .overrides = search_sets(q, x->settings, x->n_settings, &session->arena),
                                  .n_overrides = q->n_sets + x->n_settings, .simulator = q->simulator };
-    validity_of(&out->validity, &record, &sim, &out->r, NULL, &session->arena);
-    validity_add_readings(&out->validity, &record, &out->r, &as_found, &session->arena);
+    validity_of(&out->validity, record, &sim, &out->r, NULL, &session->arena);
+    validity_add_readings(&out->validity, record, &out->r, &as_found, &session->arena);
+    out->at = properties_of(&sim, &session->arena);
     out->framework = sim.recipe.framework ? arena_strdup(&session->arena, sim.recipe.framework) : NULL;
     out->options = framework_options(&sim, &session->arena);
     simulation_free(&sim);
     return true;
 }
 
-/* The best found, the recipe, and how much faster the best is: NaN where one of the two cannot be judged. The interval is that of errors which are
- * independent; most are shared by both, which makes it too wide. */
-struct judged_gain { struct found_again best, own; double ratio, low, high; };
+/* The best found and the recipe, how much faster the best is, and which of its settings no published run had. */
+struct judged_gain { struct found_again best, own; struct gain gain; struct novel_settings novel; };
 
 static bool judge_gain(struct judged_gain *g, const struct search_result *s, const struct search_request *q, struct session *session, struct err *err)
 {
-    if (!judge_found(&g->best, &s->best, q, session, err) || !judge_found(&g->own, &s->own, q, session, err))
+    struct track_record record;
+    struct ratio_test pairs;
+    if (!track_record_open(&record, session->validity_dir, &session->arena, err) || !judge_found(&g->best, &s->best, q, &record, session, err)
+        || !judge_found(&g->own, &s->own, q, &record, session, err))
         return false;
-    double best = g->best.r.throughput_samples_per_s, own = g->own.r.throughput_samples_per_s;
-    g->ratio = best / own;
-    g->low = g->high = s->best.n_settings ? NAN : 1;
-    if (s->best.n_settings && g->best.validity.low > 0 && g->own.validity.low > 0) {
-        g->low = g->ratio * exp(-hypot(log(best / g->best.validity.low), log(g->own.validity.high / own)));
-        g->high = g->ratio * exp(hypot(log(g->best.validity.high / best), log(own / g->own.validity.low)));
-    }
+    ratio_test(&pairs, &record.references, &record.spread, &session->arena);
+    double ratio = g->best.r.throughput_samples_per_s / g->own.r.throughput_samples_per_s;
+    g->gain = s->best.n_settings ? gain_of(&pairs, ratio, g->best.validity.expected.half_width / spread_nine_in_ten(), s->family_values, q->objective == MINIMISE_IPUS ? 0 : s->n_family_values, s->best.value)
+                                 : (struct gain){ 1, 1, 1, 1, 0 };
+    settings_never_published(&g->novel, s->best.settings, s->best.n_settings, &record.references, &g->best.at, session->paths.recipes_dir, &session->arena);
     return true;
 }
 
 static void add_gain(struct document *d, const struct judged_gain *g, const struct found *best)
 {
-    if (best->n_settings && is_known(g->low))
-        document_line(d, "gain      %+.1f %% in throughput; with 90 %% certainty %+.1f to %+.1f %%, if the errors of both are independent%s",
-                      100 * (g->ratio - 1), 100 * (g->low - 1), 100 * (g->high - 1), result_fits_surely(&g->best.r) ? "" : " and the configuration fits");
-    document_member(d, "gain", json_pack("{s:f, s:o, s:o}", "throughput_ratio", g->ratio, "low", json_number(g->low), "high", json_number(g->high)));
+    const struct gain *x = &g->gain;
+    if (best->n_settings && is_known(x->low))
+        document_line(d, "gain      %+.1f %% predicted, not tested; the best of %" PRIu64 " that are as good: expect %+.1f %%, 90 %% interval %+.1f to %+.1f %%, from pairs of "
+                      "published runs of one program", 100 * (x->ratio - 1), x->n_rivals, 100 * (x->expected - 1), 100 * (x->low - 1), 100 * (x->high - 1));
+    if (best->n_settings && g->novel.n)
+        document_line(d, "          no published run of this framework (%" PRIu64 " are known) had %s", g->novel.n_runs,
+                      names_joined(g->novel.settings, g->novel.n, ", ", d->arena));
+    document_member(d, "gain", json_pack("{s:f, s:o, s:o, s:o, s:I, s:o}", "throughput_ratio", x->ratio, "expected", json_number(x->expected), "low", json_number(x->low),
+                                         "high", json_number(x->high), "as_good", (json_int_t)x->n_rivals, "never_published", json_words(g->novel.settings, g->novel.n)));
 }
 
 /* ---- while it runs ------------------------------------------------------------------------------------------- */
@@ -300,12 +324,10 @@ struct search_talk { struct progress progress; double most_s; const enum objecti
 static void show_best(void *user, size_t n_simulated, const struct found *best)
 {
     struct search_talk *talk = user;
-    char text[160];
-    int n = snprintf(text, sizeof text, "searching: %zu simulated", n_simulated);
-    if (best)
-        snprintf(text + n, sizeof text - (size_t)n, ", best so far: %s %.6g%s", objective_names[*talk->objective], best->value,
-                 objective_units[*talk->objective]);
-    progress_tell(&talk->progress, text);
+    struct arena scratch = {0};
+    const char *so_far = best ? arena_printf(&scratch, ", best so far: %s", objective_text(*talk->objective, best->value, &scratch)) : "";
+    progress_tell(&talk->progress, arena_printf(&scratch, "searching: %zu simulated%s", n_simulated, so_far));
+    arena_free(&scratch);
 }
 
 static bool must_stop(void *user)
@@ -341,13 +363,14 @@ static bool search_until_stopped(struct search_result *found, const struct searc
     return good;
 }
 
-static void add_best_found(struct document *d, const struct search_result *found, const struct judged_gain *gain, const struct options *o)
+static void add_best_found(struct document *d, const struct search_result *found, const struct judged_gain *gain, const struct search_request *q, const struct options *o)
 {
     static const char *const members[] = { "best", "validity", "framework_options", "gain" };
     for (size_t i = 0; !found->any && i < sizeof members / sizeof *members; i++)
         document_member(d, members[i], json_null());
     if (!found->any) {
-        document_line(d, "best      none: no configuration that was simulated fits within the limits");
+        document_line(d, "best      none: no configuration that was simulated fits within the limits%s", q->fits.high > 0 ? "" :
+                      " with a chance of 90 %; --limit fits=0.. takes what may fit");
         return;
     }
     add_found(d, "best", &found->best, &found->own);
@@ -382,7 +405,7 @@ int command_search(const struct options *o, struct session *s, struct err *err)
     }
     document_member(&d, "objective", json_string(objective_names[q.objective]));
     add_found(&d, "recipe", &found->own, &found->own);
-    add_best_found(&d, found, gain, o);
+    add_best_found(&d, found, gain, &q, o);
     document_member(&d, "notes", notes);
     add_front(&d, found, &q);
     add_proof(&d, found, &q);

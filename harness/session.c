@@ -240,3 +240,10 @@ bool may_replace(const char *path, const char *beginning, const char *what, stru
     return n_read == 0 || (n_read == n && memcmp(text, beginning, n) == 0)
         || fail(err, "%s: is there, and does not hold %s; remove it, or name another file", path, what);
 }
+
+bool session_first_sight(struct first_sight *out, struct session *s, struct err *err)
+{
+    const char *path = arena_printf(&s->arena, "%s/%s.csv", s->published_dir, first_sight_name);
+    *out = (struct first_sight){0};
+    return access(path, F_OK) != 0 || first_sight_load(out, path, &s->arena, err);
+}

@@ -66,7 +66,7 @@ bool submission_draw(struct drawn_runs *out, const struct simulation *sim, const
         !simulator_convergence(&c, &s->simulator, rec, err))
         return false;
     struct run_timing timing = simulated_timing(sim, r);
-    timing.error = q->references ? step_deviation(sim, q->references, false) : timing.error;
+    timing.error = q->record ? step_deviation(sim, q->record, false) : timing.error;
     struct draw_request draw = { .convergence = &c, .timing = timing, .epochs = q->predict_schedule ? 0 : rec->epochs,
                                          .eval_interval = q->predict_schedule ? 0 : recipe_eval_interval(rec, &c),
                                          .runs = (uint32_t)q->runs, .seed = q->seed, .until_valid = q->until_valid,

@@ -5,6 +5,7 @@
 #include "harness/harness.h"
 #include "results/calibrate/calibration.h"
 #include "results/published/check.h"
+#include "results/study/gain.h"
 #include "results/study/novelty.h"
 #include "results/study/trust.h"
 #include <jansson.h>
@@ -62,7 +63,8 @@ struct validation {
     struct coverage coverage;
     struct convergence_errors errors;
     struct interval_coverage intervals;
-    struct references references;
+    struct track_record record;
+    struct ratio_test pairs;
     struct first_seen_group first_seen[N_NOVELTIES + 1]; size_t n_first_seen;
     struct submitters_left_out left;
     struct csv_table tables[N_CONSTANT_TABLES];         /* the fitted constants */
@@ -101,9 +103,11 @@ static void validation_document(struct document *d, const struct validation *v)
     }
     document_member(d, "memory", memory_judgement_json(&v->check, v->edges, v->n_edges, d->arena));
     memory_document(d, &v->check, v->edges, v->n_edges);
-    document_line(d, "\nthroughputs inside the 90 %% interval that follows from the errors of the other groups, each group left out in turn");
+    document_line(d, "\nthroughputs inside the 90 %% interval that follows from the errors of runs that others published; chance: of so few, or so many, if nine in ten were inside");
     document_table(d, interval_coverage_table(&v->intervals))->formats = IN_TEXT;
     document_member(d, "throughput_intervals", interval_coverage_json(&v->intervals));
+    document_gap(d);
+    ratio_test_document(d, &v->pairs);
     document_gap(d);
     coverage_document(d, &v->coverage);
     document_gap(d);
@@ -132,16 +136,21 @@ static void write_known_values(FILE *f, const struct references *r)
 }
 
 /* Predicts each configuration from the references of the other groups; --out writes what answers are judged by. */
-static bool leave_groups_out(struct interval_coverage *out, struct references *r, const struct options *o, struct session *s,
+static bool leave_groups_out(struct interval_coverage *out, struct track_record *record, const struct options *o, struct session *s,
                              struct err *err)
 {
     struct figures *figures = ARENA_NEW(&s->arena, struct figures);
+    struct references *r = &record->references;
     if (!published_load(figures, o->published ? o->published : s->published_dir, &s->arena, err))
         return false;
-    references_build(r, figures, &s->simulator, &s->arena);
+    struct first_sight seen;
+    if (!session_first_sight(&seen, s, err))
+        return false;
+    references_build(r, figures, &seen, &s->simulator, &s->arena);
+    record->spread = spread_fit(r, NULL, &s->arena);
     interval_coverage(out, r, &s->arena);
     return !o->out || (make_folders(o->out, err) && write_table(o->out, "left-out.csv", references_write, r, s, err)
-                       && write_table(o->out, "known-values.csv", write_known_values, r, s, err));
+                       && write_table(o->out, "known-values.csv", write_known_values, r, s, err) && write_table(o->out, "spread.csv", spread_write, r, s, err));
 }
 
 /* The error of a run's step by the references of other groups, as if nothing like it had been published. */
@@ -175,11 +184,14 @@ static bool validation_gather(struct validation *v, const struct options *o, str
     for (size_t i = 0; i < N_CONSTANT_TABLES; i++)
         if (!load_constants(&v->tables[i], paths[i], s, err))
             return false;
-    return build_check(&v->check, o, s, err) && memory_edges(&v->edges, &v->n_edges, &v->check, &s->simulator, &s->arena, err)
-        && find_first_seen(v, o, s, err) && leave_groups_out(&v->intervals, &v->references, o, s, err)
-        && simulated_coverage(&v->coverage, runs, &s->simulator, error_by_other_groups, &v->references, &s->arena, err)
+    bool good = build_check(&v->check, o, s, err) && memory_edges(&v->edges, &v->n_edges, &v->check, &s->simulator, &s->arena, err)
+        && find_first_seen(v, o, s, err) && leave_groups_out(&v->intervals, &v->record, o, s, err)
+        && simulated_coverage(&v->coverage, runs, &s->simulator, error_by_other_groups, &v->record, &s->arena, err)
         && convergence_errors(&v->errors, runs, s->paths.data_dir, &s->arena, err)
         && submitters_left_out(&v->left, runs, s->paths.data_dir, &s->arena, err);
+    if (good)
+        ratio_test(&v->pairs, &v->record.references, &v->record.spread, &s->arena);
+    return good;
 }
 
 int command_validate(const struct options *o, struct session *s, struct err *err)

@@ -3,7 +3,7 @@
  * draw_accuracy.c - every published configuration: its throughput, published and simulated, and the error.
  *
  * There is one row per configuration, those of a model together, the smallest system first. The interval is blind: it
- * uses only the errors of the other groups of configurations.
+ * uses only the errors of runs that others published.
  */
 #include "results/figures/drawings.h"
 #include "results/study/trust.h"
@@ -31,27 +31,28 @@ static const struct reference **in_order(const struct references *r, struct aren
     return rows;
 }
 
-/* half_widths: of the rows' intervals, as logarithms; 0 where no other group gives one. */
-static const char *accuracy_finding(const struct reference *const *rows, const double *half_widths, size_t n_rows, struct arena *a)
+/* intervals: of the rows, as logarithms of the ratio to the prediction; 0, 0 where no other origin gives one. */
+static const char *accuracy_finding(const struct reference *const *rows, const struct log_interval *intervals, size_t n_rows, struct arena *a)
 {
     size_t n = 0, n_judged = 0, n_inside = 0;
     for (size_t i = 0; i < n_rows; i++)
         if (rows[i]->role == FIGURE_VALIDATE) {
             n++;
-            n_judged += half_widths[i] > 0;
-            n_inside += half_widths[i] > 0 && fabs(log(rows[i]->simulated / rows[i]->published)) <= half_widths[i];
+            double truth = log(rows[i]->published / rows[i]->simulated);
+            n_judged += intervals[i].high > intervals[i].low;
+            n_inside += intervals[i].high > intervals[i].low && truth >= intervals[i].low && truth <= intervals[i].high;
         }
     if (!n)
         return n_rows ? "No configuration has been kept out of the fit" : NULL;
     if (!n_judged)
-        return "There is no other group of configurations, whose errors would give an interval";
-    return arena_printf(a, "%zu of %zu configurations of role validate lie within the 90 %% interval that the errors of other groups give", n_inside, n_judged);
+        return "Nobody else has published a run whose error would give an interval";
+    return arena_printf(a, "%zu of %zu configurations of role validate lie within the 90 %% interval that runs of other origins give", n_inside, n_judged);
 }
 
-static void write_configuration(FILE *f, const struct reference *r, double half_width, size_t row, struct arena *a)
+static void write_configuration(FILE *f, const struct reference *r, struct log_interval interval, size_t row, struct arena *a)
 {
     double error = 100 * (r->simulated / r->published - 1);
-    double low = 100 * (r->simulated * exp(-half_width) / r->published - 1), high = 100 * (r->simulated * exp(half_width) / r->published - 1);
+    double low = 100 * (r->simulated * exp(interval.low) / r->published - 1), high = 100 * (r->simulated * exp(interval.high) / r->published - 1);
     double per_ipu = r->at.number[BY_IPUS], by_role[N_FIGURE_ROLES] = { NAN, NAN, NAN };
     by_role[r->role] = error;
     const double cells[] = { -(double)row, r->published / per_ipu, r->simulated / per_ipu, by_role[FIGURE_CALIBRATE], by_role[FIGURE_VALIDATE],
@@ -64,15 +65,14 @@ bool draw_accuracy(struct drawing *d, struct err *err)
     const struct references *r = d->from->references;
     const struct reference **rows = in_order(r, d->a);
     FILE *f = drawing_table(d, "accuracy", "label,row,published,simulated,calibrates,validates,context,low,high");
-    double *half_widths = ARENA_ARRAY(d->a, double, r->n);
+    struct log_interval *intervals = ARENA_ARRAY(d->a, struct log_interval, r->n);
+    const struct spread s = spread_fit(r, NULL, d->a);
     for (size_t i = 0; i < r->n; i++) {
-        const struct references others = references_without_group(r, rows[i]->group, d->a);
-        const struct spread s = spread_of(&others, d->a);
-        half_widths[i] = spread_half_width(&s, &others, &rows[i]->at);
-        write_configuration(f, rows[i], half_widths[i], i, d->a);
+        intervals[i] = interval_without_origin(r, rows[i], &s, d->a);
+        write_configuration(f, rows[i], intervals[i], i, d->a);
     }
     d->missing = "no published configuration";
-    d->finding = accuracy_finding(rows, half_widths, r->n, d->a);
+    d->finding = accuracy_finding(rows, intervals, r->n, d->a);
     (void)err;
     return true;
 }

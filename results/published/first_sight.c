@@ -7,13 +7,13 @@
 
 #define F(member, ...) FIELD_OF(struct sight, member, __VA_ARGS__)
 static const struct field sight_fields[] = { F(id, .required = true), F(seen, .required = true), F(recipe, .required = true), F(version, .required = true),
-    F(predicted, FIELD_ANY, .required = true), F(low, FIELD_ANY), F(high, FIELD_ANY) };
+    F(predicted, FIELD_ANY, .required = true), F(low, FIELD_ANY), F(high, FIELD_ANY), F(open_low, FIELD_ANY), F(open_high, FIELD_ANY) };
 #undef F
 
 static const char *const seen_names[] = { "first", "again", NULL };
 
 const char first_sight_name[] = "first-sight";
-const char first_sight_header[] = "id,seen,recipe,version,predicted,low,high\n";
+const char first_sight_header[] = "id,seen,recipe,version,predicted,low,high,open_low,open_high\n";
 
 static int by_id_and_kind(const void *x, const void *y)
 {
@@ -65,13 +65,21 @@ const struct sight *first_sight_find(const struct first_sight *all, const char *
     return found || !all->n ? found : bsearch(&key, all->items, all->n, sizeof key, by_id_and_kind);
 }
 
+/* An empty cell stands for a number that is not there. */
+static void write_pair(FILE *f, double low, double high)
+{
+    if (high > 0)
+        fprintf(f, ",%.10g,%.10g", low, high);
+    else
+        fputs(",,", f);
+}
+
 void first_sight_write(FILE *f, const struct sight *s)
 {
-    fprintf(f, "%s,%s,%s,%s,%.10g,", s->id, s->seen, s->recipe, s->version, s->predicted);
-    if (s->high > 0)
-        fprintf(f, "%.10g,%.10g\n", s->low, s->high);
-    else
-        fprintf(f, ",\n");
+    fprintf(f, "%s,%s,%s,%s,%.10g", s->id, s->seen, s->recipe, s->version, s->predicted);
+    write_pair(f, s->low, s->high);
+    write_pair(f, s->open_low, s->open_high);
+    fputc('\n', f);
 }
 
 /* One recipe's hash, joined to those before it. */

@@ -86,6 +86,39 @@ static bool check_unit(const struct figure *f, struct err *err)
     return true;
 }
 
+/* The name in the first word "owner/name" of the text's first n characters, or NULL. */
+static const char *repository_in(const char *text, size_t n, size_t *length)
+{
+    static const char ends[] = " ;,:@()";
+    for (size_t i = 0; i < n; i += strspn(text + i, ends)) {
+        size_t word = strcspn(text + i, ends);
+        const char *slash = memchr(text + i, '/', word);
+        if (slash && slash > text + i) {
+            *length = strcspn(slash + 1, "/ ;,:@()");
+            return slash + 1;
+        }
+        i += word;
+    }
+    return NULL;
+}
+
+const char *figure_origin(const struct figure *f, struct arena *a)
+{
+    static const char marker[] = "github ";
+    const char *source = f->source, *open = strchr(source, '('), *marked = strstr(source, marker), *name = NULL;
+    size_t head = strcspn(source, ";:,(@"), length = 0;
+    bool in_brackets = marked && open && open < marked && !memchr(open, ')', (size_t)(marked - open));
+    if (marked && !in_brackets)
+        name = repository_in(marked + sizeof marker - 1, strlen(marked + sizeof marker - 1), &length);
+    if (!name)
+        name = repository_in(source, head, &length);
+    if (name)
+        return arena_printf(a, "%.*s", (int)length, name);
+    while (head > 0 && source[head - 1] == ' ')
+        head--;
+    return arena_printf(a, "%.*s", (int)head, source);
+}
+
 bool figure_is_ratio(const struct figure *f)
 {
     return text_is(f->metric, "speedup_x") || text_is(f->metric, "time_to_train_speedup_x");

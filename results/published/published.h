@@ -33,6 +33,8 @@ struct figures {
 bool published_load(struct figures *out, const char *path, struct arena *a, struct err *err);   /* a file, or a folder of them */
 /* Reads only the tables whose text contains the recipe's name. */
 bool published_load_naming(struct figures *out, const char *path, const char *recipe, struct arena *a, struct err *err);
+/* Who published it: the repository's name, or what its source says up to a comma, a semicolon, a colon or an @. Rows of one origin were seen together. */
+const char *figure_origin(const struct figure *f, struct arena *a);
 bool figure_is_ratio(const struct figure *f);           /* true for a ratio of two recipes */
 /* A metric that is simulated. */
 struct published_metric {
@@ -106,15 +108,16 @@ void ledger_write_line(FILE *f, const struct ledger_line *line);
 
 /* ---- first_sight.c: what was predicted for a row when it was first simulated -------------------------------- *
  *
- * results/published/first-sight.csv: id,seen,recipe,version,predicted,low,high. Lines are only added, by podbench
+ * results/published/first-sight.csv: id,seen,recipe,version,predicted,low,high,open_low,open_high. Lines are only added, by podbench
  * baseline, once for each row that has a prediction. seen is "first" for what the version that first had the row
  * predicted. A row whose first prediction is older than this table has another line, "again": its first committed
- * recipe, simulated by the version named. low and high are the interval printed with it; empty where none was.
+ * recipe, simulated by the version named. low and high are the interval printed with it, and open_low and open_high the slowest and the
+ * fastest of its open readings; empty where none was.
  */
 
 struct sight {
     const char *id, *seen, *recipe, *version;   /* recipe: figure_recipe_hash() as it was then */
-    double predicted, low, high;        /* in the row's unit; low and high NaN without an interval */
+    double predicted, low, high, open_low, open_high;       /* in the row's unit; NaN without an interval, and without readings */
     size_t batch;                       /* rows of one version were seen together; later ones have a larger number */
 };
 struct first_sight { struct sight *items; size_t n; };  /* sorted by id */

@@ -2,7 +2,6 @@
 /*
  * candidates.c - the values that are tried, the graphs they compile to, and families of candidates with their bounds (candidates.h).
  */
-#include "system-model/graph/graph.h"
 #include "results/study/candidates.h"
 #include "system-model/graph/graph.h"
 
@@ -294,6 +293,25 @@ static int by_bound(const void *x, const void *y, void *user)
     return a->number < b->number ? -1 : 1;
 }
 
+/* True if the recipe, with its defaults, has another value than the setting "key=value". */
+static bool is_unlike_own(const struct search_state *s, const char *setting)
+{
+    const char *value = strchr(setting, '=') + 1, *key = arena_printf(s->a, "%.*s", (int)(value - setting - 1), setting);
+    const struct field *field = recipe_field(key);
+    const struct ini_entry *given = recipe_entry(&s->recipe, key);
+    return !text_is(value, given ? given->value : field ? field_text(field, &s->recipe, s->a) : "");
+}
+
+static uint32_t count_unlike_own(const struct search_state *s, const struct search_family *f, const struct search_graph *g)
+{
+    uint32_t n = (f->width != s->recipe.ipus_per_replica) + (f->width * f->replicas != s->recipe.ipus_per_replica * s->recipe.replicas);
+    for (size_t i = 0; i < f->n_settings; i++)
+        n += is_unlike_own(s, f->settings[i]);
+    for (size_t i = 0; i < g->n_settings; i++)
+        n += !is_key(g->settings[i], usual[KEY_MICRO_BATCH].key) && is_unlike_own(s, g->settings[i]);
+    return n;
+}
+
 /* Candidates of the graphs that differ from graph `first` in the micro-batch alone. */
 static void add_family(struct search_state *s, const struct search_family *like, size_t first)
 {
@@ -317,6 +335,7 @@ static void add_family(struct search_state *s, const struct search_family *like,
         return;
     sort_items(f.candidates, f.n, sizeof *f.candidates, by_micro_batch);
     f.number = (uint32_t)s->n_families;
+    f.n_unlike_own = count_unlike_own(s, &f, f.candidates[0].graph);
     ARENA_APPEND(s->a, s->families, s->n_families, s->cap_families, f);
 }
 

@@ -36,7 +36,7 @@ struct search_candidate {
     const struct search_graph *graph;
     uint64_t accumulations[MOST_ACCUMULATIONS + 1]; size_t n_accumulations;     /* the most first */
     double samples, bound;                      /* samples: the fewest to converge; bound: of the objective */
-    bool tried, fits;
+    bool tried, fits, again;                    /* again: its layers are divided anew */
 };
 
 struct search_family {
@@ -46,6 +46,8 @@ struct search_family {
     bool recomputes;
     struct search_candidate *candidates; size_t n, next;       /* the smallest micro-batch first */
     double bound;                               /* the best of its candidates' */
+    double best_value; bool any;                /* the best value of its configurations that count, if any does */
+    uint32_t n_unlike_own;                      /* its settings that differ from the recipe's */
 };
 
 struct search_state {

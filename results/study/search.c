@@ -2,9 +2,11 @@
 /*
  * search.c - tries the families of candidates with the best bounds first, and keeps what was found.
  *
- * Each family is climbed from its smallest micro-batch whose bound is better than the best result known, until one does not fit. Trials are
- * simulated in rounds on all threads, and what is left out is decided between rounds, so the number of threads changes nothing. Pipelines
- * are divided with few attempts at first; the fastest of them, and those that nearly fit, are then divided again with the usual number.
+ * Each family is climbed from its smallest micro-batch whose bound is better than the best result known, until one does not fit. The families
+ * that differ least from the recipe come first: one of them usually fits, and its value spares many of the others. Trials are simulated in
+ * rounds on all threads, and what is left out is decided between rounds, so the number of threads changes nothing. Pipelines are divided with
+ * few attempts at first; the fastest of them, and those that nearly fit, are then divided again with the usual number, each with the
+ * accumulation that was best for it.
  */
 #include "results/study/candidates.h"
 #include "results/simulate/split.h"
@@ -43,7 +45,7 @@ static bool within(const struct limit *l, double x)
 static bool counts(const struct search_state *s, const struct result *r)
 {
     const struct search_request *q = s->q;
-    return r->fits && within(&q->ipus, (double)r->ipus) && within(&q->global_batch, r->global_batch) && within(&q->tokens, tokens_of(s, r))
+    return r->fits && within(&q->fits, r->fits_probability) && within(&q->memory_bytes, (double)r->memory_peak_bytes_per_tile) && within(&q->ipus, (double)r->ipus) && within(&q->global_batch, r->global_batch) && within(&q->tokens, tokens_of(s, r))
         && within(&q->throughput, r->throughput_samples_per_s) && search_value_of(q->objective, r) > 0;
 }
 
@@ -129,6 +131,16 @@ static void note_divided(struct search_state *s, const struct trial *t)
                                                    search_value_of(s->q->objective, &t->r), divided_bound(s, t), t->r.fits });
 }
 
+static void note_family(const struct search_state *s, const struct trial *t)
+{
+    struct search_family *f = t->family;
+    double value = search_value_of(s->q->objective, &t->r);
+    if (!counts(s, &t->r))
+        return;
+    f->best_value = !f->any || search_better(s->q->objective, value, f->best_value) ? value : f->best_value;
+    f->any = true;
+}
+
 static void end_trial(struct search_state *s, const struct trial *t)
 {
     s->stopped |= t->skipped;
@@ -142,6 +154,7 @@ static void end_trial(struct search_state *s, const struct trial *t)
     t->candidate->tried = true;
     t->candidate->fits |= t->r.fits;
     s->out->n_unfit += !t->r.fits;
+    note_family(s, t);
     if (t->family->width > 1 && !t->again)
         note_divided(s, t);
     consider_result(s, &t->r, t->settings, t->n);
@@ -211,25 +224,45 @@ static void climb(struct search_state *s, struct search_family *f)
     }
 }
 
-static void search_together(struct search_state *s, struct search_family *families, size_t n)
+static void search_together(struct search_state *s, struct search_family *const *families, size_t n)
 {
     do {
         for (size_t i = 0; i < n; i++)
-            climb(s, &families[i]);
+            climb(s, families[i]);
         if (s->n_trials == 0)
             return;
         end_round(s);
     } while (!s->stopped);
 }
 
+static int by_likeness(const void *x, const void *y)
+{
+    const struct search_family *a = *(struct search_family *const *)x, *b = *(struct search_family *const *)y;
+    return a->n_unlike_own != b->n_unlike_own ? (a->n_unlike_own < b->n_unlike_own ? -1 : 1) : a < b ? -1 : a > b;
+}
+
+/* The families that differ least from the recipe; of equal ones those with the best bounds. */
+static void search_near_own(struct search_state *s)
+{
+    struct search_family **near = ARENA_ROOM(s->a, struct search_family *, s->n_families);
+    size_t n = min_u64(s->n_families, FAMILIES_AT_ONCE);
+    for (size_t i = 0; i < s->n_families; i++)
+        near[i] = &s->families[i];
+    sort_items(near, s->n_families, sizeof *near, by_likeness);
+    search_together(s, near, n);
+}
+
 /* Returns how many families were tried. */
 static size_t search_families(struct search_state *s)
 {
+    struct search_family **in_turn = ARENA_ROOM(s->a, struct search_family *, FAMILIES_AT_ONCE);
     size_t i = 0, n;
     for (; i < s->n_families && !s->stopped && may_be_better(s, s->families[i].bound); i += n) {
         for (n = 1; n < FAMILIES_AT_ONCE && i + n < s->n_families && may_be_better(s, s->families[i + n].bound); )
             n++;
-        search_together(s, &s->families[i], n);
+        for (size_t k = 0; k < n; k++)
+            in_turn[k] = &s->families[i + k];
+        search_together(s, in_turn, n);
     }
     for (size_t k = 0; k < s->n_families && s->stopped; k++)     /* including families that were tried in part */
         leave_open(s, s->families[k].bound);
@@ -248,6 +281,7 @@ static int by_promise(const void *x, const void *y, void *user)
     return a->value == b->value ? 0 : search_better(s->q->objective, a->value, b->value) ? -1 : 1;
 }
 
+/* A candidate is divided again once: the division hardly depends on the accumulation. */
 static void divide_again(struct search_state *s)
 {
     size_t n_taken[2] = { 0, 0 };
@@ -257,10 +291,21 @@ static void divide_again(struct search_state *s)
         const struct divided *d = &s->divided[i];
         if (d->fits)
             leave_open(s, d->bound);
-        if (n_taken[d->fits]++ < DIVIDED_AGAIN && may_be_better(s, d->bound))
-            gather(s, d->family, d->candidate, d->accumulation)->again = true;
+        if (d->candidate->again || n_taken[d->fits] >= DIVIDED_AGAIN || !may_be_better(s, d->bound))
+            continue;
+        n_taken[d->fits]++;
+        d->candidate->again = true;
+        gather(s, d->family, d->candidate, d->accumulation)->again = true;
     }
     end_round(s);
+}
+
+static void list_family_values(struct search_state *s)
+{
+    s->out->family_values = ARENA_ROOM(s->a, double, s->n_families);
+    for (size_t i = 0; i < s->n_families; i++)
+        if (s->families[i].any)
+            s->out->family_values[s->out->n_family_values++] = s->families[i].best_value;
 }
 
 static void search_all(struct search_state *s)
@@ -270,9 +315,11 @@ static void search_all(struct search_state *s)
         for (size_t k = 0; k < s->families[i].n; k++)
             out->space += (double)s->families[i].candidates[k].n_accumulations;
     out->whole = out->space <= (double)s->q->exhaustive;
+    search_near_own(s);
     out->n_bounded = s->n_families - search_families(s);
     if (!s->stopped && !out->whole)
         divide_again(s);
+    list_family_values(s);
     out->stopped = s->stopped;
     out->whole &= !s->stopped;
     out->exact = !s->any_unplanned && (!s->any_open || (out->any && !search_better(s->q->objective, s->open_bound, out->best.value)));
@@ -283,6 +330,8 @@ static void search_all(struct search_state *s)
 
 static void settle_limits(struct search_request *q, const struct result *own)
 {
+    if (q->fits.high == 0)
+        q->fits = (struct limit){ FITS_SURELY, 1 };
     if (q->ipus.high == 0)
         q->ipus = (struct limit){ (double)own->ipus, (double)own->ipus };
     if (q->global_batch.high == 0 && q->tokens.high == 0)

@@ -5,7 +5,8 @@
  * The space: micro-batch, share of memory, I/O tiles, IPUs of a replica, the schedules that the framework can run, recomputation, the
  * optimizer's place, sharding, gradient accumulation; any other key that values are given for; and the unchanged recipe. Each configuration
  * is planned and played as `run` would, its layers divided over the IPUs by split_layers(). Configurations are taken in the order of their
- * bounds (candidates.h), until no bound is better than the best one found. A space of at most `exhaustive` configurations is simulated
+ * bounds (candidates.h), until no bound is better than the best one found; but first those that differ least from the recipe, as they are the
+ * likeliest to fit, and a search of few simulations should end with something. A space of at most `exhaustive` configurations is simulated
  * whole. Results that do not depend on the division of layers are then proved best; for pipelines the bound of those that were tried says
  * by how much a better division could still win. Only what fits as configured counts: a smaller share of memory for temporaries is a
  * configuration of its own. A configuration that does not fit is not tried with a larger micro-batch.
@@ -31,6 +32,7 @@ struct search_request {
     struct dimension given[MAX_DIMENSIONS]; size_t n_given;     /* values to try instead of the usual ones, and further keys */
     enum objective objective;
     struct limit ipus, global_batch, tokens, throughput;
+    struct limit fits, memory_bytes;            /* the chance that it fits (default: from FITS_SURELY), and the bytes of the fullest tile */
     uint64_t most, exhaustive;                  /* most: the limit on simulations; spaces of up to `exhaustive` configurations are simulated whole */
     uint32_t n_threads;
     struct simulator *simulator;
@@ -43,6 +45,7 @@ struct search_result {
     struct found own, best;                     /* own: the unchanged recipe; best.n_settings 0: it is the best */
     bool own_counts, any;                       /* the recipe fits and keeps the limits; some configuration does */
     struct found *front; size_t n_front, cap_front;     /* simulated configurations that none beats in both value and memory */
+    double *family_values; size_t n_family_values;      /* the best value of each family of which some configuration counts */
     uint64_t n_simulated, n_refused, n_unfit, n_bounded;    /* bounded: families of configurations that were not tried, by their bound */
     double space;                               /* configurations in all */
     bool whole, exact, stopped;                 /* all were simulated; none can be better; `most` was reached, or `stop` */

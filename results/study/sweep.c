@@ -76,7 +76,7 @@ static const char *notes_of(const struct simulation *sim, const struct result *r
             notes = add_note(notes, arena_printf(a, "no effect: %s", unused), a);
     if (v->foreign)
         return add_note(notes, arena_printf(a, "no interval: no published run has %s", v->foreign), a);
-    return validity_has_interval(v) && !v->near ? add_note(notes, "no published run is near", a) : notes;
+    return validity_is_guess(v) ? add_note(notes, "the interval is a guess: no published run is near", a) : notes;
 }
 
 static void set_validity(struct sweep_row *row, const struct validity *v, struct arena *a)
@@ -402,6 +402,7 @@ bool sweep_identity(uint64_t *out, const struct sweep *w, struct arena *scratch,
     const struct references *judged_by = &w->record->references;
     for (size_t i = 0; i < judged_by->n; i++)
         h = hash_bytes(&judged_by->items[i].left_out, sizeof judged_by->items[i].left_out, hash_string(judged_by->items[i].configuration, h));
+    h = hash_bytes(&w->record->spread, sizeof w->record->spread, h);
     for (size_t i = 0; i < judged_by->known.n; i++)
         h = hash_string(judged_by->known.items[i].value, hash_string(judged_by->known.items[i].key, h));
     for (size_t i = 0; i < s->n_recipes; i++)

@@ -11,12 +11,23 @@
 
 #include <jansson.h>
 
+static const double SHARE_UNLIKE = 0.1, WORTH_TELLING = 0.005;
 static const double SHARE_BEYOND = 0.05;        /* above all published shares; below is not tested, as another share is then above */
 
 void judged_run_free(struct judged_run *last)
 {
     arena_free(&last->arena);
     arena_free(&last->texts);
+}
+
+/* Lists the names and counts in which this run differs from the nearest, and says so if a tenth of the step is spent on other things. */
+static void find_differences(struct validity *v, const struct distance *d)
+{
+    for (size_t i = 0; i < BY_SHARES; i++)
+        if (d->terms[i] > 0)
+            v->differs[v->n_differs++] = property_name(i);
+    if (d->apart.unlike > SHARE_UNLIKE)
+        v->differs[v->n_differs++] = "what the step is spent on";
 }
 
 static void find_nearest(struct validity *v, const struct references *all, const struct distances *d)
@@ -34,6 +45,8 @@ static void find_nearest(struct validity *v, const struct references *all, const
         v->unlike = k == 0 ? apart.unlike : v->unlike;
     }
     v->distance = v->n_nearest ? v->nearest[0].distance : -1;
+    if (v->n_nearest)
+        find_differences(v, &d->items[v->nearest[0].reference - all->items]);
 }
 
 /* "machine.n_tiles=2944", as --set takes it; a key that the machine lacks is unset. After a few the others are counted. */
@@ -107,7 +120,7 @@ static void find_shares(struct validity *v, const struct simulation *sim, const 
 
 static void set_interval(struct validity *v)
 {
-    struct log_interval x = open_readings_interval(&v->open, v->half_width);
+    struct log_interval x = open_readings_interval(&v->open, v->expected);
     v->low = v->throughput * exp(x.low);
     v->high = v->throughput * exp(x.high);
 }
@@ -134,18 +147,27 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
     find_nearest(out, references, d);
     find_extrapolated(out, references, d, &at);
     out->foreign = find_foreign(by, sim, a);
-    if (by->spread.n_errors >= 2) {
-        out->half_width = spread_half_width_at(&by->spread, references, d);
-        out->largest_error = by->spread.largest_error;
-        if (!out->foreign)
-            set_interval(out);
-    }
-    out->near = out->same_kind && !out->foreign && out->distance <= NEAR_DISTANCE && out->nearest[0].reference->role != FIGURE_CONTEXT;
+    out->expected = spread_expect(&by->spread, references, d, at.number[BY_SHARES + CLASS_HOST]);
+    out->largest_error = by->spread.largest_error;
+    if (out->expected.half_width > 0 && !out->foreign)
+        set_interval(out);
+    out->near = out->same_kind && !out->foreign && out->distance <= NEAR_DISTANCE && !is_off_amp(out);
+    out->likeness = likeness_of(references, d);
     open_readings_list(&out->open, sim, a);
     if (q) {
         validity_add_readings(out, by, r, q, a);
         find_shares(out, sim, q, a);
     }
+}
+
+double validity_expected(const struct validity *v)
+{
+    return v->throughput * exp(-v->expected.bias);
+}
+
+bool validity_is_guess(const struct validity *v)
+{
+    return validity_has_interval(v) && !v->near;
 }
 
 double validity_uncertainty(const struct validity *v)
@@ -160,23 +182,41 @@ static double relative_error(const struct reference *r)
     return exp(r->left_out) - 1;
 }
 
+/* "2.7 % too slow" or "a factor of 3.0 too fast", of a prediction that is off by this. */
+static const char *error_text(double error, struct arena *a)
+{
+    double factor = exp(fabs(log1p(error)));
+    if (fabs(error) < 5e-4)
+        return "right";
+    const char *by = factor > 1.5 ? arena_printf(a, "a factor of %.2g", factor) : arena_printf(a, "%.1f %%", 100 * fabs(error));
+    return arena_printf(a, "%s too %s", by, error < 0 ? "slow" : "fast");
+}
+
 static const char *nearest_text(const struct validity *v, struct arena *a)
 {
     const struct reference *r = v->nearest[0].reference;
-    const char *warning = v->near ? "" : arena_printf(a, "NO PUBLISHED RUN IS NEAR%s%s; ", v->same_kind ? "" : ", AND NONE IS OF THIS KIND",
-                                                      v->foreign ? "" : ": the interval is a guess");
-    return arena_printf(a, "%snearest published: %s, distance %.2g, %.0f %% of the step spent on other things, predicted %+.1f %% off when left out of "
-                        "the fit", warning, r->configuration, v->distance, 100 * v->unlike, 100 * relative_error(r));
+    const char *differs = v->n_differs ? arena_printf(a, ", which differs in %s (distance %.2g)", names_joined(v->differs, v->n_differs, ", ", a), v->distance) : "";
+    return arena_printf(a, "nearest published run: %s%s; it is predicted %s where the fit has not seen it", r->configuration, differs, error_text(relative_error(r), a));
+}
+
+/* Wide intervals are factors. */
+static const char *range_of_trust(const struct validity *v, const struct result *r, struct arena *a)
+{
+    double half = (v->high - v->low) / 2, down = v->low / r->throughput_samples_per_s, up = v->high / r->throughput_samples_per_s;
+    const char *from_to = arena_printf(a, "%s to %s samples/s", quantity_within(v->low, "", half, a), quantity_within(v->high, "", half, a));
+    return up / down > 2 ? arena_printf(a, "%s (x %.2g to x %.2g)", from_to, down, up) : arena_printf(a, "%s (%+.0f, %+.0f %%)", from_to, 100 * (down - 1), 100 * (up - 1));
 }
 
 static const char *trust_text(const struct validity *v, const struct result *r, struct arena *a)
 {
-    double half = (v->high - v->low) / 2;
     if (v->foreign)
-        return arena_printf(a, "no interval, as no published run has %s; where runs are published, errors reach %.0f %%", v->foreign,
-                            100 * (exp(v->largest_error) - 1));
-    return arena_printf(a, "90 %% interval %s to %s samples/s (%+.0f, %+.0f %%)", quantity_within(v->low, "", half, a), quantity_within(v->high, "", half, a),
-                        100 * (v->low / r->throughput_samples_per_s - 1), 100 * (v->high / r->throughput_samples_per_s - 1));
+        return arena_printf(a, "no interval, as no published run has %s; where runs are published, errors reach a factor of %.2g", v->foreign, exp(v->largest_error));
+    const char *expect = fabs(v->expected.bias) < WORTH_TELLING ? "" : arena_printf(a, "; expect %s, as published runs like it are predicted %s",
+        quantity_within(validity_expected(v), "", (v->high - v->low) / 2, a), error_text(expm1(v->expected.bias), a));
+    if (v->near)
+        return arena_printf(a, "90 %% interval %s%s", range_of_trust(v, r, a), expect);
+    return arena_printf(a, "A GUESS, as %s: 90 %% interval %s%s", is_off_amp(v) && v->same_kind && v->distance <= NEAR_DISTANCE ? "its products do not use the AMP"
+                        : v->same_kind ? "no published run is near" : "no published run is of this kind", range_of_trust(v, r, a), expect);
 }
 
 void validity_document(struct document *d, const struct validity *v, const struct result *r)
@@ -213,8 +253,9 @@ json_t *validity_json(const struct validity *v)
     for (size_t i = 0; i < v->n_nearest; i++)
         json_array_append_new(nearest, json_pack("{s:s, s:f, s:f}", "configuration", v->nearest[i].reference->configuration, "error",
                                                  relative_error(v->nearest[i].reference), "distance", v->nearest[i].distance));
-    return json_pack("{s:s, s:f, s:o, s:o, s:b, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "of", "throughput_samples_per_s", "level", 0.9,
-                     "interval_low", json_known(known, v->low), "interval_high", json_known(known, v->high), "near", v->near, "foreign", v->foreign, "nearest", nearest,
+    return json_pack("{s:s, s:f, s:o, s:o, s:b, s:s, s:o, s:o, s:b, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "of", "throughput_samples_per_s", "level", 0.9,
+                     "expected", json_known(known, validity_expected(v)), "differs", json_words(v->differs, v->n_differs), "guess", validity_is_guess(v),
+                     "likeness", likeness_names[v->likeness], "interval_low", json_known(known, v->low), "interval_high", json_known(known, v->high), "near", v->near, "foreign", v->foreign, "nearest", nearest,
                      "extrapolates", json_words(v->extrapolates, v->n_extrapolates), "unlike_share", json_known(v->n_nearest, v->unlike), "open_readings", open_readings_json(&v->open), "not_set",
                      open_readings_unset_json(&v->open), "from_fitted_share", json_number(v->from_fitted_share), "from_assumed_share",
                      json_number(v->from_assumed_share), "from_sourced_share",

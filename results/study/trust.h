@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trust.h - how far a predicted throughput can be trusted, judged by how far off published runs were when the fit had
- * not seen them.
+ * trust.h - how far a predicted throughput can be trusted, judged by how far off published runs were: known ones when the fit had not seen
+ * them, others at first sight.
  *
  * Read in order: what makes two runs alike (properties), the values of a machine that published runs had (known
- * values), published runs with their errors (references), how far a run is from them (distances), how wide an interval those errors ask for (spread), what a
- * recipe leaves open (readings), and all of it for one answer (validity).
+ * values), published runs with their errors (references), how far a run is from them (distances), what those errors let expect of it (spread), how often that
+ * holds (coverage), what a recipe leaves open (readings), and all of it for one answer (validity).
  */
 #ifndef TRUST_H
 #define TRUST_H
@@ -45,19 +45,24 @@ bool known_values_load(struct known_values *out, const char *path, struct arena 
 
 /* A published configuration, with the error of its prediction as if its group had not been seen by the fit. */
 struct reference {
-    const char *configuration, *recipe, *group;
+    const char *configuration, *recipe, *group, *origin;        /* origin: who published it (figure_origin) */
     enum role role;
     struct properties at;
     double published, simulated;        /* samples/s */
     double left_out;                    /* ln(simulated / published), its group left out of the fit */
-    const char *role_name;              /* in the table */
+    double first_sight;                 /* ln(predicted / published) when it was first simulated; NaN if it was known before errors at first sight were kept */
+    double open_low, open_high;         /* ln of the slowest and the fastest of its open readings over the answer: at most and at least 0 */
+    double first_open_low, first_open_high;     /* the same at first sight */
+    const char *role_name, *id;         /* in the table, and of its row */
 };
 struct references { struct reference *items; size_t n, cap; struct known_values known; };
+/* The rest of the error, if the open reading that explains most of it is taken. */
+double reference_unexplained(const struct reference *r);
 
 /* One reference for each configuration with a published throughput, including context. It simulates all of them, and
  * the calibrating ones again for each constant that was fitted to runs. Recipes that cannot be simulated are skipped:
  * podbench check names them. */
-void references_build(struct references *out, const struct figures *figures, struct simulator *simulator, struct arena *a);
+void references_build(struct references *out, const struct figures *figures, const struct first_sight *seen, struct simulator *simulator, struct arena *a);
 /* The table left-out.csv of results/validity, which podbench validate --out writes: building it takes seconds. */
 void references_write(FILE *f, const struct references *r);
 bool references_load(struct references *out, const char *path, struct arena *a, struct err *err);
@@ -80,18 +85,24 @@ void distances_find(struct distances *d, const struct references *r, const struc
 bool distance_has_name(const struct distance *d, enum property_id property);    /* the reference has the run's name */
 bool distance_is_of_kind(const struct distance *d);     /* one family of models, both trained or both run */
 
-/* ---- trust_interval.c: how wide an interval is, and how often it holds -------------------------- */
+/* ---- trust_interval.c: what to expect of a prediction ---------------------------------------------- */
 
-/* Nine in ten errors |ln(simulated / published)| stay within quantile x the error to expect (trust_interval.c). */
-struct spread { double mean_error, largest_error, quantile; size_t n_errors; };
-struct spread spread_of(const struct references *r, struct arena *scratch);
-/* Half the interval's width at these properties, as a logarithm: the interval is throughput x exp(+-this). 0 if there
- * are no references. */
-double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at);
-double spread_half_width_at(const struct spread *s, const struct references *r, const struct distances *d);     /* the same, the distances being known */
-/* The standard deviation of the logarithm of a step's time, by all references or by those of other groups; where there are none, the
- * throughput_error of the fit. */
-double step_deviation(const struct simulation *sim, const struct references *r, bool without_group);
+/* Fitted by maximum likelihood (trust_fit.c): the spread of errors near published runs, for each unit of distance beyond 1, for each unit of distance
+ * and of the step that the host takes, and the share of neighbours' own spread; as logarithms. base 0: no interval can be given. */
+struct spread { double base, far, host, local; double largest_error; };
+/* An expectation of ln(simulated / true): its middle, and half the width of its 90 % interval. 0, 0 if there are no references. */
+struct expectation { double bias, half_width; };
+struct expectation spread_expect(const struct spread *s, const struct references *r, const struct distances *d, double host_share);
+struct expectation spread_expect_at(const struct spread *s, const struct references *r, const struct properties *at);      /* the same, finding the distances */
+double spread_nine_in_ten(void);        /* half the 90 % interval in units of the spread */
+
+/* ---- trust_fit.c: the fit of the spread ------------------------------------------------------------- */
+
+/* Each reference asks one question: at first sight of the references of other origins, or, if it was known before, today of all others. Those of
+ * without_origin, which may be NULL, neither ask nor answer. */
+struct spread spread_fit(const struct references *r, const char *without_origin, struct arena *a);
+void spread_write(FILE *f, const struct references *r);         /* results/validity/spread.csv */
+bool spread_load(struct spread *out, const char *path, struct arena *a, struct err *err);
 
 /* Results for the run judged before, which the next one shares in part: for a thread that judges the runs of one simulator. */
 struct judged_run { struct distances distances; uint64_t sheets_id; unsigned values_read; const char *foreign; struct arena arena, texts; };
@@ -102,13 +113,24 @@ struct track_record { struct references references; struct spread spread; struct
 /* trust_distance.c: the distances of a run to all references; kept in `last` if there is one. */
 const struct distances *track_record_distances(const struct track_record *by, const struct properties *at, struct arena *a);
 bool track_record_open(struct track_record *out, const char *validity_dir, struct arena *a, struct err *err);
+/* The standard deviation of the logarithm of a step's time, by all references or by those of other groups; where there are none, the
+ * throughput_error of the fit. */
+double step_deviation(const struct simulation *sim, const struct track_record *by, bool without_group);
 
-/* How often the interval holds the published value: a row for each group that is left out, and eleven that sum up: all
- * groups; all runs of a family, framework or chip left out; each configuration left out alone, its group known; and of
- * the first and the last, training of common families, of rare ones, and inference. */
-enum { N_INTERVAL_SUMS = 11 };
-struct interval_count { const char *group; uint64_t configurations, inside; double share, mean_half_width, sum_half_widths; };
-struct interval_coverage { struct interval_count *rows; size_t n_groups; };
+/* ---- trust_coverage.c: how often the interval holds the published value ----------------------------- */
+
+/* How unlike a question is to all references: program and chip known, family and mode known, no such family, no such framework. */
+enum likeness { LIKE_PROGRAM, LIKE_FAMILY, LIKE_NO_FAMILY, LIKE_NO_FRAMEWORK, N_LIKENESSES };
+extern const char *const likeness_names[N_LIKENESSES];
+enum likeness likeness_of(const struct references *r, const struct distances *d);
+
+/* Questions of one kind: how many true values lie in their 90 % interval; the chance of so few or so many if nine in ten did; the median half width,
+ * as a share; and Winkler's score, the interval's width plus 20 times what a true value lies outside, as logarithms: a wide interval costs, too. */
+struct interval_count { const char *kind; uint64_t runs, inside; double share, chance, median_half_width, score; };
+struct interval_coverage { struct interval_count *rows; size_t n; };
+/* The interval of a published run, judged by those of other origins, as logarithms of the ratio to its prediction; 0, 0 without any. */
+struct log_interval { double low, high; };
+struct log_interval interval_without_origin(const struct references *r, const struct reference *x, const struct spread *s, struct arena *a);
 void interval_coverage(struct interval_coverage *out, const struct references *r, struct arena *a);
 struct table interval_coverage_table(const struct interval_coverage *c);
 struct json_t *interval_coverage_json(const struct interval_coverage *c);
@@ -118,7 +140,7 @@ struct json_t *interval_coverage_json(const struct interval_coverage *c);
 struct open_reading {
     const char *key, *taken, *alternative;
     double throughput_ratio;            /* the alternative's over the answer's; NAN if not simulated */
-    double half_width;                  /* half of the alternative's own interval, as a logarithm */
+    struct expectation expected;        /* with the alternative */
     bool fits;
     const char *refused;                /* why it cannot be simulated, or NULL */
     double unset_share;                 /* the share of the step that calls take, if nobody has stated the key and a sheet's value is taken; else 0 */
@@ -133,30 +155,32 @@ struct open_readings { struct open_reading *items; size_t n; const char *unset_t
 void open_readings_list(struct open_readings *out, const struct simulation *sim, struct arena *a);
 void open_readings_try(struct open_readings *o, const struct track_record *by, const struct result *base, const struct simulation_request *q,
                        struct arena *a);
-/* Spans the intervals of the answer, with half width `half`, and of all simulated readings; as logarithms of the ratio
- * to the answer. */
-struct log_interval { double low, high; };
-struct log_interval open_readings_interval(const struct open_readings *o, double half);
+/* Spans the intervals of the answer and of all simulated readings; as logarithms of the ratio to the answer. */
+struct log_interval open_readings_interval(const struct open_readings *o, struct expectation own);
+/* The slowest and the fastest of the answer and its readings, without their intervals; q says how it was simulated. */
+struct log_interval open_readings_span(const struct simulation *sim, const struct result *base, const struct simulation_request *q, struct arena *a);
 void open_readings_document(struct document *d, const struct open_readings *o);
 struct json_t *open_readings_json(const struct open_readings *o);
 struct json_t *open_readings_unset_json(const struct open_readings *o);     /* an array of keys that the program has to state, and a sheet stated */
 
 /* ---- trust.c: one answer ----------------------------------------------------------------------- */
 
-enum { MAX_NEAREST = 3, NEAR_DISTANCE = 3 };
+enum { MAX_NEAREST = 3, NEAR_DISTANCE = 2 };
 struct validity {
     double throughput, low, high;       /* samples/s; low and high are 0 without an interval: something is foreign, or there are no errors to go by */
     double distance;                    /* to the nearest published run; -1: none */
     double unlike;                      /* share of the step that the nearest run spends on other things */
     struct { const struct reference *reference; double distance; } nearest[MAX_NEAREST]; size_t n_nearest;
+    const char *differs[BY_SHARES + 1]; size_t n_differs;               /* in what the nearest differs */
     const char *extrapolates[N_PROPERTIES + 1]; size_t n_extrapolates;  /* names of properties */
     double off_amp_share, most_off_amp_share;   /* this run's, and the most that a published run had */
     bool same_kind;                     /* some published run has this family of models and mode */
-    bool near;                          /* and one is within NEAR_DISTANCE: three names apart, or as much in doublings */
+    bool near;                          /* and one is within NEAR_DISTANCE: two names apart, or as much in doublings. Otherwise the interval is a guess */
+    enum likeness likeness;
     const char *foreign;                /* values of the machine that no published run had: no error is known there; NULL if none */
     double largest_error;               /* the largest error of a published run left out of the fit, as a logarithm */
     struct open_readings open;
-    double half_width;                  /* half the interval as a logarithm, without other readings */
+    struct expectation expected;        /* without other readings */
     double from_fitted_share, from_assumed_share;   /* shares of the step's time; NAN if not computed */
 };
 
@@ -167,6 +191,8 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
 void validity_add_readings(struct validity *v, const struct track_record *by, const struct result *as_asked, const struct simulation_request *q,
                            struct arena *a);
 bool validity_has_interval(const struct validity *v);
+bool validity_is_guess(const struct validity *v);            /* it has an interval, but nothing that is published is near */
+double validity_expected(const struct validity *v);          /* samples/s: the prediction less the bias of runs like it */
 double validity_uncertainty(const struct validity *v);       /* half the interval as a share of the throughput; 0 if unknown */
 void validity_document(struct document *d, const struct validity *v, const struct result *r);     /* two or three lines */
 struct json_t *validity_json(const struct validity *v);

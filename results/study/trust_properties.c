@@ -3,6 +3,7 @@
  * trust_properties.c - what makes two runs alike: names, counts, and the classes of work that a step is spent on.
  */
 #include "results/study/trust.h"
+#include "system-model/graph/graph.h"
 
 #include <ctype.h>
 #include <strings.h>
@@ -37,6 +38,17 @@ static double off_amp_share(const struct simulation *sim)
     return round(1e4 * (double)off / (double)all) / 1e4;
 }
 
+/* A file has no family: another file of the same operations in the same order has the same name. */
+static const char *family_of(const struct simulation *sim, const struct workload *w, struct arena *a)
+{
+    uint32_t kinds = 0;
+    if (!sim->recipe.model.file)
+        return w->family;
+    for (size_t i = 0; i < sim->graph->n_ops; i++)
+        kinds = kinds * 31 + (uint32_t)sim->graph->ops[i].kind;
+    return arena_printf(a, "%s %08" PRIx32, w->family, kinds);
+}
+
 struct properties properties_of(const struct simulation *sim, struct arena *a)
 {
     static const char *const computes[] = { "fp16", "fp32", "fp8" };
@@ -44,7 +56,7 @@ struct properties properties_of(const struct simulation *sim, struct arena *a)
     const struct workload *w = recipe_workload(r);
     bool own_length = w->traits & TAKES_SEQUENCES && r->model.sequence_length;
     struct properties p = {
-        .name = { w->family, r->mode == MODE_TRAIN ? "train" : "infer", arena_strdup(a, r->workload), arena_strdup(a, sim->machine->chip_name),
+        .name = { family_of(sim, w, a), r->mode == MODE_TRAIN ? "train" : "infer", arena_strdup(a, r->workload), arena_strdup(a, sim->machine->chip_name),
                   first_word(r->framework, a), computes[r->model.compute], r->synthetic_data ? "on the chip" : r->io_tiles ? "overlapped" : "in turn" },
         .number = { [BY_IPUS] = (double)(r->replicas * r->ipus_per_replica), [BY_WIDTH] = (double)r->ipus_per_replica,
                     [BY_MICRO_BATCH] = (double)r->model.micro_batch, [BY_GLOBAL_BATCH] = (double)recipe_global_batch(r),

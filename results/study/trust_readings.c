@@ -75,7 +75,7 @@ static void list_reading(struct open_readings *out, const char *key, const char 
     const struct ini_entry *given = recipe_entry(&sim->recipe, key);
     const char *taken = arena_strdup(a, given ? given->value : default_of_key(key, field, sim, a));
     const char *zero = field && text_is(taken, "0") ? strstr(field->help, says) : NULL;
-    out->items[out->n++] = (struct open_reading){ arena_strdup(a, key), taken, arena_strdup(a, value), NAN, 0, true, NULL, unset_share,
+    out->items[out->n++] = (struct open_reading){ arena_strdup(a, key), taken, arena_strdup(a, value), NAN, { 0, 0 }, true, NULL, unset_share,
                                                   zero ? zero + sizeof says - 1 : NULL };
 }
 
@@ -94,6 +94,7 @@ void open_readings_list(struct open_readings *out, const struct simulation *sim,
 
 /* ---- trying ----------------------------------------------------------------------------------- */
 
+/* by: NULL where the ratio alone is wanted. */
 static void try_reading(struct open_reading *x, const struct track_record *by, const struct result *base, const struct simulation_request *q, struct arena *a)
 {
     const char *set = arena_printf(a, "%s=%s", x->key, x->alternative);
@@ -106,8 +107,9 @@ static void try_reading(struct open_reading *x, const struct track_record *by, c
     }
     const struct properties at = properties_of(&sim, a);
     x->throughput_ratio = r.throughput_samples_per_s / base->throughput_samples_per_s;
-    x->half_width = spread_half_width_at(&by->spread, &by->references, track_record_distances(by, &at, a));
     x->fits = r.fits;
+    if (by)
+        x->expected = spread_expect(&by->spread, &by->references, track_record_distances(by, &at, a), at.number[BY_SHARES + CLASS_HOST]);
     simulation_free(&sim);
 }
 
@@ -119,15 +121,28 @@ void open_readings_try(struct open_readings *o, const struct track_record *by, c
         try_reading(&o->items[i], by, base, &step, a);
 }
 
-struct log_interval open_readings_interval(const struct open_readings *o, double half)
+static void widen_by(struct log_interval *all, double log_ratio, struct expectation expected)
 {
-    struct log_interval all = { -half, half };
-    for (const struct open_reading *x = o->items; x < o->items + o->n && half > 0; x++)
-        if (x->half_width > 0) {
-            all.low = fmin(all.low, log(x->throughput_ratio) - x->half_width);
-            all.high = fmax(all.high, log(x->throughput_ratio) + x->half_width);
-        }
+    all->low = fmin(all->low, log_ratio - expected.bias - expected.half_width);
+    all->high = fmax(all->high, log_ratio - expected.bias + expected.half_width);
+}
+
+struct log_interval open_readings_interval(const struct open_readings *o, struct expectation own)
+{
+    struct log_interval all = { INFINITY, -INFINITY };
+    widen_by(&all, 0, own);
+    for (const struct open_reading *x = o->items; x < o->items + o->n; x++)
+        if (x->throughput_ratio > 0)
+            widen_by(&all, log(x->throughput_ratio), own.half_width > 0 ? x->expected : own);
     return all;
+}
+
+struct log_interval open_readings_span(const struct simulation *sim, const struct result *base, const struct simulation_request *q, struct arena *a)
+{
+    struct open_readings o;
+    open_readings_list(&o, sim, a);
+    open_readings_try(&o, NULL, base, q, a);
+    return open_readings_interval(&o, (struct expectation){0});
 }
 
 /* ---- printing --------------------------------------------------------------------------------- */

@@ -35,6 +35,15 @@ static void note_constants(struct build *b, const struct simulation *sim)
     }
 }
 
+/* The span of its open readings. */
+static void span_readings(struct build *b, struct reference *r, const struct simulation *sim, const struct result *result)
+{
+    const struct simulation_request q = { .recipe = r->recipe, .simulator = b->simulator };
+    const struct log_interval span = open_readings_span(sim, result, &q, b->a);
+    r->open_low = span.low;
+    r->open_high = span.high;
+}
+
 static bool simulate_reference(struct build *b, struct reference *r)
 {
     struct simulation sim;
@@ -49,6 +58,7 @@ static bool simulate_reference(struct build *b, struct reference *r)
     note_constants(b, &sim);
     if (r->role != FIGURE_CONTEXT)
         known_values_add(&b->out->known, &sim, b->a);
+    span_readings(b, r, &sim, &result);
     simulation_free(&sim);
     return true;
 }
@@ -152,14 +162,26 @@ static void add_figure(struct references *out, const struct figure *f, struct ar
         if (f->role != FIGURE_CONTEXT && text_is(f->recipe, f->configuration)) {        /* the run itself, not one that repeats it */
             same->recipe = path_beside(f->path, f->recipe, a);
             same->published = f->value;
+            same->id = f->id;
         }
         return;
     }
-    LIST_ADD(out, a, (struct reference){ .configuration = f->configuration, .recipe = path_beside(f->path, f->recipe, a),
-                                               .role = f->role, .published = f->value });
+    LIST_ADD(out, a, (struct reference){ .configuration = f->configuration, .recipe = path_beside(f->path, f->recipe, a), .id = f->id,
+                                         .origin = figure_origin(f, a), .role = f->role, .published = f->value, .first_sight = NAN });
 }
 
-void references_build(struct references *out, const struct figures *figures, struct simulator *simulator, struct arena *a)
+/* A row with a line "again" was known before the table began. What was open at first sight counts, not what was found to be open later. */
+static void note_first_sight(struct reference *r, const struct first_sight *seen)
+{
+    const struct sight *first = first_sight_find(seen, r->id, false);
+    if (!first || first != first_sight_find(seen, r->id, true))
+        return;
+    r->first_sight = log(first->predicted / r->published);
+    r->first_open_low = first->open_low > 0 ? log(first->open_low / first->predicted) : 0;
+    r->first_open_high = first->open_high > 0 ? log(first->open_high / first->predicted) : 0;
+}
+
+void references_build(struct references *out, const struct figures *figures, const struct first_sight *seen, struct simulator *simulator, struct arena *a)
 {
     *out = (struct references){0};
     for (size_t pass = 0; pass < 2; pass++)
@@ -169,8 +191,10 @@ void references_build(struct references *out, const struct figures *figures, str
     struct build b = { .out = out, .simulator = simulator, .a = a };
     size_t n = 0;
     for (size_t i = 0; i < out->n; i++)
-        if (simulate_reference(&b, &out->items[i]))
+        if (simulate_reference(&b, &out->items[i])) {
+            note_first_sight(&out->items[i], seen);
             out->items[n++] = out->items[i];
+        }
     out->n = n;
     b.slope = arena_array(a, out->n + 1, sizeof *b.slope);
     for (size_t i = 0; i < out->n; i++)
@@ -186,7 +210,7 @@ void references_build(struct references *out, const struct figures *figures, str
 #define N(id, column) { COLUMN_AS(struct reference, at.name[id], column) }
 #define V(id, column) { COLUMN_AS(struct reference, at.number[id], column) }
 static const struct table_column reference_columns[] = {
-    C(configuration), C(recipe), { COLUMN_AS(struct reference, role_name, "role") }, C(group),
+    C(configuration), C(recipe), { COLUMN_AS(struct reference, role_name, "role") }, C(group), C(origin),
     N(BY_FAMILY, "family"), N(BY_MODE, "mode"), N(BY_WORKLOAD, "workload"), N(BY_CHIP, "chip"), N(BY_FRAMEWORK, "framework"), N(BY_COMPUTE, "compute"),
     N(BY_INPUT, "input"), V(BY_IPUS, "ipus"), V(BY_WIDTH, "ipus_per_replica"), V(BY_MICRO_BATCH, "micro_batch"), V(BY_GLOBAL_BATCH, "global_batch"),
     V(BY_SEQUENCE, "sequence_length"), V(BY_SHARES + CLASS_COMPUTE, "compute_share"), V(BY_SHARES + CLASS_EXCHANGE, "exchange_share"),
@@ -195,12 +219,25 @@ static const struct table_column reference_columns[] = {
     { COLUMN_AS(struct reference, at.off_amp_share, "off_amp_share") },
     { COLUMN_AS(struct reference, published, "published_samples_per_s") }, { COLUMN_AS(struct reference, simulated, "simulated_samples_per_s") },
     { COLUMN_AS(struct reference, left_out, "left_out_log_error"), .csv_digits = 6 },
+    { COLUMN_AS(struct reference, first_sight, "first_sight_log_error"), .csv_digits = 6 },
+    { COLUMN_AS(struct reference, open_low, "open_low_log"), .csv_digits = 6 }, { COLUMN_AS(struct reference, open_high, "open_high_log"), .csv_digits = 6 },
+    { COLUMN_AS(struct reference, first_open_low, "first_open_low_log"), .csv_digits = 6 },
+    { COLUMN_AS(struct reference, first_open_high, "first_open_high_log"), .csv_digits = 6 },
 };
 #undef C
 #undef N
 #undef V
-enum { N_REFERENCE_COLUMNS = sizeof reference_columns / sizeof *reference_columns, FIRST_PROPERTY = 4 };
-_Static_assert(N_REFERENCE_COLUMNS == FIRST_PROPERTY + N_PROPERTIES + 4, "a column for each property");
+enum { N_REFERENCE_COLUMNS = sizeof reference_columns / sizeof *reference_columns, FIRST_PROPERTY = 5, N_ERRORS = 8 };
+_Static_assert(N_REFERENCE_COLUMNS == FIRST_PROPERTY + N_PROPERTIES + N_ERRORS + 1, "a column for each property");
+
+struct references references_without_group(const struct references *r, const char *group, struct arena *a)
+{
+    struct references others = { .items = ARENA_ROOM(a, struct reference, r->n) };
+    for (size_t i = 0; i < r->n; i++)
+        if (!text_is(r->items[i].group, group))
+            others.items[others.n++] = r->items[i];
+    return others;
+}
 
 const char *property_name(size_t property)
 {
@@ -225,6 +262,8 @@ static bool read_reference(struct reference *out, const struct csv_table *t, con
         void *member = (char *)out + c->offset;
         if (c->type == CELL_TEXT)
             *(const char **)member = row->cells[at[i]];
+        else if (member == &out->first_sight && !*row->cells[at[i]])
+            out->first_sight = NAN;
         else if (!parse_f64(row->cells[at[i]], member))
             return fail(err, "%s:%u: %s: '%.60s' is not a number", t->path, row->line, c->name, row->cells[at[i]]);
     }

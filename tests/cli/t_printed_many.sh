@@ -75,4 +75,9 @@ show search $resnet $fixed --set training.converge=model --set training.epochs= 
 show search $resnet $fixed --set training.converge=model --set training.epochs= --over parallel.micro_batch=8 --over parallel.io_tiles=32 \
     --over parallel.ipus_per_replica=1 --limit ipus=16..16 --limit global_batch=1920..1920 --minimise time-to-train
 printed search
+show ask bert on 16 bow --most 5 --out "$work/asked.ini"
+show ask "resnet-50" on bow-pod16 train fits with 95 % --most 5 --out "$work/asked.ini" --format json
+show_file "$work/asked.ini"
+show ask bert on 16 h100
+printed ask
 done_testing

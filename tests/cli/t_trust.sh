@@ -26,7 +26,7 @@ gives 0 'energy: not known: no source gives the power of this board or of its ch
 run run $resnet --set cost.price_per_hour=36
 gives 0 'to train' "money where a price is given"
 run run prediction-bow-pod16-vit-b16
-gives 0 'NO PUBLISHED RUN IS NEAR, AND NONE IS OF THIS KIND: the interval is a guess' "nothing near is said plainly"
+gives 0 'A GUESS, as no published run is of this kind: 90 % interval' "nothing near is said plainly"
 run run $resnet --set machine.clock_hz=1.4e9
 gives 0 'trust: no interval, as no published run has machine.clock_hz=1.4e9; where' "a changed sheet value is outside everything published"
 readings() { sed -n 's/^trust: \([^)]*)\).*/\1/p; /^  open: /p' "$work/out"; }

@@ -56,11 +56,11 @@ static const struct figures figures = { .items = figure_items, .n = sizeof figur
 /* family, mode, workload, chip, framework, compute, ipus, width, micro-batch, global batch, sequence. */
 #define AT(mode, workload, chip, framework, ipus) { .name = { "f", mode, workload, chip, framework, "fp16", "in turn" }, .number = { [BY_IPUS] = ipus, 1, 3, 1536, 0 } }
 static struct reference reference_items[] = {
-    { "c1", "vendor-a-infer", "g1", FIGURE_VALIDATE, AT("infer", "resnet50", "bow", "PopART", 1), 1000, 1100, 0.09, NULL },
-    { "c2", "mlperf-v1.1-closed-b", "g2", FIGURE_CALIBRATE, AT("train", "resnet50", "mk2", "PopART", 64), 4000, 3900, -0.04, NULL },
-    { "c3", "mlperf-v1.1-closed-a", "g2", FIGURE_VALIDATE, AT("train", "resnet50", "mk2", "PopART", 16), 2000, 1700, -0.16, NULL },
-    { "c4", "mlperf-v2.0-open-a", "g3", FIGURE_VALIDATE, AT("train", "bert-large", "bow", "PyTorch", 16), 500, 510, 0.02, NULL },
-    { "c5", "mlperf-v2.0-closed-a", "g3", FIGURE_VALIDATE, AT("train", "bert-large", "bow", "PyTorch", 16), 500, 530, 0.06, NULL },
+    { .configuration = "c1", .recipe = "vendor-a-infer", .group = "g1", .origin = "g1", .role = FIGURE_VALIDATE, .at = AT("infer", "resnet50", "bow", "PopART", 1), .published = 1000, .simulated = 1100, .left_out = 0.09, .first_sight = NAN },
+    { .configuration = "c2", .recipe = "mlperf-v1.1-closed-b", .group = "g2", .origin = "g2", .role = FIGURE_CALIBRATE, .at = AT("train", "resnet50", "mk2", "PopART", 64), .published = 4000, .simulated = 3900, .left_out = -0.04, .first_sight = NAN },
+    { .configuration = "c3", .recipe = "mlperf-v1.1-closed-a", .group = "g2", .origin = "g2", .role = FIGURE_VALIDATE, .at = AT("train", "resnet50", "mk2", "PopART", 16), .published = 2000, .simulated = 1700, .left_out = -0.16, .first_sight = NAN },
+    { .configuration = "c4", .recipe = "mlperf-v2.0-open-a", .group = "g3", .origin = "g3", .role = FIGURE_VALIDATE, .at = AT("train", "bert-large", "bow", "PyTorch", 16), .published = 500, .simulated = 510, .left_out = 0.02, .first_sight = NAN },
+    { .configuration = "c5", .recipe = "mlperf-v2.0-closed-a", .group = "g3", .origin = "g3", .role = FIGURE_VALIDATE, .at = AT("train", "bert-large", "bow", "PyTorch", 16), .published = 500, .simulated = 530, .left_out = 0.06, .first_sight = NAN },
 };
 static const struct references references = { .items = reference_items, .n = sizeof reference_items / sizeof *reference_items };
 

@@ -124,6 +124,27 @@ static void assert_nothing_is_lost(FILE *f, const char *name, const struct searc
     arena_free(&a);
 }
 
+/* If the samples to converge are given, the shortest training has no lower rate than the fastest step has. */
+static void time_to_train_is_no_worse(void **state)
+{
+    (void)state;
+    struct simulator s;
+    struct arena a = {0};
+    struct search_result by_rate, by_time;
+    struct search_request q = pipelined_bert;
+    q.sets = (const char *const[]){ "training.samples_to_converge=1e7" };
+    q.n_sets = 1;
+    q.global_batch = (struct limit){ 400, 900 };
+    simulator_open(&s, &paths);
+    seek(&by_rate, q, &s, 0, 2, &a);
+    q.objective = MINIMISE_TIME_TO_TRAIN;
+    seek(&by_time, q, &s, 0, 2, &a);
+    assert_true(by_rate.any && by_time.any);
+    assert_true(by_time.best.value <= by_rate.best.r.time_to_train_s * (1 + 1e-9));
+    simulator_close(&s);
+    arena_free(&a);
+}
+
 static void bounds_lose_nothing(void **state)
 {
     (void)state;
@@ -385,7 +406,7 @@ static void all_that_is_set_is_set(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(no_plan_is_better_than_its_bounds), cmocka_unit_test(bounds_lose_nothing), cmocka_unit_test(no_batch_is_lost), cmocka_unit_test(limits_to_the_last_digit), cmocka_unit_test(energy_of_a_sample), cmocka_unit_test(a_key_set_to_nothing),
+    cmocka_unit_test(no_plan_is_better_than_its_bounds), cmocka_unit_test(bounds_lose_nothing), cmocka_unit_test(time_to_train_is_no_worse), cmocka_unit_test(no_batch_is_lost), cmocka_unit_test(limits_to_the_last_digit), cmocka_unit_test(energy_of_a_sample), cmocka_unit_test(a_key_set_to_nothing),
     cmocka_unit_test(no_more_are_simulated_than_allowed), cmocka_unit_test(the_order_of_values_changes_nothing),
     cmocka_unit_test(more_micro_batches_are_no_slower), cmocka_unit_test(all_that_is_set_is_set),
 };

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* t_trust_interval.c - distances and intervals by hand, and how often intervals hold. */
+/* t_trust_interval.c - distances, expectations and the fit of their spread by hand, and how often intervals hold. */
 #include "tests/study/three_groups.h"
+#include "results/study/trust_internal.h"
 
+#include <gsl/gsl_cdf.h>
 #include <jansson.h>
 #include <stdlib.h>
 
@@ -62,206 +64,193 @@ static void distances_follow_what_changes(void **state)
     arena_free(&a);
 }
 
-/* ---- intervals ------------------------------------------------------------------------------------ */
+/* ---- what to expect --------------------------------------------------------------------------------- */
 
-/* The mean of weighted errors is off itself: sqrt(1 + 1 / sum of the weights). */
-static double expected(double sum, double weights)
+static const double T_NINE_IN_TEN = 2.3533634348;       /* the 95 % quantile of Student's t with three degrees, from a table */
+
+static struct reference at_ipus(const char *ipus, const char *origin, double left_out)
 {
-    return sum / weights * sqrt(1 + 1 / weights);
+    return (struct reference){ .configuration = arena_printf(&a, "%s on %s", origin, ipus), .group = origin, .origin = origin, .role = FIGURE_VALIDATE,
+                               .at = with(BY_IPUS, ipus), .left_out = left_out, .first_sight = NAN };
 }
 
-static void intervals_by_hand(void **state)
-{
-    const double k = exp(-1);
-    (void)state;
-    make_three();
-    struct spread s = spread_of(&three_groups, &a);
-    assert_int_equal(s.n_errors, 3);
-    assert_near(s.mean_error, 0.05, 1e-12);
-    assert_near(s.quantile, 0.09 / expected(k * 0.06 + 0.05, 2 * k + 1), 1e-12);        /* ceil(0.9 x 4) = 4 of 3: the largest */
-    /* At the first reference: 0.02 with weight 1, the others with e^-1 each, and their mean with weight 1. */
-    assert_near(spread_half_width(&s, &three_groups, &one), s.quantile * expected(0.02 + k * 0.13 + 0.05, 2 + 2 * k), 1e-12);
-    const struct references others = references_without_group(&three_groups, "PopART", &a);
-    assert_int_equal(others.n, 2);
-    assert_string_equal(others.items[0].group, "PyTorch");
-    assert_near(spread_half_width(&s, &others, &one), s.quantile * expected(k * 0.13 + 0.05, 2 * k + 1), 1e-12);
-    arena_free(&a);
-}
-
-static struct reference at_ipus(const char *ipus, const char *group, double left_out)
-{
-    return (struct reference){ .configuration = ipus, .group = group, .role = FIGURE_VALIDATE, .at = with(BY_IPUS, ipus), .left_out = left_out };
-}
-
-/* Two of a group on 16 and 32 IPUs, others on 128 and 1024: a quarter per doubling. The third has the largest ratio:
- * 0.06 at 0.5, and 0.02 and 0.01 at 0.75. A context row between them, far off, shapes nothing. */
-static void distances_differ(void **state)
+/* On 256 IPUs, published runs on 128 and 1024 are 0.25 and 0.5 away, at a quarter for each doubling. Their errors pull the middle, one run without
+ * an error counts with them. */
+static void neighbours_count_with_their_sign(void **state)
 {
     (void)state;
-    struct reference five[] = { at_ipus("16", "p", 0.02), at_ipus("32", "p", -0.06), at_ipus("128", "q", 0.13), at_ipus("1024", "r", 0.01), at_ipus("128", "s", 9) };
-    const struct references all = { .items = five, .n = 5 }, p_alone = { .items = five, .n = 2 };
-    const double mean = 0.22 / 4, v = exp(-0.25), u = exp(-0.5), t = exp(-0.75), k = exp(-1);
-    five[4].role = FIGURE_CONTEXT;
-    struct spread s = spread_of(&all, &a);
-    assert_int_equal(s.n_errors, 4);
-    assert_near(s.mean_error, mean, 1e-12);
-    assert_near(s.quantile, 0.13 / expected(0.06 * u + 0.03 * t + mean, u + 2 * t + 1), 1e-12);
-    /* on 256: 0.25 and 0.5 from the last two, 0.75 and 1 from the others */
-    struct properties p = with(BY_IPUS, "256");
-    assert_near(spread_half_width(&s, &all, &p), s.quantile * expected(0.13 * v + 0.01 * u + 0.06 * t + 0.02 * k + mean, v + u + t + k + 1), 1e-12);
-    /* one group alone gives no interval */
-    s = spread_of(&p_alone, &a);
-    assert_int_equal(s.n_errors, 0);
-    assert_near(spread_half_width(&s, &p_alone, &p), 0, 0);
-    arena_free(&a);
-}
-
-/* At a reference without error, and far from one of 0.4: the mean of both counts as much as the first. */
-static void no_run_is_without_error(void **state)
-{
-    (void)state;
-    struct reference two[] = { at_ipus("16", "p", 0), at_ipus("65536", "q", -0.4) };
+    struct reference two[] = { at_ipus("128", "p", 0.08), at_ipus("1024", "q", -0.03) };
     const struct references both = { .items = two, .n = 2 };
-    struct spread s = spread_of(&both, &a);
-    const double k = exp(-3);
-    assert_near(s.quantile, 0.4 / expected(0.2, k + 1), 1e-12);
-    assert_near(spread_half_width(&s, &both, &two[0].at), s.quantile * expected(0.4 * k + 0.2, 2 + k), 1e-12);
+    const struct spread s = { .base = 0.03, .far = 0.2, .host = 0.5, .local = 0.7 };
+    const struct properties p = with(BY_IPUS, "256");
+    const double v = exp(-0.25), u = exp(-0.5), weights = 1 + v + u, bias = (0.08 * v - 0.03 * u) / weights;
+    const double variance = (v * (0.08 - bias) * (0.08 - bias) + u * (0.03 + bias) * (0.03 + bias)) / weights;
+    struct expectation e = spread_expect_at(&s, &both, &p);
+    assert_near(e.bias, bias, 1e-12);
+    /* nearer than 1, so that far adds nothing; the host takes 0.04 of the step, at a distance of 0.25 */
+    assert_near(e.half_width, T_NINE_IN_TEN * sqrt(0.03 * 0.03 + 0.005 * 0.005 + 0.49 * variance), 1e-9);
+    const struct references none = { .n = 0 };
+    assert_true(spread_expect_at(&s, &none, &p).half_width == 0 && spread_expect_at(&(struct spread){0}, &both, &p).half_width == 0);
     arena_free(&a);
 }
 
-/* Two steps, and one that is 0.4 and 0.5 unlike them: the nearest run's error speaks for six tenths of it. At the most a
- * hundredth is alike. */
-static void what_is_unlike_is_wider(void **state)
+/* Another family and inference instead of training are 8 away: 7 beyond 1, and the host's share counts 8 times. */
+static void what_is_far_is_wide(void **state)
 {
     (void)state;
-    struct reference two[] = { at_ipus("16", "p", 0.02), at_ipus("16", "q", -0.04) };
-    const struct references both = { .items = two, .n = 2 };
-    const struct spread s = { .mean_error = 0.03, .quantile = 3, .n_errors = 2 };
-    struct properties far = one, other = one;
-    two[0].at.number[BY_SHARES] = 0.62, two[0].at.number[BY_SHARES + 6] = -0.06;
-    far.number[BY_SHARES] = 0.12, far.number[BY_SHARES + 6] = 0.44;
-    assert_near(properties_apart(&far, &two[1].at).unlike, 0.4, 1e-12);
-    assert_near(properties_apart(&far, &two[1].at).distance, 1.6, 1e-12);
-    const double k = exp(-1.6), t = exp(-2);
-    assert_near(spread_half_width(&s, &both, &far), 3 * expected(0.04 * k + 0.02 * t + 0.03, 1 + k + t) / 0.6, 1e-12);
-    for (size_t i = BY_SHARES; i < N_PROPERTIES; i++)
-        other.number[i] = 0;
-    other.number[BY_SHARES + 5] = 1;
-    two[1].at = two[0].at = with(BY_SHARES + 5, "0");
-    const double u = properties_apart(&other, &two[0].at).unlike, w = exp(-4 * u);
-    assert_true(u > 0.99);
-    assert_near(spread_half_width(&s, &both, &other), 3 * expected(0.06 * w + 0.03, 1 + 2 * w) / 0.01, 1e-9);
+    struct reference one_run[] = { at_ipus("16", "p", 0) };
+    const struct references r = { .items = one_run, .n = 1 };
+    const struct spread s = { .base = 0.03, .far = 0.05, .host = 0.2, .local = 0.4 };
+    struct properties far = one;
+    far.name[BY_FAMILY] = "another", far.name[BY_MODE] = "infer";
+    far.number[BY_SHARES + CLASS_COMPUTE] -= 0.5, far.number[BY_SHARES + CLASS_HOST] += 0.5;      /* 0.5 unlike: 2 more */
+    const double d = 10, host = 0.2 * 0.54 * d, beyond = 0.05 * (d - 1);
+    assert_near(spread_expect_at(&s, &r, &far).half_width, T_NINE_IN_TEN * sqrt(0.0009 + beyond * beyond + host * host), 1e-9);
     arena_free(&a);
 }
 
-/* Twenty groups at one place with errors of 1 to 20 %: each is judged by the others and the mean of all, and ceil(0.9 x 21) =
- * 19 of 20 are inside. */
-static void nine_in_ten_of_twenty(void **state)
+/* An error of 30 % is explained as far as the slowest open reading goes, and one of -10 % by the fastest. */
+static void open_readings_explain(void **state)
 {
     (void)state;
-    struct reference twenty[20];
-    for (size_t i = 0; i < 20; i++)
-        twenty[i] = at_ipus("16", arena_printf(&a, "group %zu", i), 0.01 * (double)(1 + i * 7 % 20));
-    const struct references all = { .items = twenty, .n = 20 };
-    assert_near(spread_of(&all, &a).quantile, 0.19 / expected(2.10 - 0.19 + 0.105, 20), 1e-9);
+    struct reference r = { .left_out = 0.3, .open_low = -0.2 };
+    assert_near(reference_unexplained(&r), 0.1, 1e-12);
+    r.open_low = -0.5;
+    assert_near(reference_unexplained(&r), 0, 0);
+    r = (struct reference){ .left_out = -0.1, .open_low = -0.5, .open_high = 0.04 };
+    assert_near(reference_unexplained(&r), -0.06, 1e-12);
+    r.open_high = 0;
+    assert_near(reference_unexplained(&r), -0.1, 1e-12);
+}
+
+/* ---- the fit ------------------------------------------------------------------------------------------- */
+
+/* Forty errors at each of two distances, 0 and 3, that are spread as Student's t with 0.05 and 0.4: so base is 0.05, and far x 2 the rest of 0.4. */
+static void the_fit_finds_the_spread(void **state)
+{
+    enum { N = 40 };
+    struct reference references[2 * N];
+    struct question questions[2 * N];
+    (void)state;
+    for (size_t i = 0; i < 2 * N; i++) {
+        double t = gsl_cdf_tdist_Pinv(((double)(i % N) + 0.5) / N, 3);
+        references[i] = (struct reference){ .at = one };
+        references[i].at.number[BY_SHARES + CLASS_HOST] = 0;
+        questions[i] = (struct question){ .reference = &references[i], .error = (i < N ? 0.05 : 0.4) * t, .near = { .nearest = i < N ? 0 : 3 } };
+    }
+    struct spread s = spread_fit_questions(questions, 2 * N);
+    assert_near(s.base, 0.05, 0.005);
+    assert_near(s.far, sqrt(0.4 * 0.4 - 0.05 * 0.05) / 2, 0.02);
+    assert_near(s.largest_error, questions[2 * N - 1].error, 1e-12);
+    /* If the slowest reading is right for each, the rest is as small as the errors at 0. */
+    for (size_t i = N; i < 2 * N; i++) {
+        questions[i].error = questions[i - N].error + 0.9;
+        questions[i].open_low = -0.9;
+    }
+    struct spread explained = spread_fit_questions(questions, 2 * N);
+    assert_true(explained.far < 0.05 && explained.base < 0.07);
+    assert_true(spread_fit_questions(questions, 3).base == 0);              /* too few */
+}
+
+/* A run that was known before asks all others, and one at first sight those of other origins, and with its first error. */
+static void questions_leave_out_what_was_seen_together(void **state)
+{
+    (void)state;
+    struct reference three_runs[] = { at_ipus("16", "p", 0.02), at_ipus("32", "p", -0.06), at_ipus("128", "q", 0.13) };
+    const struct references all = { .items = three_runs, .n = 3 };
+    struct question known = question_of(&all, &three_runs[0], false, NULL, &a), left_out = question_of(&all, &three_runs[0], true, NULL, &a);
+    assert_near(known.near.nearest, 0.25, 1e-12);
+    assert_near(left_out.near.nearest, 0.75, 1e-12);
+    assert_near(known.error, 0.02, 0);
+    three_runs[0].first_sight = 0.7, three_runs[0].first_open_low = -0.3, three_runs[0].open_low = -0.9;
+    struct question first = question_of(&all, &three_runs[0], false, NULL, &a);
+    assert_near(first.near.nearest, 0.75, 1e-12);
+    assert_true(first.error == 0.7 && first.open_low == -0.3);
+    assert_false(question_is_answered(&(struct question){ .near = question_of(&all, &three_runs[2], true, "p", &a).near }));
+    assert_int_equal(first.likeness, LIKE_PROGRAM);
+    three_runs[2].at.name[BY_CHIP] = "gc200";
+    assert_int_equal(question_of(&all, &three_runs[0], true, NULL, &a).likeness, LIKE_FAMILY);
+    three_runs[2].at.name[BY_FRAMEWORK] = "PyTorch";
+    assert_int_equal(question_of(&all, &three_runs[0], true, NULL, &a).likeness, LIKE_NO_FRAMEWORK);
+    three_runs[2].at.name[BY_MODE] = "infer";
+    assert_int_equal(question_of(&all, &three_runs[0], true, NULL, &a).likeness, LIKE_NO_FAMILY);
     arena_free(&a);
 }
 
-/* The third is left out: the others give 0.02 and 0.04 at distance 1, too narrow for its 0.09. */
+/* ---- coverage ------------------------------------------------------------------------------------------ */
+
+/* Ten origins at one place: nine with errors of 1 to 3 %, and one of 60 %, which lies outside of what the others let expect. */
 static void coverage_by_hand(void **state)
 {
-    const double k = exp(-1);
+    static const double errors[] = { 0.01, -0.02, 0.03, -0.01, 0.02, -0.03, 0.015, -0.025, 0.005, 0.6 };
+    struct reference ten[10];
     struct interval_coverage c;
     (void)state;
-    make_three();
-    interval_coverage(&c, &three_groups, &a);
-    const struct interval_count *all = &c.rows[3], *framework = &c.rows[5], *alone = &c.rows[7];
-    assert_int_equal(c.n_groups, 3);
-    assert_int_equal(all->configurations, 3);
-    assert_int_equal(c.rows[0].inside, 1);
-    assert_int_equal(c.rows[2].inside, 0);
-    assert_int_equal(all->inside, 2);
-    assert_near(all->share, 2 / 3.0, 1e-12);
-    const double quantile = 0.04 / expected(k * 0.02 + 0.03, k + 1), far = quantile * expected(k * 0.06 + 0.03, 2 * k + 1);
-    assert_near(c.rows[2].mean_half_width, exp(far) - 1, 1e-12);
-    assert_near(all->sum_half_widths, c.rows[0].sum_half_widths + c.rows[1].sum_half_widths + far, 1e-12);
-    assert_near(all->mean_half_width, exp(all->sum_half_widths / 3) - 1, 1e-12);
-    /* Each is its own group, so leaving it out alone leaves out the same. All are one family; each has a framework. */
-    assert_true(alone->configurations == 3 && alone->inside == 2 && framework->configurations == 3 && framework->inside == 2);
-    assert_near(alone->mean_half_width, all->mean_half_width, 1e-12);
-    assert_near(framework->mean_half_width, all->mean_half_width, 1e-12);
-    assert_true(c.rows[4].configurations == 0 && c.rows[6].configurations == 0);
-    /* A second run of the third's group, off by 0.03, is its neighbour where each is left out alone. */
-    struct reference four[] = { three[0], three[1], three[2], three[2] };
-    four[3].configuration = "again", four[3].left_out = 0.03;
-    interval_coverage(&c, &(struct references){ .items = four, .n = 4 }, &a);
-    assert_int_equal(c.rows[2].configurations, 2);
-    assert_near(c.rows[2].sum_half_widths, 2 * far, 1e-12);
-    assert_near(c.rows[7].sum_half_widths, c.rows[0].sum_half_widths + c.rows[1].sum_half_widths
-                + quantile * (expected(k * 0.06 + 0.03 + 0.03, 2 * k + 2) + expected(k * 0.06 + 0.09 + 0.03, 2 * k + 2)), 1e-12);
-    /* A run that infers is counted apart from trainings of a family that has fewer than ten runs. */
-    const struct interval_count *kinds = &c.rows[8];
-    assert_true(kinds[0].configurations == 0 && kinds[1].configurations == 4 && kinds[2].configurations == 0);
-    four[3].at.name[BY_MODE] = "infer";
-    interval_coverage(&c, &(struct references){ .items = four, .n = 4 }, &a);
-    kinds = &c.rows[8];
-    assert_true(kinds[0].configurations == 0 && kinds[1].configurations == 3 && kinds[2].configurations == 1);
-    assert_true(kinds[3].configurations == 0 && kinds[4].configurations == 3 && kinds[5].configurations == 1);
-    assert_near(kinds[1].sum_half_widths + kinds[2].sum_half_widths, c.rows[3].sum_half_widths, 1e-12);
-    assert_near(kinds[4].sum_half_widths + kinds[5].sum_half_widths, c.rows[7].sum_half_widths, 1e-12);
-    /* A single group leaves nothing to make an interval from. */
-    interval_coverage(&c, &(struct references){ .items = three, .n = 1 }, &a);
-    assert_int_equal(c.n_groups, 1);
-    assert_true(c.rows[0].configurations == 0 && c.rows[1].configurations == 0);
+    for (size_t i = 0; i < 10; i++)
+        ten[i] = at_ipus("16", arena_printf(&a, "origin %zu", i), errors[i]);
+    ten[3].at.name[BY_MODE] = "infer";
+    const struct references all = { .items = ten, .n = 10 };
+    interval_coverage(&c, &all, &a);
+    assert_string_equal(c.rows[0].kind, "all, their origin left out");
+    assert_true(c.rows[0].runs == 10 && c.rows[0].inside == 9);
+    assert_near(c.rows[0].share, 0.9, 1e-12);
+    assert_near(c.rows[0].chance, 1, 1e-9);                                  /* nine of ten is what is expected */
+    assert_string_equal(c.rows[1].kind, "program and chip known");
+    assert_true(c.rows[1].runs == 9 && c.rows[1].inside == 8);
+    assert_true(c.rows[2].runs == 1 && c.rows[2].kind == likeness_names[LIKE_NO_FAMILY]);
+    assert_true(c.rows[0].score > 20 * 0.1 / 10);                            /* one of ten misses by far more than a tenth */
+    const struct spread s = spread_fit(&all, "origin 9", &a);
+    struct log_interval x = interval_without_origin(&all, &ten[9], &s, &a);
+    const struct question q = question_of(&all, &ten[9], true, NULL, &a);
+    assert_near(x.high - x.low, 2 * T_NINE_IN_TEN * spread_at(&s, &q.near, 0.04), 1e-9);
+    assert_true(-0.6 < x.low);
     arena_free(&a);
 }
 
 static void coverage_as_text(void **state)
 {
-    struct interval_count rows[] = { { "BERT on bow", 8, 6, 0.75, 0.25, 0 }, { "all", 40, 37, 0.925, 0.5, 0 }, { "family", 4, 1, 0.25, 0, 0 },
-                                     { .group = "framework" }, { .group = "chip" }, { .group = "near" },
-                                     { "large", 3, 2, 0.5, 0, 0 }, { .group = "rare" }, { .group = "infer" }, { .group = "large, near" },
-                                     { .group = "rare, near" }, { .group = "infer, near" } };
-    const struct interval_coverage c = { rows, 1 };
+    struct interval_count rows[] = { { "all", 40, 37, 0.925, 0.75, 0.5, 1.25 }, { "training", 4, 1, 0.25, 0.0037, 0, 0 } };
+    const struct interval_coverage c = { rows, 2 };
     struct table t = interval_coverage_table(&c);
     char *text;
     (void)state;
     PRINTED(text, table_write(f, FORMAT_TEXT, &t));
-    assert_string_equal(text, "group left out  runs  inside   share  half width\n"
-                              "BERT on bow        8       6  75.0 %      25.0 %\n"
-                              "all               40      37  92.5 %      50.0 %\n"
-                              "family             4       1  25.0 %       0.0 %\n"
-                              "framework          0       0   0.0 %       0.0 %\n"
-                              "chip               0       0   0.0 %       0.0 %\n"
-                              "near               0       0   0.0 %       0.0 %\n"
-                              "large              3       2  50.0 %       0.0 %\n"
-                              "rare               0       0   0.0 %       0.0 %\n"
-                              "infer              0       0   0.0 %       0.0 %\n"
-                              "large, near        0       0   0.0 %       0.0 %\n"
-                              "rare, near         0       0   0.0 %       0.0 %\n"
-                              "infer, near        0       0   0.0 %       0.0 %\n");
+    assert_string_equal(text, "question  runs  inside   share  chance  median half width  Winkler's score\n"
+                              "all         40      37  92.5 %    0.75             50.0 %             1.25\n"
+                              "training     4       1  25.0 %    0.00              0.0 %             0.00\n");
     free(text);
     json_t *json = interval_coverage_json(&c);
     text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
-    assert_string_equal(text, "{\"group\":\"all\",\"configurations\":40,\"inside\":37,\"mean_half_width\":0.5,\"level\":0.9,\"configuration_left_out\":"
-                              "{\"group\":\"near\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0},\"wider\":[{\"group\":\"family\",\"configurations\":4,\"inside\":1,\"mean_half_width\":0.0},"
-                              "{\"group\":\"framework\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0},"
-                              "{\"group\":\"chip\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0}],\"kinds\":["
-                              "{\"group\":\"large\",\"configurations\":3,\"inside\":2,\"mean_half_width\":0.0},"
-                              "{\"group\":\"rare\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0},"
-                              "{\"group\":\"infer\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0},"
-                              "{\"group\":\"large, near\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0},"
-                              "{\"group\":\"rare, near\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0},"
-                              "{\"group\":\"infer, near\",\"configurations\":0,\"inside\":0,\"mean_half_width\":0.0}],\"groups\":["
-                              "{\"group\":\"BERT on bow\",\"configurations\":8,\"inside\":6,\"mean_half_width\":0.25}]}");
+    assert_string_equal(text, "{\"level\":0.9,\"kinds\":[{\"kind\":\"all\",\"runs\":40,\"inside\":37,\"share\":0.925,\"chance\":0.75,\"median_half_width\":0.5,\"score\":1.25},"
+                              "{\"kind\":\"training\",\"runs\":4,\"inside\":1,\"share\":0.25,\"chance\":0.0037,\"median_half_width\":0.0,\"score\":0.0}]}");
     free(text);
     json_decref(json);
 }
 
+/* ---- who published it ------------------------------------------------------------------------------------ */
+
+static void origins_of_sources(void **state)
+{
+    static const struct { const char *source, *origin; } cases[] = {
+        { "MLPerf Training v1.0 results, closed, Graphcore, ipu-pod16-TF1/resnet, 5 of 5 runs", "MLPerf Training v1.0 results" },
+        { "CARAML, arXiv 2409.12994 / SC24-W (PDF in github some/papers paper/) Table II", "CARAML" },
+        { "CARAML benchmark suite (Jülich); github FZJ-JSC/CARAML README.md (59cba3e)", "CARAML" },
+        { "github FZJ-JSC/CARAML; README.md + llm_training", "CARAML" },
+        { "graphcore/examples tutorials/tutorials/keras/README.md @3cc8f81f", "examples" },
+        { "Graphcore performance results (CN site), Bow launch snapshot; https://www.graphcore.cn/x/", "Graphcore performance results" },
+        { "huggingface/optimum-graphcore: notebooks/introduction.ipynb", "optimum-graphcore" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(figure_origin(&(struct figure){ .source = cases[i].source }, &a), cases[i].origin);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(distances_by_hand), cmocka_unit_test(distances_follow_what_changes), cmocka_unit_test(weights_of_all_properties), cmocka_unit_test(intervals_by_hand),
-    cmocka_unit_test(distances_differ), cmocka_unit_test(no_run_is_without_error), cmocka_unit_test(what_is_unlike_is_wider),
-    cmocka_unit_test(nine_in_ten_of_twenty), cmocka_unit_test(coverage_by_hand), cmocka_unit_test(coverage_as_text),
+    cmocka_unit_test(distances_by_hand), cmocka_unit_test(weights_of_all_properties), cmocka_unit_test(distances_follow_what_changes),
+    cmocka_unit_test(neighbours_count_with_their_sign), cmocka_unit_test(what_is_far_is_wide), cmocka_unit_test(open_readings_explain),
+    cmocka_unit_test(the_fit_finds_the_spread), cmocka_unit_test(questions_leave_out_what_was_seen_together), cmocka_unit_test(coverage_by_hand),
+    cmocka_unit_test(coverage_as_text), cmocka_unit_test(origins_of_sources),
 };
 
 TAP_MAIN(tests)

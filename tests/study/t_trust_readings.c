@@ -17,13 +17,13 @@ static struct err err;
 
 static struct open_reading reading(double ratio, double half)
 {
-    return (struct open_reading){ .key = "precision.partials", .taken = "fp16", .alternative = "fp32", .throughput_ratio = ratio, .half_width = half,
+    return (struct open_reading){ .key = "precision.partials", .taken = "fp16", .alternative = "fp32", .throughput_ratio = ratio, .expected = { 0, half },
                                   .fits = true };
 }
 
 static struct log_interval interval(struct open_reading *items, size_t n, double half)
 {
-    return open_readings_interval(&(struct open_readings){ .items = items, .n = n }, half);
+    return open_readings_interval(&(struct open_readings){ .items = items, .n = n }, (struct expectation){ 0, half });
 }
 
 static void intervals_by_hand(void **state)
@@ -43,13 +43,19 @@ static void intervals_by_hand(void **state)
     x = interval(&narrow, 1, 0.1);
     assert_near(x.low, -0.1, 0);                                /* the answer's own interval stays inside */
     assert_near(x.high, log(1.2) + 0.01, 1e-12);
-    two[1].half_width = 0;                                      /* refused: it does not count */
+    two[1].expected.half_width = 0;                                      /* refused: it does not count */
     two[1].throughput_ratio = NAN;
     x = interval(two, 2, 0.1);
     assert_near(x.low, log(0.25) - 0.2, 1e-12);
     assert_near(x.high, 0.1, 0);
     x = interval(two, 2, 0);
-    assert_true(x.low == 0 && x.high == 0);                     /* nothing to judge by */
+    assert_near(x.low, log(0.25), 1e-12);                       /* nothing to judge by: the span of the readings alone */
+    assert_near(x.high, 0, 0);
+    /* runs like the answer are 10 % too fast, and like the reading 20 % too slow */
+    two[0].expected = (struct expectation){ -0.2, 0.3 };
+    x = open_readings_interval(&(struct open_readings){ .items = two, .n = 1 }, (struct expectation){ 0.1, 0.05 });
+    assert_near(x.low, log(0.25) + 0.2 - 0.3, 1e-12);
+    assert_near(x.high, -0.1 + 0.05, 1e-12);
 }
 
 /* ---- of recipes ------------------------------------------------------------------------------ */
@@ -98,12 +104,13 @@ static void readings_are_simulated(void **state)
     simulator_close(&s);
     struct validity settled = judged(&other, recipe, &half, 1, true);
     assert_int_equal(settled.open.n, 2);
-    assert_near(v.open.items[0].half_width, settled.half_width, 1e-12);
+    assert_near(v.open.items[0].expected.half_width, settled.expected.half_width, 1e-12);
+    assert_near(v.open.items[0].expected.bias, settled.expected.bias, 1e-12);
     /* without a request they are listed only, and the interval is that of the reading taken */
     struct validity listed = judged(&r, recipe, NULL, 0, false);
     assert_int_equal(listed.open.n, 3);
     assert_true(isnan(listed.open.items[0].throughput_ratio));
-    assert_near(listed.high, r.throughput_samples_per_s * exp(listed.half_width), 1e-9 * listed.high);
+    assert_near(listed.high, r.throughput_samples_per_s * exp(listed.expected.half_width - listed.expected.bias), 1e-9 * listed.high);
     assert_true(v.high > listed.high && v.low <= listed.low);
     arena_free(&a);
 }
@@ -117,7 +124,7 @@ static void a_reading_that_is_refused(void **state)
     struct validity v = judged(&r, "mlperf-v2.0-closed-bow-pod16-bert-large", sets, 3, true);
     assert_int_equal(v.open.n, 3);
     assert_string_equal(v.open.items[0].refused, "--set parallel.layers_per_ipu=3: has 1 stage for 8 IPUs a replica; want at least one an IPU");
-    assert_true(isnan(v.open.items[0].throughput_ratio) && v.open.items[0].half_width == 0);
+    assert_true(isnan(v.open.items[0].throughput_ratio) && v.open.items[0].expected.half_width == 0);
     assert_string_equal(v.open.items[1].taken, "0");
     assert_true(v.open.items[1].throughput_ratio > 0);
     assert_string_equal(v.open.items[2].refused, "workloads/recipes/mlperf-v2.0-closed-bow-pod16-bert-large.ini: stash_type: fp32 is wider than what is "

@@ -57,6 +57,8 @@ static void close_and_remove(struct simulator *by)
     arena_free(&a);
 }
 
+static const struct first_sight unseen;         /* no row has been seen before */
+
 static void a_group_is_left_out(void **state)
 {
     (void)state;
@@ -66,7 +68,7 @@ static void a_group_is_left_out(void **state)
     const char *path = temp_file(table, sizeof table - 1, ".csv");
     open_with_a_call(&simulator);
     assert_true(published_load(&figures, path, &a, &err));
-    references_build(&r, &figures, &simulator, &a);
+    references_build(&r, &figures, &unseen, &simulator, &a);
     assert_int_equal(r.n, 7);                                   /* a recipe that cannot be simulated is skipped */
     assert_true(r.items[0].left_out < log(r.items[0].simulated / 7000) - 1e-3);
     static const struct { enum role role; double published; } others[] = {
@@ -109,13 +111,13 @@ static void a_refit_by_hand(void **state)
     size_t n_inside = 0;
     open_with_a_call(&simulator);
     assert_true(published_load(&figures, temp_file(table, sizeof table - 1, ".csv"), &a, &err));
-    references_build(&r, &figures, &simulator, &a);
+    references_build(&r, &figures, &unseen, &simulator, &a);
     for (size_t c = 0; c < sizeof factors / sizeof *factors; c++) {
         struct references again;
         double products = 0, squares = 0;
         for (size_t i = 0; i < 4; i++)
             figures.items[i].value = r.items[i].simulated * factors[c][i];
-        references_build(&again, &figures, &simulator, &a);
+        references_build(&again, &figures, &unseen, &simulator, &a);
         for (size_t i = 1; i < 4; i++) {
             double slope = slope_of(&simulator, &r.items[i], "call_s");
             products += slope * -log(factors[c][i]);
@@ -154,10 +156,10 @@ static void a_refit_of_two_constants(void **state)
     with.specs_dir = specs_dir = specs_with(sheet);
     simulator_open(&simulator, &with);
     assert_true(published_load(&figures, temp_file(rows, strlen(rows), ".csv"), &a, &err));
-    references_build(&r, &figures, &simulator, &a);
+    references_build(&r, &figures, &unseen, &simulator, &a);
     for (size_t i = 0; i < 4; i++)
         figures.items[i].value = r.items[i].simulated * factors[i];
-    references_build(&r, &figures, &simulator, &a);
+    references_build(&r, &figures, &unseen, &simulator, &a);
     for (size_t i = 1; i < 4; i++) {
         double c = slope_of(&simulator, &r.items[i], "call_s"), t = slope_of(&simulator, &r.items[i], "streaming_s_per_byte"), off = -log(factors[i]);
         cc += c * c, ct += c * t, tt += t * t, cr += c * off, tr += t * off;
@@ -191,7 +193,7 @@ static void a_constant_of_one_run_goes_with_it(void **state)
     with.specs_dir = specs_dir = specs_with(sheet);
     simulator_open(&simulator, &with);
     assert_true(published_load(&figures, temp_file(rows, strlen(rows), ".csv"), &a, &err));
-    references_build(&r, &figures, &simulator, &a);
+    references_build(&r, &figures, &unseen, &simulator, &a);
     assert_true(simulator_run(&simulator, &sim, &at_once, r.items[0].recipe, &none, 1, &err));
     simulation_free(&sim);
     for (size_t i = 1; i < 4; i++) {
@@ -227,10 +229,10 @@ static void the_table_is_read_as_written(void **state)
     assert_int_equal(back.n, 0);
     /* A number that is none, a role that is none, a column that is missing. */
     static const struct { const char *from, *to, *message; } bad[] = {
-        { ",1536,", ",x,", ":2: global_batch: 'x' is not a number" }, { ",0.02\n", ",much\n", ":2: left_out_log_error: 'much' is not a number" },
+        { ",1536,", ",x,", ":2: global_batch: 'x' is not a number" }, { ",0.02,", ",much,", ":2: left_out_log_error: 'much' is not a number" },
         { ",90,", ",x,", ":2: simulated_samples_per_s: 'x' is not a number" }, { ",70,", ",,", ":2: published_samples_per_s: '' is not a number" },
         { ",0.03,", ",x,", ":2: links_share: 'x' is not a number" }, { ",validate,", ",judge,", ":2: role: 'judge' is not one of: calibrate, validate, context" },
-        { "memory_share", "memory", ":1: no column 'memory_share'; there are: configuration, recipe, role, group, family, mode, workload, chip, framework, compute, input, ipus, ipus_per_replica, "
+        { "memory_share", "memory", ":1: no column 'memory_share'; there are: configuration, recipe, role, group, origin, family, mode, workload, chip, framework, compute, input, ipus, ipus_per_replica, "
           "micro_batch, global_batch, sequence_length, compute_share, exchange_share, sync_share, links_share, waiting_share, memory, host_share, "
           "off_amp_share, published_samples_per_s, ..." },
     };

@@ -39,7 +39,7 @@ static inline void make_three(void)
     static const double errors[] = { 0.02, -0.04, 0.09 };
     static const enum role roles[] = { FIGURE_VALIDATE, FIGURE_CALIBRATE, FIGURE_VALIDATE };
     for (size_t i = 0; i < 3; i++)
-        three[i] = (struct reference){ .configuration = frameworks[i], .recipe = frameworks[i], .group = frameworks[i],
+        three[i] = (struct reference){ .configuration = frameworks[i], .recipe = frameworks[i], .group = frameworks[i], .origin = frameworks[i], .first_sight = NAN,
                                        .role = roles[i], .published = 70 + (double)i, .simulated = 90 + (double)i, .at = with(BY_FRAMEWORK, frameworks[i]), .left_out = errors[i] };
 }
 #endif

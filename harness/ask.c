@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * ask.c - podbench ask: a model and a machine in one line, and one page that answers: what to run, how fast, does it fit, how sure.
+ *
+ * It begins with the published recipe of the model that is nearest to the machine, or with init's recipe of an ONNX file, searches around it for a
+ * limited time, writes the best as a recipe, and simulates that file as run does. Everything is done by these commands' own parts.
+ */
+#include "harness/ask.h"
+#include "results/study/first_recipe.h"
+#include "results/study/framework_options.h"
+#include "results/study/gain.h"
+#include "workloads/onnx/onnx.h"
+#include <jansson.h>
+#include <unistd.h>
+
+enum { USUAL_SECONDS = 20, MOST_BEGINNING_SETS = 12 };
+static const char first_line[] = "# Asked: podbench ask";
+
+/* ---- where to begin ------------------------------------------------------------------------------------ */
+
+/* Another model of the family, or one that takes the same kind of sample, is what to begin with where no recipe has the model. */
+static double unlike_model(const char *workload, const char *model)
+{
+    const struct workload *x = workload_find(workload, NULL), *y = workload_find(model, NULL);
+    if (text_is(workload, model))
+        return 0;
+    if (!x || !y || x->traits & IS_FILE)
+        return INFINITY;
+    return text_is(x->family, y->family) ? 200 : text_is(x->sample, y->sample) ? 400 : (double)INFINITY;
+}
+
+/* How unlike a recipe is to what is asked: another system counts by its chip and its size, another mode more, another model most. */
+static double unlike(const struct recipe *r, const struct asked *q, const struct machine *wanted, struct session *s)
+{
+    struct machine m;
+    bool infers = q->mode && text_is(q->mode, "infer");
+    double distance = unlike_model(r->workload, q->model) + (q->mode && infers != (r->mode != MODE_TRAIN) ? 100 : 0);
+    if (!machine_load(&m, r->system, s->paths.specs_dir, &s->arena, NULL))
+        return INFINITY;
+    distance += text_is(m.chip_name, wanted->chip_name) ? 0 : 10;
+    distance += r->model.compute == COMPUTE_FP16 ? 0 : 5;          /* halves are usual */
+    distance += !q->mode && r->mode != MODE_TRAIN ? 20 : 0;
+    return distance + fabs(log2((double)(r->replicas * r->ipus_per_replica) / (double)q->ipus));
+}
+
+/* The recipe of the model that is least unlike; the first of equals. */
+static bool nearest_recipe(const char **id, struct recipe *out, const struct asked *q, struct session *s, struct err *err)
+{
+    char **ids;
+    size_t n;
+    struct machine wanted;
+    double least = INFINITY;
+    if (!all_recipes(&ids, &n, s, err) || !machine_load(&wanted, q->system, s->paths.specs_dir, &s->arena, err))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        struct recipe r;
+        if (!recipe_load(&r, ids[i], s->paths.recipes_dir, NULL, 0, &s->arena, NULL) || unlike(&r, q, &wanted, s) >= least)
+            continue;
+        least = unlike(&r, q, &wanted, s);
+        *id = ids[i];
+        *out = r;
+    }
+    return isfinite(least) || fail(err, "ask: no recipe has %s, nor a model like it, so there is nothing to begin with; write one (podbench list keys) and give it to podbench search", q->model);
+}
+
+struct beginning { const char *recipe, *said; const char *sets[MOST_BEGINNING_SETS]; size_t n_sets; };
+
+static void begin_with_setting(struct beginning *b, const char *key, uint64_t value, struct arena *a)
+{
+    b->sets[b->n_sets++] = arena_printf(a, "%s=%ju", key, (uintmax_t)value);
+}
+
+/* The recipe taken to the machine: as many replicas as it has room for, and about the same global batch. */
+static bool begin_with_published(struct beginning *b, const struct asked *q, struct session *s, struct err *err)
+{
+    struct recipe r = {0};
+    if (!nearest_recipe(&b->recipe, &r, q, s, err))
+        return false;
+    uint64_t width = min_u64(r.ipus_per_replica, q->ipus), replicas = q->ipus / width, accumulation = r.gradient_accumulation * r.replicas / replicas;
+    b->said = arena_printf(&s->arena, "the published recipe %s", b->recipe);
+    b->sets[b->n_sets++] = arena_printf(&s->arena, "recipe.system=%s", q->system);
+    if (q->mode)
+        b->sets[b->n_sets++] = arena_printf(&s->arena, "recipe.mode=%s", q->mode);
+    if (!text_is(r.workload, q->model)) {
+        b->sets[b->n_sets++] = arena_printf(&s->arena, "recipe.workload=%s", q->model);
+        b->sets[b->n_sets++] = "parallel.layers_per_ipu=";
+        b->sets[b->n_sets++] = "parallel.recompute_checkpoints=";
+        b->sets[b->n_sets++] = r.mode == MODE_TRAIN ? "parallel.recompute=layer" : "parallel.recompute=none";
+        b->said = arena_printf(&s->arena, "%s, which has another model", b->said);
+    }
+    if (replicas != r.replicas || width != r.ipus_per_replica) {
+        begin_with_setting(b, "parallel.replicas", replicas, &s->arena);
+        begin_with_setting(b, "parallel.ipus_per_replica", width, &s->arena);
+        begin_with_setting(b, "parallel.gradient_accumulation", accumulation ? accumulation : 1, &s->arena);
+        if (width != r.ipus_per_replica)
+            b->sets[b->n_sets++] = "parallel.layers_per_ipu=";
+    }
+    return true;
+}
+
+/* ---- the recipe ---------------------------------------------------------------------------------------- */
+
+/* Sections in the order of their first keys; the id is the file's. */
+static void write_entries(FILE *f, const struct recipe *r, const char *id)
+{
+    for (size_t i = 0; i < r->n_entries; i++) {
+        bool is_first = true;
+        for (size_t k = 0; k < i; k++)
+            is_first &= !text_is(r->entries[k].section, r->entries[i].section);
+        if (!is_first)
+            continue;
+        fprintf(f, "\n[%s]\n", r->entries[i].section);
+        for (size_t k = i; k < r->n_entries; k++)
+            if (text_is(r->entries[k].section, r->entries[i].section))
+                fprintf(f, "%s = %s\n", r->entries[k].key, text_is(r->entries[k].section, "recipe") && text_is(r->entries[k].key, "id") ? id : r->entries[k].value);
+    }
+}
+
+/* sets: what the search chose. */
+static bool write_asked_recipe(const char *path, const char *id, const struct beginning *b, const char *const *sets, size_t n, struct session *s, struct err *err)
+{
+    struct recipe r;
+    struct new_file file;
+    const char **all = ARENA_ARRAY(&s->arena, const char *, b->n_sets + n);
+    for (size_t i = 0; i < b->n_sets; i++)
+        all[i] = b->sets[i];
+    for (size_t i = 0; i < n; i++)
+        all[b->n_sets + i] = sets[i];
+    if (!recipe_load(&r, b->recipe, s->paths.recipes_dir, all, b->n_sets + n, &s->arena, err) || !may_replace(path, first_line, "an answer of podbench ask", err)
+        || !new_file_open(&file, path, err))
+        return false;
+    fprintf(file.f, "%s, from %s.\n", first_line, b->said);
+    write_entries(file.f, &r, id);
+    return new_file_save(&file, err);
+}
+
+/* init's recipe of the model, which the search begins with. */
+static bool begin_with_file(struct beginning *b, const struct asked *q, const char *path, const char *id, struct session *s, struct err *err)
+{
+    struct first_recipe first;
+    struct new_file file;
+    const char *sets[2];
+    size_t n = 0;
+    sets[n++] = arena_printf(&s->arena, "recipe.system=%s", q->system);
+    if (q->mode)
+        sets[n++] = arena_printf(&s->arena, "recipe.mode=%s", q->mode);
+    struct first_recipe_request request = { .model = q->model, .id = id, .sets = sets, .n_sets = n, .simulator = &s->simulator };
+    if (!first_recipe_find(&first, &request, &s->arena, err) || !may_replace(path, first_line, "an answer of podbench ask", err) || !new_file_open(&file, path, err))
+        return false;
+    fprintf(file.f, "%s.\n%s", first_line, first.text);
+    b->recipe = path;
+    b->said = "podbench init";
+    return new_file_save(&file, err);
+}
+
+/* ---- the search ----------------------------------------------------------------------------------------- */
+
+struct ask_talk { struct progress progress; double most_s; };
+
+static void tell_best(void *user, size_t n_simulated, const struct found *best)
+{
+    char text[120];
+    struct ask_talk *talk = user;
+    snprintf(text, sizeof text, "searching: %zu simulated%s", n_simulated, best ? "" : ", nothing fits yet");
+    progress_tell(&talk->progress, text);
+}
+
+static bool time_is_over(void *user)
+{
+    const struct ask_talk *talk = user;
+    return was_interrupted() || progress_seconds(&talk->progress) > talk->most_s;
+}
+
+static bool look_around(struct search_result *out, const struct asked *q, const struct beginning *b, const struct options *o, struct session *s, struct err *err)
+{
+    struct ask_talk talk = { .most_s = USUAL_SECONDS };
+    struct search_request request = { .recipe = b->recipe, .sets = b->sets, .objective = q->objective, .most = o->most ? o->most : 1000000,
+        .exhaustive = 1000, .simulator = &s->simulator, .tell = tell_best, .stop = time_is_over, .user = &talk };
+    bool is_sought = q->objective == MINIMISE_IPUS;
+    request.ipus = (struct limit){ is_sought ? 1 : (double)q->ipus, (double)q->ipus };
+    if (q->least_throughput > 0)
+        request.throughput = (struct limit){ q->least_throughput, NO_LIMIT };
+    if (q->least_fits > 0)
+        request.fits = (struct limit){ q->least_fits, 1 };
+    if (!count_threads(&request.n_threads, o, err) || (o->seconds && !(parse_f64(o->seconds, &talk.most_s) && talk.most_s > 0)))
+        return err->msg[0] ? false : fail(err, "--seconds: '%.40s' is not a number above 0", o->seconds);
+    progress_start(&talk.progress, s->log, "searching");
+    interrupts_catch();
+    s->simulator.options.totals_only = true;
+    bool good = search(out, &request, &s->arena, err);
+    s->simulator.options.totals_only = false;
+    interrupts_release();
+    progress_end(&talk.progress);
+    return good;
+}
+
+/* ---- the page -------------------------------------------------------------------------------------------- */
+
+static void add_searched(struct document *d, const struct search_result *found, const struct beginning *b)
+{
+    const struct result *own = &found->own.r, *best = found->any ? &found->best.r : own;
+    document_line(d, "began with: %s: %s samples/s%s; %" PRIu64 " configurations simulated%s", b->said,
+                  quantity_kept(own->throughput_samples_per_s, "", 4, d->arena), own->fits ? "" : ", which does not fit", found->n_simulated,
+                  found->stopped ? ", as many as --seconds and --most allow" : "");
+    if (found->any && found->best.n_settings)
+        document_line(d, "changed: %s (%+.1f %% in throughput, predicted and not tested)", names_joined(found->best.settings, found->best.n_settings, ", ", d->arena),
+                      100 * (best->throughput_samples_per_s / own->throughput_samples_per_s - 1));
+    if (!found->any)
+        document_line(d, "nothing that was tried keeps the limits; the page shows where it began");
+}
+
+static void add_more(struct document *d, const char *path)
+{
+    document_line(d, "\nmore: podbench explain %s    what bounds it, and what would help", path);
+    document_line(d, "      podbench fit %s        what fills the memory, and the largest batch", path);
+    document_line(d, "      podbench search %s     the next best, and what a gain is worth", path);
+    document_line(d, "      podbench run %s        this answer again", path);
+}
+
+/* The page of the recipe as written. The session's simulator has read the file that the search began with, so another one reads it. */
+static bool add_answer_page(struct document *d, const char *path, struct session *s, struct err *err)
+{
+    struct simulator fresh;
+    struct track_record record;
+    struct simulation sim;
+    struct result r;
+    struct validity v;
+    const struct figures none = {0};
+    struct simulation_request q = { .recipe = path, .simulator = &fresh };
+    if (!track_record_open(&record, s->validity_dir, &s->arena, err))
+        return false;
+    simulator_open(&fresh, &s->paths);
+    if (!simulator_run(&fresh, &sim, &r, path, NULL, 0, err)) {
+        simulator_close(&fresh);
+        return false;
+    }
+    result_provenance(&r, &sim, NULL, 0);
+    validity_of(&v, &record, &sim, &r, &q, &s->arena);
+    struct table options = framework_options(&sim, &s->arena);
+    answer_document(d, &sim, &r, validity_uncertainty(&v), &none, s->in_colour);
+    validity_document(d, &v, &r);
+    framework_options_document(d, sim.recipe.framework, &options);
+    document_member(d, "result", result_json(&r));
+    document_member(d, "validity", validity_json(&v));
+    document_member(d, "framework_options", table_json(&options));
+    simulation_free(&sim);
+    simulator_close(&fresh);
+    return true;
+}
+
+/* NAME.ini in the current folder, or as --out says. */
+static void name_answer(const char **path, const char **id, const struct asked *q, const struct options *o, struct arena *a)
+{
+    const char *model = path_name(q->model);
+    size_t n = onnx_is_file(model) ? strlen(model) - strlen(".onnx") : strlen(model);
+    *id = arena_printf(a, "ask-%.*s-%s%s%s", (int)n, model, q->system, q->mode ? "-" : "", q->mode ? q->mode : "");
+    *path = o->out ? o->out : arena_printf(a, "%s.ini", *id);
+}
+
+int command_ask(const struct options *o, struct session *s, struct err *err)
+{
+    struct asked q;
+    struct beginning b = {0}, written = {0};
+    struct search_result *found = ARENA_NEW(&s->arena, struct search_result);
+    const char *path, *id;
+    if (!ask_read_words(&q, o->arguments, o->n_arguments, s, err))
+        return EXIT_BAD_INPUT;
+    name_answer(&path, &id, &q, o, &s->arena);
+    if (onnx_is_file(q.model) ? !begin_with_file(&b, &q, path, id, s, err)
+                              : !begin_with_published(&b, &q, s, err) || !write_asked_recipe(path, id, &b, NULL, 0, s, err))
+        return EXIT_BAD_INPUT;
+    written = (struct beginning){ .recipe = path, .said = b.said };
+    if (!look_around(found, &q, &written, o, s, err))
+        return EXIT_BAD_INPUT;
+    if (found->any)
+        found->best.n_settings = settings_that_matter(found->best.settings, found->best.n_settings, path, NULL, 0, s);
+    if (found->any && !write_asked_recipe(path, id, &written, found->best.settings, found->best.n_settings, s, err))
+        return EXIT_BAD_INPUT;
+    struct document d = { .arena = &s->arena };
+    document_line(&d, "wrote %s", path);
+    add_searched(&d, found, &b);
+    document_gap(&d);
+    if (!add_answer_page(&d, path, s, err)) {
+        document_drop(&d);
+        return EXIT_BAD_INPUT;
+    }
+    document_member(&d, "recipe", json_string(path));
+    document_member(&d, "simulated", json_integer((json_int_t)found->n_simulated));
+    add_more(&d, path);
+    document_write(s->out, o->format, &d);
+    return found->any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
+}

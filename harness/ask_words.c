@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * ask_words.c - reads a model, a machine and goals from words as people type them.
+ */
+#include "harness/ask.h"
+#include "workloads/onnx/onnx.h"
+#include <ctype.h>
+
+static const char usage[] = "ask MODEL on MACHINE [train|infer] [GOAL...], as in 'bert-large on bow-pod16', 'model.onnx on 16 bow infer', "
+                            "'resnet50 on pod64 at least 100000/s'; goals: fastest, cheapest (fewest IPUs), least energy, shortest training, at least N/s, fits with N %";
+
+/* Words for a model that has several sizes, and the usual one. */
+static const struct { const char *word, *model; } usual_models[] = {
+    { "bert", "bert-large" }, { "resnet", "resnet50" }, { "gpt2", "gpt2-small" }, { "gpt", "gpt2-small" }, { "vit", "vit-b16" }, { "conformer", "conformer-medium" },
+    { "efficientnet", "efficientnet-b4" }, { "resnext", "resnext101" }, { "inception", "inception-v3" }, { "mobilenet", "mobilenet-v2" }, { "vgg", "vgg16" },
+};
+
+/* Letters and digits alone, in lower case. */
+static const char *plain_word(const char *text, struct arena *a)
+{
+    char *out = arena_strdup(a, text), *to = out;
+    for (const char *c = text; *c; c++)
+        if (isalnum((unsigned char)*c))
+            *to++ = (char)tolower((unsigned char)*c);
+    *to = '\0';
+    return out;
+}
+
+static const char *name_like(const char *word, char *const *names, size_t n, struct arena *a)
+{
+    const char *plain = plain_word(word, a);
+    for (size_t i = 0; i < n; i++)
+        if (text_is(plain, plain_word(names[i], a)))
+            return names[i];
+    return NULL;
+}
+
+static bool read_model(struct asked *out, const char *word, struct session *s, struct err *err)
+{
+    char **names;
+    size_t n;
+    if (onnx_is_file(word)) {
+        out->model = word;
+        return true;
+    }
+    if (!all_workloads(&names, &n, s, err))
+        return false;
+    out->model = name_like(word, names, n, &s->arena);
+    for (size_t i = 0; !out->model && i < sizeof usual_models / sizeof *usual_models; i++)
+        if (text_is(plain_word(word, &s->arena), usual_models[i].word))
+            out->model = usual_models[i].model;
+    return out->model || fail(err, "ask: '%.60s' is no model that is built in (podbench list workloads), nor the path of an ONNX file", word);
+}
+
+/* ---- machines --------------------------------------------------------------------------------------- */
+
+/* The smallest system with this chip and at least n IPUs. */
+static bool smallest_system(struct asked *out, const char *chip, uint64_t n, char *const *names, size_t n_names, struct session *s)
+{
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < n_names; i++) {
+        struct machine m;
+        if (!machine_load(&m, names[i], s->paths.specs_dir, &s->arena, NULL) || !m.n_ipus || !text_is(plain_word(m.chip_name, &s->arena), chip) || m.n_ipus < n || m.n_ipus >= least)
+            continue;
+        least = m.n_ipus;
+        out->system = names[i];
+        out->ipus = n;
+    }
+    return least < UINT64_MAX;
+}
+
+/* "pod16" is of the newest chip. */
+static const char *pod_named(const char *plain, char *const *names, size_t n, struct arena *a)
+{
+    static const char *const begins[] = { "bow", "ipu" };
+    for (size_t i = 0; strncmp(plain, "pod", 3) == 0 && i < sizeof begins / sizeof *begins; i++) {
+        const char *name = name_like(arena_printf(a, "%s%s", begins[i], plain), names, n, a);
+        if (name)
+            return name;
+    }
+    return NULL;
+}
+
+/* Takes one word, or a number and a chip in either order; returns how many words it took, 0 on failure. */
+static size_t read_machine(struct asked *out, const char *const *words, size_t n, struct session *s, struct err *err)
+{
+    char **names;
+    size_t n_names;
+    uint64_t count;
+    struct machine m;
+    if (!all_machines(&names, &n_names, s, err))
+        return 0;
+    for (size_t i = 0; n > 1 && i < 2; i++)
+        if (parse_u64(words[i], &count) && count > 0)
+            return smallest_system(out, plain_word(words[1 - i], &s->arena), count, names, n_names, s) ? 2
+                 : (fail(err, "ask: no system has %ju of '%.40s'; podbench list machines", (uintmax_t)count, words[1 - i]), 0);
+    const char *plain = plain_word(words[0], &s->arena);
+    out->system = name_like(words[0], names, n_names, &s->arena);
+    out->system = out->system ? out->system : pod_named(plain, names, n_names, &s->arena);
+    if (!out->system)
+        return fail(err, "ask: '%.60s' is no machine with a sheet (podbench list machines); only IPUs are modelled, and 'N CHIP' is a system of a chip", words[0]), 0;
+    if (!machine_load(&m, out->system, s->paths.specs_dir, &s->arena, err))
+        return 0;
+    if (!m.n_ipus)
+        return smallest_system(out, plain, 1, names, n_names, s) ? 1 : (fail(err, "ask: %s is a chip or a board, and no system has it", out->system), 0);
+    out->ipus = m.n_ipus;
+    return 1;
+}
+
+/* ---- goals ------------------------------------------------------------------------------------------ */
+
+/* "10,000/s", "10k/s". */
+static bool read_rate(double *out, const char *word, struct arena *a)
+{
+    char *number = arena_strdup(a, word), *to = number;
+    size_t n = strlen(word);
+    if (n < 3 || strcmp(word + n - 2, "/s") != 0)
+        return false;
+    for (const char *c = word; c < word + n - 2; c++)
+        if (*c != ',')
+            *to++ = *c;
+    double times = to > number && to[-1] == 'k' ? 1e3 : to > number && to[-1] == 'M' ? 1e6 : 1;
+    to[times > 1 ? -1 : 0] = '\0';
+    return parse_f64(number, out) && (*out *= times) > 0;
+}
+
+static bool read_percent(double *out, const char *word, struct arena *a)
+{
+    const char *digits = arena_printf(a, "%.*s", (int)strcspn(word, "%"), word);
+    return parse_f64(digits, out) && *out > 0 && *out <= 100 && (*out /= 100) > 0;
+}
+
+static bool is_filling(const char *word)
+{
+    static const char *const filling[] = { "on", "at", "least", "fits", "with", "training", "the", "samples", "%", "and", "for" };
+    for (size_t i = 0; i < sizeof filling / sizeof *filling; i++)
+        if (text_is(word, filling[i]))
+            return true;
+    return false;
+}
+
+static bool read_goal(struct asked *out, const char *word, struct session *s, struct err *err)
+{
+    static const struct { const char *word; enum objective objective; } objectives[] = {
+        { "fastest", MAXIMISE_THROUGHPUT }, { "cheapest", MINIMISE_IPUS }, { "energy", MINIMISE_ENERGY }, { "shortest", MINIMISE_TIME_TO_TRAIN } };
+    double number;
+    for (size_t i = 0; i < sizeof objectives / sizeof *objectives; i++)
+        if (text_is(word, objectives[i].word)) {
+            out->objective = objectives[i].objective;
+            return true;
+        }
+    if (text_is(word, "train") || text_is(word, "infer") || text_is(word, "inference"))
+        out->mode = text_is(word, "train") ? "train" : "infer";
+    else if (read_rate(&number, word, &s->arena))
+        out->least_throughput = number;
+    else if (read_percent(&number, word, &s->arena))
+        out->least_fits = number;
+    else
+        return is_filling(word) || fail(err, "ask: '%.60s' has no meaning here; want %s", word, usage);
+    return true;
+}
+
+bool ask_read_words(struct asked *out, const char *const *words, size_t n, struct session *s, struct err *err)
+{
+    *out = (struct asked){0};
+    size_t at = n > 1 && text_is(words[1], "on") ? 2 : 1;
+    if (n <= at)
+        return fail(err, "ask: wants %s", usage);
+    if (!read_model(out, words[0], s, err))
+        return false;
+    size_t taken = read_machine(out, words + at, n - at, s, err);
+    if (!taken)
+        return false;
+    for (size_t i = at + taken; i < n; i++)
+        if (!read_goal(out, words[i], s, err))
+            return false;
+    if (out->objective == MINIMISE_IPUS && !(out->least_throughput > 0))
+        out->least_throughput = 1e-9;           /* any rate */
+    return true;
+}

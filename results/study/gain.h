@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * gain.h - how far the ratio of two predictions of one program can be trusted, and what the best of a search is worth.
+ *
+ * Two configurations of one program on one kind of chip share most of their errors, so their ratio is surer than either. Pairs of published
+ * runs tell how much surer (ratio_test), and the gain that a search promises is as sure as such a ratio, less what the choice of the best of
+ * many adds to it (gain_of). Settings that no published run had are in no such pair (settings_never_published).
+ */
+#ifndef GAIN_H
+#define GAIN_H
+#include "results/study/trust.h"
+
+/* ---- ratios.c: pairs of published runs, and a gain ----------------------------------------------- */
+
+/* The pairs of one group of published runs: same model, mode, framework, chip and number format. Rates are those of one IPU. */
+struct ratio_group { const char *group; uint64_t pairs, told_apart, right; double mean_error, largest_error; };
+/* told_apart: pairs whose published rates differ by more than TOLD_APART; right: of these, the prediction has the same one in front.
+ * error: |ln of the predicted ratio over the published one|, as a share. nine_in_ten: of such errors, each group counting once, in units of the runs' spread;
+ * NaN if no group has a pair. rows: each group, then one that sums up. */
+struct ratio_test { struct ratio_group *rows; size_t n_groups; double nine_in_ten; };
+void ratio_test(struct ratio_test *out, const struct references *r, const struct spread *s, struct arena *a);
+void ratio_test_document(struct document *d, const struct ratio_test *t);
+
+/* The interval of a gain, and how many other families of configurations are so near the best that luck may have chosen between them.
+ * low and high are NaN without a test. */
+struct gain { double ratio, expected, low, high; uint64_t n_rivals; };
+/* ratio: predicted rate of the best over the recipe's. spread: of the best, as a logarithm. values: the best of each family tried, and best among them, of an objective whose ratios are those of rates. */
+struct gain gain_of(const struct ratio_test *t, double ratio, double spread, const double *values, size_t n_values, double best);
+
+/* ---- novel_settings.c: what no published run had ---------------------------------------------------- */
+
+/* Those of the settings ("section.key=value") that no published run of the framework had: another word, or a number beyond all of theirs.
+ * How layers are divided is not looked at, as each division is its own. */
+struct novel_settings { const char *settings[32]; size_t n; uint64_t n_runs; };
+void settings_never_published(struct novel_settings *out, const char *const *settings, size_t n, const struct references *r, const struct properties *at,
+                              const char *recipes_dir, struct arena *a);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * trust_coverage.c - how often 90 % intervals hold, by kind of question.
+ *
+ * Each published run is asked of the runs of other origins, with a spread that was fitted without its own; and alone, with all other runs
+ * known. The interval spans the open readings of the run, as that of an answer does.
+ */
+#include "results/study/trust_internal.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics.h>
+#include <jansson.h>
+
+static const double LEVEL = 0.9;
+
+const char *const likeness_names[N_LIKENESSES] = {
+    [LIKE_PROGRAM] = "program and chip known", [LIKE_FAMILY] = "family of models known", [LIKE_NO_FAMILY] = "new family, or mode",
+    [LIKE_NO_FRAMEWORK] = "new framework",
+};
+
+enum likeness likeness_among(const struct references *r, const struct distances *d, reference_counts *counts, const void *user)
+{
+    bool kind = false, framework = false, program = false;
+    for (size_t i = 0; i < r->n; i++) {
+        const struct distance *x = &d->items[i];
+        if (counts && !counts(&r->items[i], user))
+            continue;
+        bool same_framework = distance_has_name(x, BY_FRAMEWORK), same_kind = distance_is_of_kind(x);
+        kind |= same_kind;
+        framework |= same_framework;
+        program |= same_kind && same_framework && distance_has_name(x, BY_WORKLOAD) && distance_has_name(x, BY_CHIP);
+    }
+    return !kind ? LIKE_NO_FAMILY : !framework ? LIKE_NO_FRAMEWORK : program ? LIKE_PROGRAM : LIKE_FAMILY;
+}
+
+enum likeness likeness_of(const struct references *r, const struct distances *d)
+{
+    return likeness_among(r, d, NULL, NULL);
+}
+
+/* ---- counting ------------------------------------------------------------------------------------------- */
+
+/* One answer: what was expected, and what came. */
+struct judged_question { const struct reference *reference; enum likeness likeness; double half_width, score; bool inside; };
+
+static struct judged_question answer_of(const struct question *q, const struct spread *s)
+{
+    const struct reference *r = q->reference;
+    double half = spread_nine_in_ten() * spread_at(s, &q->near, r->at.number[BY_SHARES + CLASS_HOST]);
+    double low = q->open_low - q->near.bias - half, high = q->open_high - q->near.bias + half, truth = -q->error;       /* ln of true / predicted */
+    double outside = fmax(0, low - truth) + fmax(0, truth - high);
+    return (struct judged_question){ r, q->likeness, half, high - low + 2 / (1 - LEVEL) * outside, outside == 0 };
+}
+
+struct log_interval interval_without_origin(const struct references *r, const struct reference *x, const struct spread *s, struct arena *a)
+{
+    const struct question q = question_of(r, x, true, NULL, a);
+    double half = spread_nine_in_ten() * spread_at(s, &q.near, x->at.number[BY_SHARES + CLASS_HOST]);
+    return question_is_answered(&q) ? (struct log_interval){ q.open_low - q.near.bias - half, q.open_high - q.near.bias + half } : (struct log_interval){0};
+}
+
+/* The chance of a count as far from the mean, or farther, on either side. */
+static double binomial_chance(uint64_t inside, uint64_t n)
+{
+    unsigned k = (unsigned)inside, all = (unsigned)n;
+    double below = gsl_cdf_binomial_P(k, LEVEL, all), above = k ? gsl_cdf_binomial_Q(k - 1, LEVEL, all) : 1;
+    return fmin(1, 2 * fmin(below, above));
+}
+
+typedef bool answer_counts(const struct judged_question *x, int which);
+
+static void add_kind(struct interval_coverage *out, const char *kind, const struct judged_question *answers, size_t n, answer_counts *counts, int which, struct arena *a)
+{
+    struct interval_count *c = &out->rows[out->n];
+    double *half_widths = ARENA_ROOM(a, double, n + 1);
+    *c = (struct interval_count){ .kind = kind };
+    for (size_t i = 0; i < n; i++) {
+        if (counts && !counts(&answers[i], which))
+            continue;
+        half_widths[c->runs] = answers[i].half_width;
+        c->inside += answers[i].inside;
+        c->score += (answers[i].score - c->score) / (double)++c->runs;
+    }
+    if (!c->runs)
+        return;
+    gsl_sort(half_widths, 1, c->runs);
+    c->median_half_width = expm1(gsl_stats_median_from_sorted_data(half_widths, 1, c->runs));
+    c->share = (double)c->inside / (double)c->runs;
+    c->chance = binomial_chance(c->inside, c->runs);
+    out->n++;
+}
+
+static bool is_of_likeness(const struct judged_question *x, int which) { return x->likeness == (enum likeness)which; }
+static bool is_first_sight(const struct judged_question *x, int which) { return isnan(x->reference->first_sight) == !which; }
+static bool is_of_mode(const struct judged_question *x, int which) { return text_is(x->reference->at.name[BY_MODE], which ? "infer" : "train"); }
+
+/* ---- asking --------------------------------------------------------------------------------------------- */
+
+static bool is_first_of_origin(const struct references *r, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (text_is(r->items[k].origin, r->items[i].origin))
+            return false;
+    return true;
+}
+
+/* Asks the runs of one origin of the others; with own, each alone of all others. */
+static size_t ask_origin(struct judged_question *out, const struct references *r, const char *origin, const struct spread *s, bool own, struct arena *a)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        if (!text_is(r->items[i].origin, origin) || (own && !isnan(r->items[i].first_sight)))
+            continue;
+        struct question q = question_of(r, &r->items[i], !own, NULL, a);
+        if (question_is_answered(&q))
+            out[n++] = answer_of(&q, s);
+    }
+    return n;
+}
+
+void interval_coverage(struct interval_coverage *out, const struct references *r, struct arena *a)
+{
+    struct judged_question *others = ARENA_ROOM(a, struct judged_question, r->n + 1), *alone = ARENA_ROOM(a, struct judged_question, r->n + 1);
+    size_t n_others = 0, n_alone = 0;
+    *out = (struct interval_coverage){ .rows = ARENA_ARRAY(a, struct interval_count, N_LIKENESSES + 6) };
+    for (size_t i = 0; i < r->n; i++) {
+        if (!is_first_of_origin(r, i))
+            continue;
+        const struct spread s = spread_fit(r, r->items[i].origin, a);
+        if (!(s.base > 0))
+            continue;
+        n_others += ask_origin(others + n_others, r, r->items[i].origin, &s, false, a);
+        n_alone += ask_origin(alone + n_alone, r, r->items[i].origin, &s, true, a);
+    }
+    add_kind(out, "all, their origin left out", others, n_others, NULL, 0, a);
+    for (int k = 0; k < N_LIKENESSES; k++)
+        add_kind(out, likeness_names[k], others, n_others, is_of_likeness, k, a);
+    add_kind(out, "training", others, n_others, is_of_mode, 0, a);
+    add_kind(out, "inference", others, n_others, is_of_mode, 1, a);
+    add_kind(out, "known before errors at first sight were kept", others, n_others, is_first_sight, 0, a);
+    add_kind(out, "at first sight", others, n_others, is_first_sight, 1, a);
+    add_kind(out, "each known run alone, its origin known", alone, n_alone, NULL, 0, a);
+}
+
+static const struct table_column interval_columns[] = {
+#define C(member, ...) { COLUMN(struct interval_count, member), __VA_ARGS__ }
+#define SHARE .format = "%.1f %%", .scale = 100
+    C(kind, .heading = "question"), C(runs, .heading = "runs"), C(inside, .heading = "inside"), C(share, .heading = "share", SHARE),
+    C(chance, .heading = "chance", .format = "%.2f"), C(median_half_width, .heading = "median half width", SHARE), C(score, .heading = "Winkler's score", .format = "%.2f"),
+#undef SHARE
+#undef C
+};
+
+struct table interval_coverage_table(const struct interval_coverage *c)
+{
+    return TABLE_OF(interval_columns, c->rows, c->n);
+}
+
+json_t *interval_coverage_json(const struct interval_coverage *c)
+{
+    struct table kinds = TABLE_OF(interval_columns, c->rows, c->n);
+    return json_pack("{s:f, s:o}", "level", LEVEL, "kinds", table_json(&kinds));
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * trust_internal.h - what the fit of the spread, the interval and its coverage share. Private to them.
+ */
+#ifndef TRUST_INTERNAL_H
+#define TRUST_INTERNAL_H
+#include "results/study/trust.h"
+
+#define SPREAD_DEGREES 3.0              /* the degrees of freedom of Student's distribution of errors */
+
+/* The published runs about a question: their mean error, the mean square of errors about it, and the distance of the nearest (infinite without any). */
+struct neighbourhood { double bias, variance, nearest; };
+typedef bool reference_counts(const struct reference *r, const void *user);
+/* counts: tells which references take part; NULL for all. */
+struct neighbourhood neighbourhood_of(const struct references *r, const struct distances *d, reference_counts *counts, const void *user);
+double spread_at(const struct spread *s, const struct neighbourhood *n, double host_share);
+enum likeness likeness_among(const struct references *r, const struct distances *d, reference_counts *counts, const void *user);
+
+/* One reference judged by others: its error at first sight by those of other origins, or today by all others if it was known before. */
+struct question { const struct reference *reference; struct neighbourhood near; double error, open_low, open_high; enum likeness likeness; };
+/* by_origin: those of its own origin are left out in any case. Those of without_origin, which may be NULL, take no part. */
+struct question question_of(const struct references *r, const struct reference *x, bool by_origin, const char *without_origin, struct arena *scratch);
+bool question_is_answered(const struct question *q);            /* some reference took part */
+struct spread spread_fit_questions(const struct question *questions, size_t n);
+
+#endif

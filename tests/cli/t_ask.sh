@@ -1,0 +1,56 @@
+#!/bin/sh
+# podbench ask: one line is answered on one page, and the recipe that it writes gives that answer again.
+. tests/tap.sh
+
+here=$PWD
+asked() { # WORD... - asks in the work folder, and keeps the answer
+    (cd "$work" && PODBENCH_ROOT=$here "$PODBENCH" ask "$@" >"$work/out" 2>"$work/err")
+    status=$?
+}
+rate() { sed -n 's/^throughput: \([^ ]*\) .*/\1/p' "$1"; }
+
+for question in "bert on pod16" "resnet-50 on 16 gc200" "vit on bow-pod4 infer" "GPT2 on POD16 train" "bert-base on c600 infer"; do
+    # shellcheck disable=SC2086
+    asked $question --most 60
+    recipe=$(sed -n 's/^wrote //p' "$work/out")
+    "$PODBENCH" run "$work/$recipe" >"$work/again" 2>/dev/null
+    [ "$status" -eq 0 ] && [ -n "$(rate "$work/out")" ] && [ "$(rate "$work/out")" = "$(rate "$work/again")" ] && grep -q "^trust: " "$work/out"
+    result $? "run gives the answer again: $question" "$recipe: $(rate "$work/out"), run $(rate "$work/again"); $(cat "$work/err")"
+done
+# The answer is no slower than where it began, and fits as surely as is asked for.
+asked bert on pod16 fits with 99 % --most 300
+awk '/^began with/ { for (i = 1; i <= NF; i++) if ($(i + 1) == "samples/s;") own = $i } /^throughput:/ { best = $2 } END { exit !(own > 0 && best >= own * 0.995) }' "$work/out"
+result $? "the search does not lose" "$(grep '^began\|^throughput' "$work/out")"
+grep -q "^fits: yes (99 % likely)\|^fits: yes (100 % likely)" "$work/out"
+result $? "a chance that is asked for is kept" "$(grep '^fits' "$work/out")"
+asked resnet50 on 16 bow at least 5k/s cheapest --most 400
+grep -q " on [1-8] IPUs\{0,1\} of bow-pod16" "$work/out" && awk '/^throughput:/ { exit !($2 >= 5000) }' "$work/out"
+result $? "the fewest IPUs for a rate" "$(sed -n '/ IPU.* of /p;/^throughput/p' "$work/out")"
+asked resnet50 on pod16 at least 1M/s --most 20
+[ "$status" -eq 1 ] && grep -q "nothing that was tried keeps the limits" "$work/out"
+result $? "a rate that nothing reaches is exit 1" "$status"
+# A model of one's own.
+cp tests/root/two-layers.onnx "$work/mine.onnx"
+asked mine.onnx on 4 bow infer --most 20
+[ "$status" -eq 0 ] && [ -e "$work/ask-mine-bow-2000-infer.ini" ]
+result $? "an ONNX file is asked in one line" "$status: $(cat "$work/err")"
+echo "# mine" >"$work/ask-vgg16-c600-infer.ini"
+refused() { # MESSAGE WHAT WORD...
+    message=$1 what=$2
+    shift 2
+    asked "$@"
+    [ "$status" -eq 2 ] && grep -qF -e "$message" "$work/err"
+    result $? "$what" "$status: $(cat "$work/err")"
+}
+refused "ask: 'llama7' is no model that is built in (podbench list workloads), nor the path of an ONNX file" "a model that is not there" llama7 on pod16
+refused "ask: 'h100' is no machine with a sheet (podbench list machines); only IPUs are modelled, and 'N CHIP' is a system of a chip" "another vendor's machine" bert on h100
+refused "ask: no system has 4000000 of 'bow'" "too many chips" bert on 4000000 bow
+refused "ask: 'quickly' has no meaning here; want ask MODEL on MACHINE" "a word without a meaning" bert on pod16 quickly
+refused "usage: podbench ask [OPTION...] MODEL on MACHINE [WORD...]" "a model alone" bert
+refused "ask-vgg16-c600-infer.ini" "a file that is somebody's own is not replaced" vgg16 on c600 infer
+refused "--seconds: 'soon' is not a number above 0" "a time that is none" bert on pod16 --seconds soon
+asked bert on pod16 --most 10 --format json
+jq=$(grep -c '"validity": {\|"result": {\|"recipe": "ask-bert-large-bow-pod16.ini"' "$work/out")
+[ "$jq" -eq 3 ]
+result $? "json has the result, the trust and the recipe" "$jq"
+done_testing
