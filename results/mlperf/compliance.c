@@ -40,6 +40,7 @@ struct layer_run {
     struct rule_state st;
     struct key_state *keys;             /* one for each rule */
     const struct action *gather;
+    bool only_gathers;                  /* its rules judge nothing */
     struct gathered *groups;
     size_t n_groups, cap_groups;
 };
@@ -242,7 +243,7 @@ static void judge_gathered_lines(struct compliance_run *r, struct layer_run *l)
     json_t *none = json_object();
     for (size_t i = 0; i < l->n_groups; i++) {
         struct mllog_line line = { .key = l->gather->name, .event_type = "", .value = l->groups[i].object, .metadata = none };
-        if (rule)
+        if (rule && !l->only_gathers)
             judge_key(r, l, rule, &l->keys[at], &line);
         if (r->observer)
             r->observer(r->user, &line);
@@ -264,7 +265,7 @@ struct compliance_run *compliance_start(const struct rule_book *b, const struct 
     if (q->missing)
         stop_checker(r, arena_printf(a, "there are no rules '%s' in %s", q->missing, b->edition->ruleset));
     for (size_t i = 0; i < q->n; i++) {
-        r->layers[i] = (struct layer_run){ .layer = q->layers[i], .keys = ARENA_ARRAY(a, struct key_state, q->layers[i]->n_rules) };
+        r->layers[i] = (struct layer_run){ .layer = q->layers[i], .only_gathers = q->gathers_last && i == q->n - 1, .keys = ARENA_ARRAY(a, struct key_state, q->layers[i]->n_rules) };
         struct rule_scope s = rule_scope_of(NULL, NULL, 0, &r->layers[i].st);
         for (size_t k = 0; k < q->layers[i]->n_begins; k++)
             run_actions(r, &r->layers[i], q->layers[i]->begins[k], &s);
@@ -289,7 +290,7 @@ void compliance_line(struct compliance_run *r, const struct mllog_line *l)
     size_t at;
     bool known = false;
     for (size_t i = 0; i < r->n_layers; i++) {
-        const struct rule *rule = rule_find(r->layers[i].layer, l->key, &at);
+        const struct rule *rule = r->layers[i].only_gathers ? NULL : rule_find(r->layers[i].layer, l->key, &at);
         if (rule)
             judge_key(r, &r->layers[i], rule, &r->layers[i].keys[at], l);
         bool gathers = r->layers[i].gather && text_is(r->layers[i].gather->key, l->key);
@@ -314,7 +315,7 @@ static bool overridden(const struct compliance_run *r, size_t layer, const char 
 {
     size_t at;
     for (size_t i = layer + 1; i < r->n_layers; i++)
-        if (!r->layers[i].layer->reviews && rule_find(r->layers[i].layer, key, &at))
+        if (!r->layers[i].layer->reviews && !r->layers[i].only_gathers && rule_find(r->layers[i].layer, key, &at))
             return true;
     return false;
 }
@@ -437,13 +438,13 @@ static void finish_layer(struct compliance_run *r, size_t index)
 {
     struct layer_run *l = &r->layers[index];
     judge_gathered_lines(r, l);
-    for (size_t i = 0; i < l->layer->n_rules; i++) {
+    for (size_t i = 0; i < l->layer->n_rules && !l->only_gathers; i++) {
         report_key(r, index, l->layer->rules[i], &l->keys[i]);
         if (l->layer->rules[i]->occurs == OCCURS_ANY_OF)
             report_group(r, l, i);
         json_decref(l->keys[i].first_value);
     }
-    for (size_t i = 0; i < l->layer->n_ends; i++)
+    for (size_t i = 0; i < l->layer->n_ends && !l->only_gathers; i++)
         finish_checks(r, l, l->layer->ends[i]);
 }
 
@@ -453,7 +454,7 @@ static void suggest_keys(struct compliance_run *r)
     const char **missing = NULL;
     size_t n = 0, cap = 0;
     for (size_t i = 0; i < r->n_layers; i++)
-        for (size_t k = 0; k < r->layers[i].layer->n_rules; k++)
+        for (size_t k = 0; k < r->layers[i].layer->n_rules && !r->layers[i].only_gathers; k++)
             if (r->layers[i].keys[k].count == 0) {
                 ARENA_APPEND(r->a, missing, n, cap, r->layers[i].layer->rules[k]->key);
             }

@@ -191,7 +191,7 @@ static void keep_run(struct folder_reading *r, const struct log_judgement *l, si
     struct run_entry *e = &r->f->runs[index];
     const struct run_log *run = &l->run;
     e->compliant = l->compliance.passed;
-    e->converged = run->success && !run->problem;
+    e->converged = run->success;
     e->problem = run->problem;          /* a constant, so it outlives the log */
     e->has_seed = l->n_seeds > 0, e->bad_seed = l->bad_seed != NULL, e->bad_lines = run->has_bad_line;
     e->start_ms = run->run_start_ms, e->minutes = run->time_to_train_s / 60, e->point = l->point, e->last_train_samples = l->last_train_samples;

@@ -188,10 +188,14 @@ struct log_facts {
     struct arena *a;
 };
 
-static void note_batch(struct log_judgement *out, const struct mllog_line *l)
+static void note_batch(struct log_judgement *out, const struct mllog_line *l, struct arena *a)
 {
     double batch;
-    if (!text_is(l->key, "global_batch_size") || !mllog_number_loose(l->value, &batch))
+    if (!text_is(l->key, "global_batch_size"))
+        return;
+    if (!mllog_number(l->value, &batch) && out->edition->one_batch && !out->stops)
+        out->stops = arena_printf(a, "line %" PRIu64 ": global_batch_size is not a number", l->line);
+    if (!mllog_number_loose(l->value, &batch))
         return;
     out->batch_differs = out->batch_differs || (!isnan(out->batch) && out->batch != batch);
     out->batch = batch;
@@ -275,7 +279,8 @@ static void note_stop(struct log_facts *f, const struct mllog_line *l)
         return;
     f->stopped = true;
     f->out->point = f->point;
-    if (isnan(f->point) && text_is(json_string_value(json_object_get(l->metadata, "status")), "success") && !f->out->stops)
+    bool gathered = f->out->rules && f->out->rules->where.text;         /* its points come at the end of the log */
+    if (!gathered && isnan(f->point) && text_is(json_string_value(json_object_get(l->metadata, "status")), "success") && !f->out->stops)
         f->out->stops = arena_printf(f->a, "line %" PRIu64 ": run_stop comes before any convergence point", l->line);
     if (!json_object_get(l->metadata, "status") && !f->out->stops)
         f->out->stops = arena_printf(f->a, "line %" PRIu64 ": run_stop has no status", l->line);
@@ -320,7 +325,7 @@ static void note_line(struct log_facts *f, const struct mllog_line *l)
     double samples;
     first_text(&f->out->division, "submission_division", l, f->a);
     first_text(&f->benchmark, "submission_benchmark", l, f->a);
-    note_batch(f->out, l);
+    note_batch(f->out, l, f->a);
     note_impossible_number(f, l);
     note_seed(f, l);
     note_point(f, l);
@@ -466,6 +471,8 @@ bool log_judge(struct log_judgement *out, struct judge *j, const char *path, boo
     if (has_terms && !judge_benchmark(&out->rules, j, out->edition, name, err))
         return false;
     layer_queue_fill(&queue, &calls, book, a);
+    if (out->rules && out->rules->has_reference)
+        layer_queue_gather(&queue, name, book, a);
     struct log_facts facts = { .out = out, .point = NAN, .a = a };
     struct compliance_run *c = compliance_start(book, &queue, &out->compliance, note_gathered_line, &facts, a);
     if (!read_log_lines(&facts, path, follow, c, &j->options->watch, err))

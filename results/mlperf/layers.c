@@ -72,6 +72,19 @@ void layer_queue_fill(struct layer_queue *out, const struct layer_calls *c, cons
     }
 }
 
+void layer_queue_gather(struct layer_queue *q, const char *benchmark, const struct rule_book *b, struct arena *a)
+{
+    const struct rule_layer *l = rule_layer_find(b, arena_printf(a, "closed_%s", benchmark));
+    bool gathers = false;
+    for (size_t i = 0; l && i < l->n_begins; i++)
+        for (size_t k = 0; k < l->begins[i]->n_actions; k++)
+            gathers = gathers || l->begins[i]->actions[k].kind == ACTION_GATHER;
+    for (size_t i = 0; i < q->n; i++)
+        gathers = gathers && q->layers[i] != l;
+    if (gathers && q->n < MOST_LAYERS)
+        q->layers[q->n++] = l, q->gathers_last = true;
+}
+
 /* ---- demands: layers called for as a log with these values would ------------------------------------------- */
 
 static void add_call(struct layer_calls *c, const char *key, const char *value)

@@ -123,10 +123,12 @@ const char *rule_wants(const struct rule_check *c, const char *here, const struc
 /* The values of keys that call for layers, in the order of the log. */
 enum { MOST_LAYER_CALLS = 32, MOST_LAYERS = 16 };
 struct layer_calls { struct { const char *key, *value; } items[MOST_LAYER_CALLS]; size_t n; };
-struct layer_queue { const struct rule_layer *layers[MOST_LAYERS]; size_t n; const char *missing; };
+struct layer_queue { const struct rule_layer *layers[MOST_LAYERS]; size_t n; const char *missing; bool gathers_last; };      /* gathers_last: the last layer only gathers lines */
 
 void layer_calls_add(struct layer_calls *c, const char *key, const char *value, struct arena *a);
 void layer_queue_fill(struct layer_queue *out, const struct layer_calls *c, const struct rule_book *b, struct arena *a);
+/* Adds the layer that gathers lines of this benchmark, for its gathering alone, where the log does not call for it: the reference test gathers all the same. */
+void layer_queue_gather(struct layer_queue *q, const char *benchmark, const struct rule_book *b, struct arena *a);
 /* True for a key of the submission where the edition judges only its first line. */
 bool rule_judges_first(const struct edition *e, const char *key);
 

@@ -146,9 +146,10 @@ static void on_run_stop(struct run_fold *f, const struct mllog_line *l)
     struct run_log *r = f->run;
     const json_t *logged = json_object_get(l->metadata, "status");
     const char *status = logged ? mllog_text(logged, f->a) : NULL;
-    if (isnan(r->run_stop_ms))
+    bool first = isnan(r->run_stop_ms);
+    if (!isnan(r->run_start_ms) && first)
         r->run_stop_ms = l->time_ms;
-    else
+    if (!first)
         r->other_stop_line = text_is(status, r->status) || (!status && !r->status) ? 0 : l->line;
     r->status = status;
     r->success = text_is(status, "success");
@@ -302,7 +303,7 @@ void run_fold_line(struct run_fold *f, const struct mllog_line *l)
     else if (text_is(l->key, "run_start") && isnan(r->run_stop_ms))
         on_run_start(f, l);
     on_setting(f, l);
-    if (!isnan(r->run_start_ms) && text_is(l->key, "run_stop"))
+    if (text_is(l->key, "run_stop"))
         on_run_stop(f, l);
     else if (!isnan(r->run_start_ms) && isnan(r->run_stop_ms))
         on_interval(f, l);
