@@ -188,7 +188,32 @@ static void test_written_rules(void **state)
     }
 }
 
+/* The reference test gathers FID and CLIP of a log that names no division, and takes its last run_stop even without a run_start. */
+static void test_points_of_a_refused_log(void **state)
+{
+    static const char text[] = LINE("submission_benchmark", "\"stable_diffusion\"", "")
+        LINE("eval_accuracy", "91.5", "\"metric\": \"FID\", \"samples_count\": 512000") LINE("eval_accuracy", "0.17", "\"metric\": \"CLIP\", \"samples_count\": 512000")
+        LINE("eval_accuracy", "89.5", "\"metric\": \"FID\", \"samples_count\": 1024000") LINE("eval_accuracy", "0.17", "\"metric\": \"CLIP\", \"samples_count\": 1024000")
+        LINE("run_stop", "null", "\"status\": \"success\"");
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct judge judge;
+    struct judge_options options = { .data_dir = "workloads/convergence" };
+    struct log_judgement j;
+    const char *path = temp_file(text, sizeof text - 1, ".txt");
+    (void)state;
+    assert_true(judge_load(&judge, &options, &a, &err));
+    assert_true(log_judge(&j, &judge, path, false, edition_find(&judge.rounds, "v5.0"), "stable_diffusion", &a, &err));
+    unlink(path);
+    assert_false(j.compliance.passed);
+    assert_true(j.run.success);
+    assert_near(j.point, 1024000, 0);
+    assert_null(j.stops);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_points_of_a_refused_log),
     cmocka_unit_test(test_several_records_on_a_line), cmocka_unit_test(test_two_starts_and_stops), cmocka_unit_test(test_what_counts_of_two_stops),
     cmocka_unit_test(test_two_runs_in_a_file), cmocka_unit_test(test_placeholders), cmocka_unit_test(test_provisional_rules), cmocka_unit_test(test_written_rules),
 };
