@@ -46,11 +46,12 @@ struct split split_balanced(const struct units *u, const struct chip *chip, cons
         for (uint32_t i = 0; i <= n; i++) {
             uint64_t *best = &longest[st * (n + 1) + i];
             *best = st == 0 && has_room(&b, 0, 0, i) ? stage_time(&b, 0, 0, i) : UINT64_MAX;
-            for (uint32_t j = 0; st > 0 && j <= i; j++) {
-                uint64_t before = longest[(st - 1) * (n + 1) + j], mine = stage_time(&b, st, j, i);
-                uint64_t worse = max_u64(before, mine);
+            for (uint32_t j = i + 1; st > 0 && j-- > 0; ) {     /* a stage that begins earlier takes longer, and more memory */
+                uint64_t mine = stage_time(&b, st, j, i), worse = max_u64(longest[(st - 1) * (n + 1) + j], mine);
                 bool empty = j == i && st + 1 < n_stages;
-                if (worse < *best && !empty && has_room(&b, st, j, i)) {
+                if (mine > *best || !has_room(&b, st, j, i))
+                    break;
+                if (worse <= *best && worse < UINT64_MAX && !empty) {
                     *best = worse;
                     from[st * (n + 1) + i] = j;
                 }
