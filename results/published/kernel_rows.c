@@ -18,8 +18,6 @@
 #include "system-model/plan/plan.h"
 
 const char *const kernel_kind_names[] = { "matmul", "conv", "gemm", "fc", "conv-layer", "triad", NULL };
-static const char *const type_names[] = { "fp16", "fp32", "fp8", NULL };    /* in the order of enum data_type */
-static const char *const partials_names[] = { "fp16", "fp32", NULL };
 enum { LAYOUT_PLANNED, LAYOUT_LINEAR };
 static const char *const layout_names[] = { "planned", "linear", NULL };
 
@@ -42,7 +40,7 @@ const struct part_field kernel_fields[] = {
     COUNT(available_memory, 0.01, 1, CONV, 0, "share of tile memory for temporaries"),
     COUNT(ipus, 1, 64, CONV, 0, "which share the rows of the field"),
     COUNT(pad, 0, NO_PAD, CONV, 0, "on each side; half the filter if not given"),
-    CHOICE(type, type_names, ANY_KERNEL, ANY_KERNEL, "of the operands"), CHOICE(partials, partials_names, MULTIPLIES, MULTIPLIES, "of partial sums"),
+    CHOICE(type, float_type_names, ANY_KERNEL, ANY_KERNEL, "of the operands"), CHOICE(partials, partials_type_names, MULTIPLIES, MULTIPLIES, "of partial sums"),
     CHOICE(layout, layout_names, PRODUCT, 0, "linear: operands lie in order, so that the product works on copies as it plans them"),
 };
 const size_t n_kernel_fields = N_FIELDS(kernel_fields);

@@ -51,13 +51,12 @@ static const char *family_of(const struct simulation *sim, const struct workload
 
 struct properties properties_of(const struct simulation *sim, struct arena *a)
 {
-    static const char *const computes[] = { "fp16", "fp32", "fp8" };
     const struct recipe *r = &sim->recipe;
     const struct workload *w = recipe_workload(r);
     bool own_length = w->traits & TAKES_SEQUENCES && r->model.sequence_length;
     struct properties p = {
         .name = { family_of(sim, w, a), r->mode == MODE_TRAIN ? "train" : "infer", arena_strdup(a, r->workload), arena_strdup(a, sim->machine->chip_name),
-                  first_word(r->framework, a), computes[r->model.compute], r->synthetic_data ? "on the chip" : r->io_tiles ? "overlapped" : "in turn" },
+                  first_word(r->framework, a), float_type_names[r->model.compute], r->synthetic_data ? "on the chip" : r->io_tiles ? "overlapped" : "in turn" },
         .number = { [BY_IPUS] = (double)(r->replicas * r->ipus_per_replica), [BY_WIDTH] = (double)r->ipus_per_replica,
                     [BY_MICRO_BATCH] = (double)r->model.micro_batch, [BY_GLOBAL_BATCH] = (double)recipe_global_batch(r),
                     [BY_SEQUENCE] = (double)(own_length ? r->model.sequence_length : w->default_sequence_length) },

@@ -11,6 +11,8 @@ const char *const vertex_kind_names[N_VERTEX_KINDS] = {
     [VERTEX_HMAC] = "hmac", [VERTEX_OUTER_PRODUCT] = "outer-product",
 };
 
+const char *const partials_type_names[] = { [PARTIALS_FP16] = "fp16", [PARTIALS_FP32] = "fp32", NULL };
+
 uint64_t chip_mac_per_cycle(const struct chip *c, enum data_type type, enum partials_type partials)
 {
     if (type == TYPE_FP32)

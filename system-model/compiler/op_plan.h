@@ -11,6 +11,7 @@
 /* ---- op_plan.c: one pass of one operation ---------------------------------------------------------------------- */
 
 enum partials_type { PARTIALS_FP16, PARTIALS_FP32 };
+extern const char *const partials_type_names[];         /* NULL-ended */
 /* A unit of the AMP multiplies a chain of four operands of 8 bytes, one a cycle, and adds up their products and a partial sum. Its weights for them are 32
  * bytes: 8 floats, 16 halves or 32 quarters (weights per conv unit in PopLibs' target). The width of the vector unit is independent of that. */
 enum { AMP_CHAIN = 4, AMP_UNIT_BYTES = 32 };

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sizes.c - bytes and elements of tensors, and the operation whose tensors have the sizes of a pass.
+ * sizes.c - types, bytes and elements of tensors, and the operation whose tensors have the sizes of a pass.
  */
 #include "system-model/graph/graph.h"
+
+const char *const float_type_names[] = { [TYPE_FP16] = "fp16", [TYPE_FP32] = "fp32", [TYPE_FP8] = "fp8", NULL };
 
 uint64_t data_type_bytes(enum data_type t)
 {

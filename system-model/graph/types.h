@@ -15,6 +15,7 @@ struct tensor;
 
 enum data_type { TYPE_FP16, TYPE_FP32, TYPE_FP8, TYPE_INT32, TYPE_UINT8, N_DATA_TYPES };
 uint64_t data_type_bytes(enum data_type t);
+extern const char *const float_type_names[];    /* the first three, NULL-ended, as field tables want */
 
 enum op_pass { PASS_FORWARD, PASS_BACKWARD_DATA, PASS_BACKWARD_WEIGHT, N_OP_PASSES };
 extern const char *const op_pass_names[N_OP_PASSES];

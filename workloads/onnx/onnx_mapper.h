@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * onnx_mapper.h - nodes to operations of the graph: values as tensors, what the map_*.c files share, and the rules that rows of the table name.
+ * onnx_mapper.h - nodes to operations of the graph: values as tensors, what the map_*.c files share, and the rules that rows of the table name. Private to this room.
  */
 #ifndef ONNX_MAPPER_H
 #define ONNX_MAPPER_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * onnx_model.h - an ONNX file in memory: values, nodes, and questions about them.
+ * onnx_model.h - an ONNX file in memory: values, nodes, and questions about them. Private to this room.
  */
 #ifndef ONNX_MODEL_H
 #define ONNX_MODEL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * onnx_operator.h - a row of the table of operators: what applies to which operator. model.c finds rows, operators.c has them.
+ * onnx_operator.h - a row of the table of operators: what applies to which operator. model.c finds rows, operators.c has them. Private to this room.
  */
 #ifndef ONNX_OPERATOR_H
 #define ONNX_OPERATOR_H

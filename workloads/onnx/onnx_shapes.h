@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * onnx_shapes.h - the rules of shapes, which rows of the table name, and what else reads sizes and windows of nodes.
+ * onnx_shapes.h - the rules of shapes, which rows of the table name, and what else reads sizes and windows of nodes. Private to this room.
  */
 #ifndef ONNX_SHAPES_H
 #define ONNX_SHAPES_H

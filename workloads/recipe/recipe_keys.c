@@ -15,10 +15,7 @@
 static const char *const modes[] = { "train", "infer", NULL };
 static const char *const eval_placements[] = { "inline", "end", NULL };
 static const char *const eval_programs[] = { "forward", "training", NULL };
-static const char *const computes[] = { "fp16", "fp32", "fp8", NULL };
 static const char *const input_types[] = { "uint8", "fp16", NULL };
-static const char *const stash_types[] = { "fp16", "fp32", "fp8", NULL };       /* as enum data_type */
-static const char *const partials_types[] = { "fp16", "fp32", NULL };
 static const char *const optimizer_places[] = { "on-chip", "streaming", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
 static const char *const yes_no[] = { "yes", "no", NULL };
@@ -138,7 +135,7 @@ const struct recipe_key recipe_keys[] = {
            "all but the inputs of each stage, or of each layer (recompute_checkpoint_every_layer), or the outputs of recompute_checkpoints"),
     TEXT("parallel", "recompute_checkpoints", recompute_checkpoints, false, in_checkpoints,
          "layers whose output is kept, by their names in podbench workload, such as stage1/unit1,stage2/unit1"),
-    CHOICE("parallel", "stash_type", stash_type, stash_types, in_stash, "type of the activations kept in the pipeline"),
+    CHOICE("parallel", "stash_type", stash_type, float_type_names, in_stash, "type of the activations kept in the pipeline"),
     CHOICE("parallel", "optimizer_state", optimizer_state, optimizer_places, in_training, "where the optimizer state is kept"),
     CHOICE("parallel", "rts", rts, no_yes, in_replicas, "replicated tensor sharding of the optimizer state"),
     CHOICE("parallel", "rts_domain", rts_domain, rts_domains, in_sharding, "shard over all replicas, or over those of one pod"),
@@ -157,9 +154,9 @@ const struct recipe_key recipe_keys[] = {
     COUNT("parallel", "joint_slices", model.joint_slices, 1, 4096, false, in_joint,
           "time slices that the joint network processes one after another; default 1"),
 
-    CHOICE("precision", "compute", model.compute, computes, NULL, "type of weights and activations"),
+    CHOICE("precision", "compute", model.compute, float_type_names, NULL, "type of weights and activations"),
     FLAG("precision", "all_products_fp8", model.all_products_fp8, in_fp8, "with fp8, the first convolution and the last product are in fp8, too"),
-    CHOICE("precision", "partials", partials, partials_types, NULL,
+    CHOICE("precision", "partials", partials, partials_type_names, NULL,
            "type of partial sums in matmuls and convolutions: fp16 if the program asks for half partials, else fp32 as the frameworks do"),
     TEXT("precision", "fp32_operations", model.fp32_operations, false, in_narrow_types,
          "kinds of operations kept in fp32, between casts, separated by commas: gelu,layer-norm; podbench workload NAME --ops names a model's; default: none"),
