@@ -122,8 +122,8 @@ char *podbench_answer(struct podbench *p, const char *const *words, size_t n_wor
 {
     char *text = NULL;
     size_t n_text, n_notes;
-    int unused;
-    status = status ? status : &unused;
+    int own_status = EXIT_BAD_INPUT;
+    status = status ? status : &own_status;
     *status = EXIT_BAD_INPUT;
     if (!p)
         return strdup("");
