@@ -456,8 +456,8 @@ static void test_runs_that_count(void **state)
         { .compliant = true, .problem = "no run_stop", .minutes = 40 }, { .compliant = true, .minutes = 11 },
     };
     struct arena a = { 0 };
-    struct edition edition = { .round = "v2.0" };
-    struct folder f = { .dir = "d", .round = "v2.0", .remark = "", .division = "open", .edition = &edition, .runs = runs, .n = 5 };
+    struct edition edition = { .round = "v2.0", .tag = "2.0.0" };
+    struct folder f = { .dir = "d", .round = "v2.0", .remark = "", .metric = "", .division = "open", .edition = &edition, .runs = runs, .n = 5 };
     struct score_row row;
     (void)state;
     score_row_fill(&row, &f, &a);
