@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -138,9 +139,23 @@ static void a_folder_is_refused(void **state)
     assert_non_null(strstr(err.msg, "/tmp: "));
 }
 
+/* A pipe can be opened for reading and writing, but not cut where a writer was killed. */
+static void a_pipe_is_refused(void **state)
+{
+    struct arena a = {0};
+    struct err err;
+    (void)state;
+    begin();
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_false(append_lines(path, "h\n", "1\n", &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: is not a regular file", path));
+    remove(path);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_new_file_has_its_header_once), cmocka_unit_test(half_a_line_is_cut_off_and_whole_ones_stay),
-    cmocka_unit_test(writers_do_not_lose_each_others_lines), cmocka_unit_test(a_folder_is_refused),
+    cmocka_unit_test(writers_do_not_lose_each_others_lines), cmocka_unit_test(a_folder_is_refused), cmocka_unit_test(a_pipe_is_refused),
     cmocka_unit_test(an_interruption_of_before_is_none_of_now), cmocka_unit_test(another_table_is_refused),
 };
 TAP_MAIN(tests)

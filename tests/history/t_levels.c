@@ -2,6 +2,7 @@
 /* t_levels.c - what becomes of the changes of a series: accepted, repaired, or lasting. */
 #include "tests/check.h"
 #include "results/history/history.h"
+#include <gsl/gsl_randist.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -77,6 +78,31 @@ static void a_repair_names_the_change_that_made_it(void **state)
     arena_free(&a);
 }
 
+/* Steps of 4 deviations after 40 points, in 60 histories: how many are dated right when they are told, and how many in the end. */
+static void a_change_is_dated_again(void **state)
+{
+    struct arena a = {0};
+    gsl_rng *r = gsl_rng_alloc(gsl_rng_mt19937);
+    size_t at_first = 0, in_the_end = 0;
+    (void)state;
+    for (size_t k = 0; k < 60; k++) {
+        struct series_level *levels;
+        double x[100];
+        size_t n = 40;
+        for (size_t i = 0; i < 100; i++)
+            x[i] = gsl_ran_ugaussian(r) + (i >= 40 ? 4 : 0);
+        while (series_levels(&levels, x, n, &(struct series_rule){ .better = -1 }, NULL, 0, &a) == 0 && n < 100)
+            n++;
+        at_first += levels[0].change.from == 40;
+        assert_true(series_levels(&levels, x, 100, &(struct series_rule){ .better = -1 }, NULL, 0, &a) > 0);
+        in_the_end += levels[0].change.from == 40;
+        assert_true(levels[0].change.from <= levels[0].change.found);
+    }
+    assert_true(in_the_end > at_first);
+    gsl_rng_free(r);
+    arena_free(&a);
+}
+
 /* Each point of a worse level that lasts once took a copy of the series in memory, and the time to sort it. */
 static void a_level_that_lasts_takes_no_memory_for_each_point(void **state)
 {
@@ -104,7 +130,7 @@ static void acceptances_are_kept_beside_the_series(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_becomes_of_a_change), cmocka_unit_test(a_repair_names_the_change_that_made_it),
-    cmocka_unit_test(a_level_that_lasts_takes_no_memory_for_each_point),
+    cmocka_unit_test(a_level_that_lasts_takes_no_memory_for_each_point), cmocka_unit_test(a_change_is_dated_again),
     cmocka_unit_test(acceptances_are_kept_beside_the_series),
 };
 TAP_MAIN(tests)
