@@ -73,6 +73,17 @@ gives 0 "target 0.999: not reached" "an end in samples is no failure"
 run train tiny.ini --set training.target=0.999999 --set optimizer.opt_learning_rate_decay_steps=2
 gives 1 "not reached after 32 samples" "without the target the status is 1"
 
+# One class alone is learned in a step or two: then all of the items that are evaluated are right, and none of another class's.
+cp -r data four && images train 50 1 && images t10k 16 1
+run train tiny.ini --until 64 --format csv
+right=$(tail -n 1 out | cut -d, -f8)
+perl -e 'open F, ">", "data/t10k-labels-idx1-ubyte" or die; print F pack("N2", 0x801, 16), "\x03" x 16' && gzip -nf data/t10k-labels-idx1-ubyte
+run train tiny.ini --until 64 --format csv
+wrong=$(tail -n 1 out | cut -d, -f8)
+[ "$right" = 1 ] && [ "$wrong" = 0 ]
+result $? "accuracy is 1 where every label is found, and 0 where none is" "$right and $wrong: $(head -n 1 out; tail -n 1 out)"
+rm -r data && mv four data
+
 # ---- killed anywhere
 end="--until 64 --jobs 1 --set training.eval_every=32"
 "$PODBENCH" train tiny.ini $end >uncut 2>/dev/null
