@@ -25,7 +25,7 @@ static inline struct machine odd_machine(void)
 /* No fitted constant of the system either, and none of what the recipe to start from keeps of a parameter. */
 static inline void fix_constants(struct plan_request *o)
 {
-    o->fitted.call_s = 0.011;
+    o->fitted.unexplained_call_s = 0.011;
     o->fitted.output_reduction_s = 0.0007;
     o->fitted.streaming_s_per_byte = 7e-11;
     o->optimizer.state_bytes_per_param = 2;

@@ -3,7 +3,8 @@
  * remedies.c - changes that may make a model fit. Each is a few overrides after the recipe's own, and is simulated.
  *
  * A smaller micro-batch keeps the global batch by more gradient accumulation. More IPUs for a replica keep the number
- * of IPUs by fewer replicas, and spread the layers evenly. Two changes are tried together only if no single one fits.
+ * of IPUs by fewer replicas, or take more of the system's where there is one replica left, spread the layers evenly, and take a schedule that the
+ * framework can run. Two changes are tried together only if no single one fits, and more only if no two do.
  * A change that cannot be simulated (a pipeline too short to
  * fill, more stages than layers, no memory to stream to) is left out.
  */
@@ -12,7 +13,7 @@
 
 #include <jansson.h>
 
-static const char divided_anew[] = "parallel.layers_per_ipu=";
+static const char divided_anew[] = "parallel.layers_per_ipu=", widens[] = "parallel.ipus_per_replica=";
 
 static struct remedy *add_remedy(struct remedy *out, size_t *n, const char *what)
 {
@@ -27,6 +28,12 @@ static void remedy_set(struct remedy *r, const char *text)
     r->sets[r->n_sets++] = text;
 }
 
+static bool has_table(const struct recipe *r)
+{
+    const struct workload *w = recipe_workload(r);
+    return w && w->traits & HAS_TABLE;
+}
+
 static void list_memory_remedies(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_request *o, const char *smaller,
                                  struct arena *a)
 {
@@ -39,32 +46,62 @@ static void list_memory_remedies(struct remedy *out, size_t *n, const struct rec
     if (o->training && o->stash_type != TYPE_FP8 && r->ipus_per_replica > 1)
         remedy_set(add_remedy(out, n, "stash activations as fp8"), "parallel.stash_type=fp8");
     remedy_set(add_remedy(out, n, "less memory for temporaries"), arena_printf(a, "parallel.available_memory=%s", smaller ? smaller : "0.1"));
+    if (has_table(r))
+        remedy_set(add_remedy(out, n, "products with the embedding in four times as many steps"),
+                   arena_printf(a, "parallel.embedding_serial_steps=%" PRIu64, 4 * max_u64(r->model.embedding_serial_steps, 1)));
     if (o->io_tiles)
         remedy_set(add_remedy(out, n, "twice the I/O tiles"), arena_printf(a, "parallel.io_tiles=%u", 2 * o->io_tiles));
 }
 
-static void list_shape_remedies(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_request *o, bool keeps_micro_batch,
-                                struct arena *a)
+uint64_t most_ipus_tried(const struct recipe *r, const struct machine *m)
 {
-    if (r->model.micro_batch > 1 && !keeps_micro_batch) {
-        struct remedy *half = add_remedy(out, n, "half the micro-batch");
-        remedy_set(half, arena_printf(a, "parallel.micro_batch=%" PRIu64, r->model.micro_batch / 2));
-        if (o->training)
-            remedy_set(half, arena_printf(a, "parallel.gradient_accumulation=%" PRIu64, 2 * r->gradient_accumulation));
-    }
-    if (r->replicas % 2 == 0) {
-        struct remedy *wider = add_remedy(out, n, "twice the IPUs per replica");
-        remedy_set(wider, arena_printf(a, "parallel.ipus_per_replica=%" PRIu64, 2 * r->ipus_per_replica));
-        remedy_set(wider, arena_printf(a, "parallel.replicas=%" PRIu64, r->replicas / 2));
+    return min_u64(max_u64(r->replicas * r->ipus_per_replica, min_u64(MOST_IPUS_TRIED, m->n_ipus)), MAX_STAGES);
+}
+
+/* A pipeline of any schedule runs a multiple of four times its stages; its global batch is the recipe's or a little more. */
+static const char *rounded_accumulation(const struct recipe *r, uint64_t replicas, uint64_t width, struct arena *a)
+{
+    uint64_t accumulation = ceil_div(max_u64(r->gradient_accumulation, 1) * r->replicas, replicas), multiple = 4 * width;
+    return arena_printf(a, "parallel.gradient_accumulation=%" PRIu64, ceil_div(accumulation, multiple) * multiple);
+}
+
+static void list_wider_replicas(struct remedy *out, size_t *n, const struct simulation *sim, struct arena *a)
+{
+    const struct recipe *r = &sim->recipe;
+    for (uint64_t width = 2 * r->ipus_per_replica; width <= most_ipus_tried(r, sim->machine); width *= 2) {
+        uint64_t replicas = max_u64(r->replicas * r->ipus_per_replica / width, 1);
+        struct remedy *wider = add_remedy(out, n, width == 2 * r->ipus_per_replica ? "twice the IPUs per replica" : arena_printf(a, "%" PRIu64 " IPUs per replica", width));
+        remedy_set(wider, arena_printf(a, "%s%" PRIu64, widens, width));
+        remedy_set(wider, arena_printf(a, "parallel.replicas=%" PRIu64, replicas));
         remedy_set(wider, divided_anew);
-        if (o->training && o->schedule == SCHEDULE_NONE)
-            remedy_set(wider, "parallel.schedule=grouped");
+        if (r->mode == MODE_TRAIN && r->schedule == SCHEDULE_NONE)
+            remedy_set(wider, arena_printf(a, "parallel.schedule=%s", framework_pipeline(&sim->framework, a)));
+        if (r->mode == MODE_TRAIN)
+            wider->rounded = rounded_accumulation(r, replicas, width, a);
+        if (replicas == 1 && width > r->replicas * r->ipus_per_replica && r->instances > 1)
+            remedy_set(wider, "hosts.instances=1");
     }
 }
 
-static void note_division(struct remedy *r, const struct plan_request *o, struct arena *a)
+static void list_shape_remedies(struct remedy *out, size_t *n, const struct simulation *sim, bool keeps_micro_batch, struct arena *a)
 {
+    const struct recipe *r = &sim->recipe;
+    if (r->model.micro_batch > 1 && !keeps_micro_batch) {
+        struct remedy *half = add_remedy(out, n, "half the micro-batch");
+        remedy_set(half, arena_printf(a, "parallel.micro_batch=%" PRIu64, r->model.micro_batch / 2));
+        if (r->mode == MODE_TRAIN)
+            remedy_set(half, arena_printf(a, "parallel.gradient_accumulation=%" PRIu64, 2 * r->gradient_accumulation));
+    }
+    list_wider_replicas(out, n, sim, a);
+}
+
+/* The division that was found, unless its stages, such as one for the heads on the first IPU, ask for another accumulation. */
+static void note_division(struct remedy *r, const struct simulation *sim, struct arena *a)
+{
+    const struct plan_request *o = &sim->plan.request;
     char text[640];
+    if (!recipe_check_schedule(o, &sim->framework, NULL))
+        return;
     for (uint32_t i = 0; i < r->n_sets; i++)
         if (r->sets[i] == divided_anew && o->n_stages) {
             split_text(text, sizeof text, o);
@@ -85,13 +122,18 @@ static bool try_remedy(struct remedy *r, const struct simulation_request *q, str
 {
     struct simulation sim;
     struct result result;
-    if (!simulate_with(&sim, &result, q, r->sets, r->n_sets, NULL))
+    bool good = simulate_with(&sim, &result, q, r->sets, r->n_sets, NULL);
+    if (!good && r->rounded && r->n_sets < MAX_REMEDY_SETS) {
+        remedy_set(r, r->rounded);
+        good = simulate_with(&sim, &result, q, r->sets, r->n_sets, NULL);
+    }
+    if (!good)
         return false;
     r->fits = result.fits;
     r->fits_probability = result.fits_probability;
     r->throughput_samples_per_s = result.throughput_samples_per_s;
     r->shortfall_bytes_per_tile = result.memory_shortfall_bytes_per_tile;
-    note_division(r, &sim.plan.request, a);
+    note_division(r, &sim, a);
     simulation_free(&sim);
     return true;
 }
@@ -108,10 +150,16 @@ static int remedy_order(const void *x, const void *y)
     return strcmp(a->what, b->what);
 }
 
-/* No two listed remedies set the same key. */
+/* Two numbers of IPUs cannot be taken together; no other two listed remedies set the same key. */
+static bool is_pair(const struct remedy *x, const struct remedy *y)
+{
+    return !(strncmp(x->sets[0], widens, strlen(widens)) == 0 && strncmp(y->sets[0], widens, strlen(widens)) == 0);
+}
+
 static struct remedy remedies_together(const struct remedy *x, const struct remedy *y, struct arena *a)
 {
     struct remedy both = *x;
+    both.rounded = x->rounded ? x->rounded : y->rounded;
     for (uint32_t k = 0; k < y->n_sets; k++)
         remedy_set(&both, y->sets[k]);
     both.what = arena_printf(a, "%s, and %s", x->what, y->what);
@@ -125,13 +173,52 @@ static size_t find_pairs(struct remedy *out, const struct remedy *listed, size_t
     for (size_t j = 1; j < n_listed; j++)
         for (size_t i = 0; i < j; i++) {
             pairs[n] = remedies_together(&listed[i], &listed[j], a);
-            n += try_remedy(&pairs[n], q, a) && pairs[n].fits;
+            n += is_pair(&listed[i], &listed[j]) && try_remedy(&pairs[n], q, a) && pairs[n].fits;
             watch_report(&q->simulator->watch, "trying remedies in pairs", ++tried, n_listed * (n_listed - 1) / 2);
         }
     sort_items(pairs, n, sizeof *pairs, remedy_order);
     for (; kept < n && kept < MAX_PAIRS; kept++)
         out[kept] = pairs[kept];
     return kept;
+}
+
+static bool sets_same_key(const struct remedy *x, const struct remedy *y)
+{
+    for (uint32_t i = 0; i < x->n_sets; i++)
+        for (uint32_t k = 0; k < y->n_sets; k++)
+            if (strncmp(x->sets[i], y->sets[k], strcspn(x->sets[i], "=") + 1) == 0)
+                return true;
+    return false;
+}
+
+/* The listed change that leaves least of the shortfall when it is added to `so_far`; false if none leaves less. */
+static bool add_most_helpful(struct remedy *so_far, const struct remedy *listed, size_t n_listed, const struct simulation_request *q, struct arena *a)
+{
+    struct remedy best = *so_far;
+    for (size_t i = 0; i < n_listed; i++) {
+        if (sets_same_key(so_far, &listed[i]))
+            continue;
+        struct remedy more = remedies_together(so_far, &listed[i], a);
+        if (try_remedy(&more, q, a) && (more.fits || more.shortfall_bytes_per_tile < best.shortfall_bytes_per_tile))
+            best = more;
+        if (best.fits)
+            break;
+    }
+    bool better = best.n_sets > so_far->n_sets;
+    *so_far = best;
+    return better;
+}
+
+/* Adds changes to the most helpful one, the most helpful first, until the model fits. */
+static bool find_remedy_chain(struct remedy *out, const struct remedy *listed, size_t n_listed, const struct simulation_request *q, struct arena *a)
+{
+    *out = listed[0];
+    for (size_t i = 1; i < n_listed; i++)
+        if (listed[i].shortfall_bytes_per_tile && (!out->shortfall_bytes_per_tile || listed[i].shortfall_bytes_per_tile < out->shortfall_bytes_per_tile))
+            *out = listed[i];
+    while (!out->fits && add_most_helpful(out, listed, n_listed, q, a))
+        ;
+    return out->fits;
 }
 
 bool remedies_find(struct remedy *out, size_t *n, const struct remedy_request *asked, struct arena *a, struct err *err)
@@ -144,7 +231,7 @@ bool remedies_find(struct remedy *out, size_t *n, const struct remedy_request *a
     if (sim->plan.fits)
         return fail(err, "%s fits: nothing to remedy", asked->recipe);
     list_memory_remedies(listed, &n_listed, &sim->recipe, &sim->plan.request, sim->smaller_available_memory, a);
-    list_shape_remedies(listed, &n_listed, &sim->recipe, &sim->plan.request, asked->keeps_micro_batch, a);
+    list_shape_remedies(listed, &n_listed, sim, asked->keeps_micro_batch, a);
     *n = 0;
     bool enough = false;
     for (size_t i = 0; i < n_listed; i++) {
@@ -155,7 +242,8 @@ bool remedies_find(struct remedy *out, size_t *n, const struct remedy_request *a
     }
     sort_items(out, *n, sizeof *out, remedy_order);
     if (!enough) {
-        *n += find_pairs(out + *n, listed, n_listed, &q, a);
+        size_t n_pairs = find_pairs(out + *n, listed, n_listed, &q, a);
+        *n += n_pairs ? n_pairs : n_listed && find_remedy_chain(out + *n, listed, n_listed, &q, a);
         sort_items(out, *n, sizeof *out, remedy_order);
     }
     for (size_t i = 0; i < *n; i++)

@@ -11,7 +11,8 @@
  * Training ends with the first whole call that reaches its samples. All 40 logs of MLPerf's ResNet-50 show it, whose
  * epochs are five calls and a fraction: the last epoch is one call longer, and so are those in which the fractions add
  * up to a call (docs/evidence.md). Samples to converge are the recipe's, or predicted from the global batch (converge =
- * model). A recipe of an MLPerf round has both times: with its own samples only the system is predicted, with predicted
+ * model). A trainer's loop also switches programs for an evaluation, compiles the first, and waits for checkpoints, by the framework's sheet;
+ * a recipe says whether its throughput counts them (rate). A recipe of an MLPerf round has both times: with its own samples only the system is predicted, with predicted
  * ones everything is.
  */
 #include "system-model/machine/machine.h"
@@ -170,7 +171,7 @@ void result_of_step(struct result *r, const struct recipe *rec, const struct tim
     r->step_time_s = cycles_to_seconds(m, (double)t->step_cycles);
     r->throughput_samples_per_s = r->global_batch / r->step_time_s;
     if (rec->mode == MODE_INFER)
-        r->latency_s = cycles_to_seconds(m, (double)t->first_output_cycles) + 2 * m->host_latency_s;
+        r->latency_s = fmax(cycles_to_seconds(m, (double)t->first_output_cycles) + 2 * m->host_latency_s, p->request.host.requests * r->step_time_s / p->request.grad_accum);
     fill_memory(r, p);
     step_breakdown(r->breakdown_s, t);
     fill_energy(r, p, rec);
@@ -263,6 +264,22 @@ static struct expected_training given_training(const struct recipe *r)
     return (struct expected_training){ samples, r->evaluations ? (double)r->evaluations : is_mean ? fmax(fit, 1) : floor(fit + 1e-9) };
 }
 
+/* A trainer's loop exchanges programs for an evaluation, starts a loader, and writes checkpoints; the framework's sheet has what these take. */
+static double evaluation_switch_s(const struct simulation *sim)
+{
+    const struct plan_request *o = &sim->plan.request;
+    const struct program *f = &o->program;
+    double ipus = (double)o->n_replicas * o->ipus_per_replica;
+    bool switches = sim->recipe.eval_placement == EVAL_INLINE && sim->recipe.eval_program == EVAL_FORWARD;
+    return switches ? (double)f->evaluation_loads * (f->engine_load_s + ipus * f->engine_load_s_per_ipu) + f->evaluation_fixed_s : 0;
+}
+
+static double checkpoints_s(const struct simulation *sim, double samples)
+{
+    double n = sim->recipe.save_every ? floor(samples / (double)sim->recipe.save_every + 1e-9) : 0;
+    return n * sim->plan.request.program.checkpoint_s_per_parameter * (double)plan_parameters(&sim->plan);
+}
+
 /* Energy and cost are of the time that passes, without the scaling. */
 static void fill_times(struct result *r, const struct simulation *sim, const struct expected_training *t, const struct convergence *c)
 {
@@ -270,8 +287,9 @@ static void fill_times(struct result *r, const struct simulation *sim, const str
     r->samples_to_converge = t->samples;
     double n_steps = ceil(t->samples / r->global_batch), steps_per_call = sim->plan.request.program.steps_per_call;
     r->train_time_s = steps_in_whole_calls(n_steps, steps_per_call) * r->step_time_s;
-    r->evaluation_time_s = sim->evaluation_s;
-    r->eval_time_s = sim->evaluation_s * t->evaluations;
+    r->evaluation_time_s = sim->evaluation_s + (rec->eval_samples ? evaluation_switch_s(sim) : 0);
+    bool compiles = r->evaluation_time_s > sim->evaluation_s && t->evaluations > 0;
+    r->eval_time_s = r->evaluation_time_s * t->evaluations + (compiles ? sim->plan.request.program.first_compile_s : 0) + checkpoints_s(sim, t->samples);
     r->startup_time_s = rec->initial_checkpoint ? sim->sdk.checkpoint_start_s : 0;
     r->tail_time_s = rec->eval_placement == EVAL_END ? sim->sdk.eval_switch_s + sim->sdk.eval_load_s : 0;
     r->time_to_train_s = r->startup_time_s + r->train_time_s + r->eval_time_s + r->tail_time_s;
@@ -281,7 +299,22 @@ static void fill_times(struct result *r, const struct simulation *sim, const str
     r->carbon_to_train_kg = r->carbon_per_step_g / 1000 / r->step_time_s * r->time_to_train_s;
     r->energy_cost_to_train = r->energy_cost_per_step / r->step_time_s * r->time_to_train_s;
     r->scaling_time_s = c ? (convergence_scaling(c, t->samples) - 1) * r->time_to_train_s : 0;
+    r->logged_samples_per_s = t->samples / r->time_to_train_s;
     r->time_to_train_s += r->scaling_time_s;
+}
+
+/* An evaluation loop by itself: its start and end, and the calls that hold its samples. */
+static void fill_evaluation_loop(struct result *r, const struct simulation *sim)
+{
+    double n = (double)sim->recipe.eval_samples, loop_s = sim->plan.request.program.evaluation_fixed_s + batches_of(sim->recipe.eval_samples, r->global_batch) * r->step_time_s;
+    r->logged_samples_per_s = n > 0 ? n / loop_s : 0;
+}
+
+/* A recipe chooses whether its throughput counts the steps alone. */
+static void fill_rate(struct result *r, const struct recipe *rec)
+{
+    if (rec->rate == RATE_LOGGED && r->logged_samples_per_s > 0)
+        r->throughput_samples_per_s = r->logged_samples_per_s;
 }
 
 static bool fill_training(struct result *r, struct simulation *sim, struct err *err)
@@ -333,7 +366,12 @@ static bool run_simulation(struct simulation *sim, struct result *out, const cha
     result_of_step(out, &sim->recipe, &sim->timeline);
     if (!fill_fault_cost(out, sim, err) || !fill_smaller_share(out, sim, err))
         return false;
-    return sim->recipe.mode == MODE_INFER || sim->simulator->options.step_only || fill_training(out, sim, err);
+    if (sim->recipe.mode == MODE_INFER)
+        fill_evaluation_loop(out, sim);
+    else if (!sim->simulator->options.step_only && !fill_training(out, sim, err))
+        return false;
+    fill_rate(out, &sim->recipe);
+    return true;
 }
 
 bool simulator_run(struct simulator *s, struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides,

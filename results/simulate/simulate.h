@@ -46,7 +46,7 @@ bool simulate(struct simulation *sim, struct result *out, const char *recipe, co
               const struct model_paths *paths, struct plan_cache *cache, struct err *err);
 void simulation_free(struct simulation *sim);       /* and its simulator, if it owns one */
 /* Every sheet that the simulation read, outermost first; returns how many. */
-enum { MAX_SHEETS = 9 };
+enum { MAX_SHEETS = 10 };
 size_t simulation_sheets(const struct sheet *out[MAX_SHEETS], const struct simulation *sim);
 /* The seconds of a step by part, mean over the IPUs; the N_PARTS of them sum to the step. */
 void step_breakdown(double *part_s, const struct timeline *t);
@@ -85,7 +85,10 @@ void recompute_curve(struct recompute_point **out, size_t *n, const struct graph
 
 /* ---- remedies.c: what would make a model fit: changes of its recipe, simulated, and what each costs ----- */
 
-enum { MAX_SINGLE_REMEDIES = 8, MAX_PAIRS = 3, MAX_REMEDIES = MAX_SINGLE_REMEDIES + MAX_PAIRS, MAX_REMEDY_SETS = 8 };
+enum { MOST_IPUS_TRIED = 16 };          /* a model that does not fit is tried on so many IPUs, if the system has them, even if the recipe uses fewer */
+/* The most IPUs of a replica that are tried: those that the recipe uses, or MOST_IPUS_TRIED, as far as the system has them. */
+uint64_t most_ipus_tried(const struct recipe *r, const struct machine *m);
+enum { MAX_SINGLE_REMEDIES = 12, MAX_PAIRS = 3, MAX_REMEDIES = MAX_SINGLE_REMEDIES + MAX_PAIRS + 1, MAX_REMEDY_SETS = 20 };
 struct remedy {
     const char *what;                   /* "recompute every layer" */
     const char *sets[MAX_REMEDY_SETS];  /* overrides, as --set takes them */
@@ -94,6 +97,7 @@ struct remedy {
     double fits_probability;
     double throughput_samples_per_s;
     uint64_t shortfall_bytes_per_tile;
+    const char *rounded;                /* an accumulation that every schedule can run, if the recipe's own is refused; NULL if none is changed */
     const char *division;               /* the layers of each IPU as found, a set of parallel.layers_per_ipu; NULL if it divides none anew */
 };
 

@@ -136,7 +136,7 @@ size_t simulation_sheets(const struct sheet *out[MAX_SHEETS], const struct simul
     size_t n = 0;
     for (size_t i = 0; i < sim->machine->n_sheets; i++)
         out[n++] = &sim->machine->sheets[i];
-    const struct sheet *software[] = { &sim->fitted.sheet, &sim->sdk.sheet, &sim->framework.sheets[0], &sim->framework.sheets[1] };
+    const struct sheet *software[] = { &sim->fitted.sheet, &sim->sdk.sheet, &sim->framework.sheets[0], &sim->framework.sheets[1], &sim->framework.sheets[2] };
     for (size_t i = 0; i < sizeof software / sizeof *software; i++)
         if (software[i]->n_rows)
             out[n++] = software[i];

@@ -4,7 +4,7 @@
  *
  * Memory need not grow with the size: another size may divide evenly over the tiles, or keep no gradients because nothing is accumulated.
  * So the sizes just after the first that does not fit are tried too, and twice as large ones, and a size among them that fits is reported.
- * IPUs of a replica are tried in powers of two, and the recipe's own number, from one IPU up to those that the recipe uses.
+ * IPUs of a replica are tried in powers of two, and the recipe's own number, from one IPU up to those that the recipe uses, or 16 if the system has them.
  */
 #include "results/study/fit.h"
 #include "system-model/graph/graph.h"
@@ -20,6 +20,7 @@ struct fit_search {
     struct fit_answer *out;
     const struct fit_request *q;
     const struct recipe *recipe;
+    const char *pipeline;               /* the schedule of a model that is not pipelined yet */
     struct arena *a;
     size_t n_tried;
 };
@@ -46,13 +47,14 @@ static void keep_global_batch(struct size_sets *s, const struct recipe *r, uint6
         add_set(s, "parallel.gradient_accumulation", accumulation * from / to, a);
 }
 
-static void set_ipus(struct size_sets *s, const struct recipe *r, uint64_t width, struct arena *a)
+static void set_ipus(struct size_sets *s, const struct fit_search *by, uint64_t width, struct arena *a)
 {
+    const struct recipe *r = by->recipe;
     uint64_t replicas = max_u64(r->replicas * r->ipus_per_replica / width, 1);
     add_set(s, "parallel.replicas", replicas, a);
     s->texts[s->n++] = "parallel.layers_per_ipu=";
     if (r->mode == MODE_TRAIN && r->schedule == SCHEDULE_NONE && width > 1)
-        s->texts[s->n++] = "parallel.schedule=grouped";
+        s->texts[s->n++] = arena_printf(a, "parallel.schedule=%s", by->pipeline);
     keep_global_batch(s, r, r->replicas, replicas, a);
     uint64_t accumulation = ceil_div(max_u64(r->gradient_accumulation, 1) * r->replicas, replicas), multiple = 4 * width;
     if (r->mode == MODE_TRAIN)
@@ -69,7 +71,7 @@ static struct size_sets sets_of(const struct fit_search *s, const struct fit_axi
     if (axis->kind == FIT_MICRO_BATCH)
         keep_global_batch(&sets, s->recipe, axis->own, size, s->a);
     if (axis->kind == FIT_IPUS)
-        set_ipus(&sets, s->recipe, size, s->a);
+        set_ipus(&sets, s, size, s->a);
     return sets;
 }
 
@@ -333,7 +335,7 @@ static void describe_recipe(struct fit_answer *out, const struct simulation *sim
     const struct fit_axis axes[N_FIT_AXES] = {
         [FIT_MICRO_BATCH] = { .own = r->model.micro_batch, .step = 1, .most = MOST_SAMPLES },
         [FIT_SEQUENCE_LENGTH] = { .own = length, .step = length ? TOKENS_STEP : 0, .most = MOST_TOKENS },
-        [FIT_IPUS] = { .own = r->ipus_per_replica, .step = 1, .most = min_u64(out->n_ipus, MAX_STAGES) },
+        [FIT_IPUS] = { .own = r->ipus_per_replica, .step = 1, .most = most_ipus_tried(r, sim->machine) },
     };
     for (int k = 0; k < N_FIT_AXES; k++) {
         out->axes[k] = axes[k];
@@ -349,6 +351,7 @@ bool fit_find(struct fit_answer *out, const struct fit_request *q, struct arena 
     if (!simulate_with(&own, &r, &q->simulation, NULL, 0, err))
         return false;
     s.recipe = &own.recipe;
+    s.pipeline = framework_pipeline(&own.framework, a);
     describe_recipe(out, &own, a);
     search_sizes(&s, &out->axes[FIT_MICRO_BATCH]);
     search_sizes(&s, &out->axes[FIT_SEQUENCE_LENGTH]);

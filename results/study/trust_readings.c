@@ -10,21 +10,28 @@
 #include <jansson.h>
 
 static const double CALL_SHARE = 0.05;
-/* The input of a process in a call of MLPerf's BERT on 256 IPUs: no published run whose calls take CALL_SHARE has less. */
-#define LEAST_CALL_MB "7.6"
-static const char CALL_KEY[] = "hosts.steps_per_call", SHEET_KEY[] = "framework.steps_per_call", SESSION_KEY[] = "framework.session_calls",
-                  CORES_KEY[] = "hosts.cores";
+static const double PARAMETERS_WITHOUT_UNEXPLAINED = 4.2e6;     /* the largest model known not to pay unexplained calls: see the framework's sheet */
+static const char CALL_KEY[] = "hosts.steps_per_call", SHEET_KEY[] = "framework.steps_per_call", UNEXPLAINED_KEY[] = "framework.unexplained_parameters",
+                  FEED_KEY[] = "framework.host_data_bytes_per_s",
+                  CONVERSION_KEY[] = "framework.conversion_s_per_byte", CORES_KEY[] = "hosts.cores";
 
 /* The words about a key that nobody has stated, and about the reading that is tried in its place. */
-static const struct unset_key { const char *key, *known, *instead, *remedy; } unset_keys[] = {
-    { CALL_KEY, "", "all steps in one call", "set it as the program has it, in [hosts] or with --set hosts.steps_per_call=STEPS" },
-    { SESSION_KEY, ", as in programs with " LEAST_CALL_MB " MB of input in a call and more: an upper bound here, where no source tells", "an engine's launch alone",
-      "set it to 0, and framework.launch_s to what a call takes, if that was measured" },
+static const struct unset_key { const char *key, *takes, *instead, *remedy; } unset_keys[] = {
+    { CALL_KEY, "calls are", "all steps in one call", "set it as the program has it, in [hosts] or with --set hosts.steps_per_call=STEPS" },
+    { UNEXPLAINED_KEY, "a time without a known cause, which calls of models of 25 million parameters take and of 4 million do not, would be", "with it",
+      "set it to 1 or 0, once a call of the program was measured" },
+    { CONVERSION_KEY, "copying input that is not contiguous is", "without a copy", "set it to 0, if the program hands over contiguous tensors" },
+    { FEED_KEY, "the host may bound the step: to hand its input over is", "at another rate of loaders", "set it to the rate of the program's loader" },
 };
+
+enum { N_UNSET_KEYS = sizeof unset_keys / sizeof *unset_keys };
 
 static const struct unset_key *unset_key_of(const struct open_reading *x)
 {
-    return &unset_keys[text_is(x->key, SESSION_KEY)];
+    size_t i = 0;
+    while (i + 1 < N_UNSET_KEYS && !text_is(unset_keys[i].key, x->key))
+        i++;
+    return &unset_keys[i];
 }
 
 /* ---- listing -------------------------------------------------------------------------------- */
@@ -38,23 +45,49 @@ static bool is_stated(const struct recipe *r, const char *key)
     return recipe_entry(r, key);
 }
 
-/* True if a session's calls are larger than those whose time is known, or the recipe says how they are to be taken. */
-static bool is_call_known(const struct simulation *sim)
-{
-    const struct plan_request *q = &sim->plan.request;
-    return q->program.session_calls == 0 || is_stated(&sim->recipe, SESSION_KEY)
-        || plan_process_bytes(&sim->plan) * q->grad_accum * q->program.steps_per_call >= 1e6 * strtod(LEAST_CALL_MB, NULL);
-}
-
 /* The calls' share of the step, or 0 if it is small. */
 static double call_share(const struct simulation *sim)
 {
     const struct plan *p = &sim->plan;
-    if (!(p->request.program.steps_per_call > 0))
+    if (!p->request.training || !(p->request.program.steps_per_call > 0))
         return 0;
-    double share = (double)(p->call_cycles[CALL_SESSION] + p->call_cycles[CALL_FIRST_FETCH] + p->call_cycles[CALL_OUTPUTS])
-                 / (double)sim->timeline.step_cycles;
+    static const enum call_part once[] = { CALL_RUN, CALL_FRAMEWORK, CALL_UNEXPLAINED, CALL_FIRST_FETCH, CALL_OUTPUTS, CALL_WEIGHTS };
+    uint64_t cycles = 0;
+    for (size_t i = 0; i < sizeof once / sizeof *once; i++)
+        cycles += p->call_cycles[once[i]];
+    double share = (double)cycles / (double)sim->timeline.step_cycles;
     return share > CALL_SHARE ? share : 0;
+}
+
+/* The share of a step that unexplained calls would take, for a model of a size at which nobody knows whether there are any. */
+static double unexplained_share(const struct simulation *sim)
+{
+    const struct plan_request *q = &sim->plan.request;
+    double parameters = (double)plan_parameters(&sim->plan), steps = q->program.steps_per_call, call_s = steps > 0 ? (double)q->program.session_calls * q->fitted.unexplained_call_s / steps : 0;
+    double step_s = (double)sim->timeline.step_cycles / sim->machine->chip.clock_hz;
+    bool unknown = q->training && !q->host.synthetic_data && parameters > PARAMETERS_WITHOUT_UNEXPLAINED && parameters < q->program.unexplained_parameters;
+    return unknown && call_s > CALL_SHARE * step_s ? call_s / step_s : 0;
+}
+
+static double conversion_share(const struct simulation *sim)
+{
+    const struct plan_request *q = &sim->plan.request;
+    bool copies = !q->training && !plan_requests_overlap(q);
+    double copy_s = copies ? plan_process_bytes(&sim->plan) * q->grad_accum * q->program.conversion_s_per_byte : 0;
+    double step_s = (double)sim->timeline.step_cycles / sim->machine->chip.clock_hz;
+    return copy_s > CALL_SHARE * step_s ? copy_s / step_s : 0;
+}
+
+/* Loaders that work ahead have been seen to hand batches over at these rates (the framework's sheet: host_data_bytes_per_s). */
+static const struct { const char *text; double bytes_per_s; } slow_loader = { "1.4e9", 1.4e9 }, fast_loader = { "5e9", 5e9 };
+
+/* The share of the step that handing input over takes, or 0 if no rate that has been seen would bound the step. */
+static double feeding_share(const struct simulation *sim)
+{
+    const struct plan_request *q = &sim->plan.request;
+    double step_s = (double)sim->timeline.step_cycles / sim->machine->chip.clock_hz, bytes = plan_process_bytes(&sim->plan) * q->grad_accum;
+    bool ahead = q->program.host_data == HOST_DATA_AHEAD && !plan_requests_overlap(q);
+    return ahead && bytes / slow_loader.bytes_per_s >= step_s ? bytes / q->program.host_data_bytes_per_s / step_s : 0;
 }
 
 static const char *default_of_key(const char *key, const struct field *field, const struct simulation *sim, struct arena *a)
@@ -83,13 +116,19 @@ void open_readings_list(struct open_readings *out, const struct simulation *sim,
 {
     const struct recipe *r = &sim->recipe;
     double share = call_share(sim);
-    *out = (struct open_readings){ .items = ARENA_ARRAY(a, struct open_reading, r->n_readings + 2), .unset_taken_from = arena_strdup(a, sim->framework.name) };
+    *out = (struct open_readings){ .items = ARENA_ARRAY(a, struct open_reading, r->n_readings + N_UNSET_KEYS + 1), .unset_taken_from = arena_strdup(a, sim->framework.name) };
     for (size_t i = 0; i < r->n_readings; i++)
         list_reading(out, r->readings[i].key, r->readings[i].value, 0, sim, a);
     if (share > 0 && !is_stated(r, CALL_KEY) && !is_stated(r, SHEET_KEY))
         list_reading(out, CALL_KEY, "0", share, sim, a);
-    if (share > 0 && sim->plan.request.training && !is_call_known(sim))
-        list_reading(out, SESSION_KEY, "0", share, sim, a);
+    if (unexplained_share(sim) > 0 && !is_stated(r, UNEXPLAINED_KEY))
+        list_reading(out, UNEXPLAINED_KEY, "1", unexplained_share(sim), sim, a);
+    if (conversion_share(sim) > 0 && !is_stated(r, CONVERSION_KEY))
+        list_reading(out, CONVERSION_KEY, "0", conversion_share(sim), sim, a);
+    if (feeding_share(sim) > 0 && !is_stated(r, FEED_KEY)) {
+        list_reading(out, FEED_KEY, slow_loader.text, feeding_share(sim), sim, a);
+        list_reading(out, FEED_KEY, fast_loader.text, feeding_share(sim), sim, a);
+    }
 }
 
 /* ---- trying ----------------------------------------------------------------------------------- */
@@ -106,7 +145,7 @@ static void try_reading(struct open_reading *x, const struct track_record *by, c
         return;
     }
     const struct properties at = properties_of(&sim, a);
-    x->throughput_ratio = r.throughput_samples_per_s / base->throughput_samples_per_s;
+    x->throughput_ratio = r.global_batch / r.step_time_s / (base->global_batch / base->step_time_s);
     x->fits = r.fits;
     if (by)
         x->expected = spread_expect(&by->spread, &by->references, track_record_distances(by, &at, a), at.number[BY_SHARES + CLASS_HOST]);
@@ -168,8 +207,8 @@ void open_readings_document(struct document *d, const struct open_readings *o)
         const char *ratio = ratio_text(x, d->arena);
         if (x->unset_share > 0) {
             const struct unset_key *k = unset_key_of(x);
-            document_line(d, "  open: %s is not set: the %s of %s is taken, and calls are %.0f %% of the step%s; %s:%s; %s", x->key, x->taken,
-                          o->unset_taken_from, 100 * x->unset_share, k->known, k->instead, ratio, k->remedy);
+            document_line(d, "  open: %s is not set: the %s of %s is taken, and %s %.0f %% of the step; %s (%s):%s; %s", x->key, x->taken,
+                          o->unset_taken_from, k->takes, 100 * x->unset_share, k->instead, x->alternative, ratio, k->remedy);
             continue;
         }
         if (!i || !text_is(x->key, x[-1].key)) {
@@ -204,8 +243,8 @@ json_t *open_readings_unset_json(const struct open_readings *o)
         const struct open_reading *x = &o->items[i];
         const struct unset_key *k = unset_key_of(x);
         if (x->unset_share > 0)
-            json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:f, s:s+++++}", "key", x->key, "taken", x->taken, "from", o->unset_taken_from, "share_of_step",
-                x->unset_share, "remedy", x->key, " is not set", k->known, ": ", k->remedy, ""));
+            json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:f, s:s++}", "key", x->key, "taken", x->taken, "from", o->unset_taken_from, "share_of_step",
+                x->unset_share, "remedy", x->key, " is not set: ", k->remedy));
     }
     return all;
 }

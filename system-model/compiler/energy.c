@@ -8,8 +8,9 @@
  * sync or has no part in an operation. One assumption stands behind the other prices (machine.c): a running chip draws its TDP when all its AMPs
  * multiply at their peak, whatever the type, and when all its tiles load and store at their peak. A byte that a tile receives was read on one
  * tile and is written on another; the wires between them have no source and cost nothing. What a chip draws while nothing runs is its idle power
- * times the time, counted where time is. Nothing is fitted. Products with padding take cycles of the AMP like others. Not modelled: temperature,
- * voltage, copies and sums inside a product.
+ * times the time, counted where time is. Nothing is fitted. Products with padding take cycles of the AMP like others. At another clock than the sheet's
+ * (power_clock_hz) a cycle costs the square of the voltage, which grows with the clock to voltage_exponent, and leakage grows with the voltage. Not modelled:
+ * temperature, copies and sums inside a product.
  */
 #include "system-model/compiler/op_plan.h"
 #include "system-model/graph/graph.h"
@@ -28,13 +29,16 @@ double energy_total(const struct energy *e)
     return sum;
 }
 
-/* Each watt more for running leaves a watt less for work at the peak, as both share the TDP; the price of that work may be off besides. */
+/* Each watt more for running leaves a watt less for work at the peak, as both share the TDP; the price of that work may be off besides, and at
+ * another clock than the sheet's that of all that switches. */
 double energy_error_j(const struct energy *e, const struct chip *c)
 {
     double work_w = c->tdp_w - c->idle_power_w - c->running_power_w;
     double running_s = c->running_power_w > 0 ? e->j[ENERGY_RUNNING] / c->running_power_w : 0;
     double work_s = work_w > 0 ? (e->j[ENERGY_MAC] + e->j[ENERGY_VECTOR] + e->j[ENERGY_EXCHANGE]) / work_w : 0;
-    return hypot((running_s - work_s) * c->running_power_error_w, work_s * c->work_power_error_w);
+    double away = c->power_clock_hz > 0 ? fabs(log(c->clock_hz / c->power_clock_hz)) : 0, switched_j = energy_total(e) - e->j[ENERGY_LINKS];
+    double voltage_j = switched_j * sinh(2 * c->voltage_exponent_error * away);
+    return hypot(hypot((running_s - work_s) * c->running_power_error_w, work_s * c->work_power_error_w), voltage_j);
 }
 
 static double tensors_bytes(const struct graph *g, const uint32_t *ids, uint32_t n)

@@ -111,6 +111,14 @@ static uint32_t append_tensor(struct graph *g, struct tensor t)
     return (uint32_t)g->n_tensors++;
 }
 
+uint64_t graph_input_numbers(const struct graph *g)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        n += g->tensors[i].role == ROLE_INPUT && g->tensors[i].type == TYPE_INT32 ? tensor_elements(&g->tensors[i]) : 0;
+    return n;
+}
+
 uint32_t graph_tensor(struct graph *g, const char *name, enum tensor_role role, enum data_type type,
                       uint32_t n_dims, const uint64_t *dims)
 {

@@ -173,6 +173,7 @@ void graph_start(struct graph *g, const char *name, uint64_t micro_batch, struct
 uint32_t graph_layer(struct graph *g, struct layer layer);      /* opens a layer; later ops belong to it */
 uint32_t graph_tensor(struct graph *g, const char *name, enum tensor_role role, enum data_type type,
                       uint32_t n_dims, const uint64_t *dims);
+uint64_t graph_input_numbers(const struct graph *g);    /* whole numbers of a micro-batch's input, such as tokens and labels */
 /* Appends a forward operation to the open layer and infers its output's shape. Returns the output tensor; of slices
  * in pieces the first, the others have the next ids. A shape that does not fit is the builder's bug: assert. */
 uint32_t graph_op(struct graph *g, enum op_kind kind, const uint32_t *inputs, uint32_t n_inputs,

@@ -12,8 +12,8 @@
  * is what GC2's streams reach.
  *
  * Constants of the software around the chips (specs/fitted-system.csv):
- *   call_s               between two calls of a session the host fetches results, checks the run and starts the program again while the chips
- *                        wait. No source gives its length; the default is 0.
+ *   unexplained_call_s   what a training call of a large model takes besides all that sources name (plan/call.c). No source gives a
+ *                        cause; the default is 0.
  *   output_reduction_s   the processes of a run average one number (Horovod, which looks for such work once a cycle); default: one cycle.
  *   streaming_s_per_byte a byte to or from a board's streaming memory passes its gateway, which all IPUs of the board share. No source gives its
  *                        rate (a write to the host was once seen at 5.5 GB/s); the default is 0.
@@ -118,9 +118,9 @@ void fitted_constants_set(struct chip *chip, const double *values)
 const struct system_constant system_constants[N_SYSTEM_CONSTANTS] = {
 #define C(member, unit, low, high, unfitted, start, source, help) \
     { { #member, unit, FIELD_F64, offsetof(struct fitted_system, times.member), low, high, NULL, false, help }, unfitted, start, source }
-    C(call_s, "s", 0, 1, 0, 0.03, "no source",
-      "the chips wait for the host between two calls of a session"),
-    C(output_reduction_s, "s", 0, 1, 0.005, 0.01, "assumed: one cycle of Horovod, 5 ms by default before release 0.21 (HOROVOD_CYCLE_TIME)",
+    C(unexplained_call_s, "s", 0, 1, 0, 0.03, "no source",
+      "a time of a large model's training call that no source explains"),
+    C(output_reduction_s, "s", 0, 0.01, 0.005, 0.007, "assumed: one cycle of Horovod, 5 ms by default before release 0.21 (HOROVOD_CYCLE_TIME)",
       "one number averaged over a run's processes"),
     C(streaming_s_per_byte, "s/B", 0, 1e-9, 0, 1e-11, "no source", "a byte of a board passes the gateway to or from streaming memory"),
     C(loader_s_per_byte, "s/B", 0, 1e-6, 0, 1e-8, "no source", "a loader that has just been started makes the first step's batch"),

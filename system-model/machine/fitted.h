@@ -31,7 +31,7 @@ void fitted_constants_set(struct chip *chip, const double *values);
 
 /* The constants that a plan reads. */
 struct system_times {
-    double call_s;              /* the chips wait this long from the end of a session's call until the host has started the next */
+    double unexplained_call_s;  /* a training call of a large model takes this long besides all that sources name */
     double output_reduction_s;  /* one number is averaged over the processes of a run */
     double streaming_s_per_byte;        /* one byte of a board to or from its streaming memory, besides the memory's own rate */
     double loader_s_per_byte;   /* a loader that has just been started makes the batch of its process's first step */

@@ -36,17 +36,33 @@ const struct field framework_fields[] = {
     FLAG(remote_together, "streamed state of equal tensors of several IPUs moves at the same time"),
     COUNT(remote_alone_ipus, "IPUs", 0, 64, "first IPUs whose streamed state moves by itself all the same"),
     NUMBER(steps_per_call, "steps", 0, 1e9, "weight updates in one call, unless hosts.steps_per_call says otherwise; 0: the run is one call"),
-    COUNT(session_calls, "calls", 0, 100, "calls of a published training program's session, one after the other, in each call; 1 where a published rate is that of the first alone; 0: a bare engine"),
+    COUNT(session_calls, "calls", 0, 100, "calls of the framework's session, one after the other, in each call; 1 where a published rate is that of the first alone; 0: a bare engine"),
     FLAG(calls_overlap, "inference: a call is made before the one before it has returned, so that only its latency counts"),
-    NUMBER(launch_s, "s", 0, 10, "an engine is started and says that it is done: for inference whose calls do not overlap, and in training where session_calls is 0"),
+    NUMBER(launch_s, "s", 0, 10, "an engine is started and says that it is done, in each call; not for inference whose calls overlap"),
+    NUMBER(dispatch_s, "s", 0, 10, "the framework's own part of a session's call: arguments are bound and checked, outputs made"),
+    NUMBER(unexplained_parameters, "1", 0, 1e15, "a training call of a model with this many parameters and more takes unexplained_call_s besides all that sources name; 0: none does"),
+    NUMBER(stream_copy_s, "s", 0, 1, "a stream copy that waits for the host, besides its bytes: the first input and the results of a call; with a prefetch_depth of 1 all of them"),
+    NUMBER(stream_buffer_bytes, "B", 0, 1e15, "the largest tensor that a stream carries for a micro-batch, in or out; 0: no limit"),
+    NUMBER(callback_bytes_per_s, "B/s", 1e3, 1e15, "rate at which one thread of a process copies input to the streams of all its replicas"),
+    NUMBER(result_bytes_per_s, "B/s", 1e3, 1e15, "rate at which returned results are copied into fresh memory"),
+    NUMBER(conversion_s_per_byte, "s/B", 0, 1, "inference: input that the call copies to another layout or type, such as images that are not contiguous; 0: none"),
+    NUMBER(weight_reads, "reads", 0, 1000, "times that a call reads all weights back, as a program does that touches a parameter"),
     CHOICE(host_data, host_datas, "input is prepared ahead by other threads, or in the call"),
     NUMBER(host_data_bytes_per_s, "B/s", 1e3, 1e15, "rate at which one process prepares input"),
     NUMBER(uploads_per_call, "uploads", 0, 1000, "uploads of optimizer values before each call; less than 1 where the learning rate changes less often"),
     NUMBER(upload_s, "s", 0, 10, "time of one such upload"),
+    NUMBER(number_s, "s", 0, 1, "one core prepares a whole number of a row, such as a token, besides hosts.sample_s"),
+    FLAG(returns_results, "inference: what the model computes comes back; no: a few numbers, such as the loss of an evaluation"),
     COUNT(fetch_threads, "threads", 0, 10000, "threads of a process; each serves one replica's fetch of a micro-batch at a time; 0: one per replica"),
     COUNT(prefetch_depth, "micro-batches", 1, 10000, "micro-batches that the host keeps ready for each replica, the next one at least; from 2 on, no replica waits for another's fetch"),
     FLAG(outputs_each_micro_batch, "in training, results of every micro-batch go to the host, in a host exchange of their own, as in inference they always do"),
     COUNT(output_reductions, "reductions", 0, 1000, "values averaged over the host processes in each call; 0 where that is not timed"),
+    COUNT(evaluation_loads, "loads", 0, 100, "engines loaded onto the IPUs for each evaluation inside training; 0: one program trains and evaluates"),
+    NUMBER(engine_load_s, "s", 0, 1e4, "loading an engine, besides its IPUs"),
+    NUMBER(engine_load_s_per_ipu, "s", 0, 1e4, "loading an engine, for each IPU"),
+    NUMBER(first_compile_s, "s", 0, 1e5, "compiling the program of the first evaluation inside training; 0 where it is compiled before"),
+    NUMBER(evaluation_fixed_s, "s", 0, 1e4, "start, metric and end of an evaluation loop"),
+    NUMBER(checkpoint_s_per_parameter, "s", 0, 1, "a checkpoint of training.save_every, for each parameter: weights and moments read back and written"),
 };
 const size_t n_framework_fields = sizeof framework_fields / sizeof *framework_fields;
 enum { N_FRAMEWORK_FIELDS = sizeof framework_fields / sizeof *framework_fields };
@@ -144,8 +160,8 @@ static bool framework_read_sheet(struct framework_reader *r, const char *name, i
         const struct sheet_row *row = &s.rows[i];
         if (!text_is(row->key, "engine"))
             continue;
-        if (depth > 0)
-            return fail(err, "%s:%u: engine: the sheet is an engine itself; name %.60s in the sheet that started here", s.path, row->line, row->value);
+        if (depth > 1)
+            return fail(err, "%s:%u: engine: the sheet is the engine of an engine already; name %.60s in the sheet that started here", s.path, row->line, row->value);
         if (!framework_read_sheet(r, row->value, depth + 1, err))
             return false;
     }
@@ -168,6 +184,12 @@ bool framework_load(struct framework *out, const char *name, const char *sdk, co
         if (!r.seen[i])
             return fail(err, "%s/%s.csv: %s is missing: %s", r.dir, out->name, framework_fields[i].name, framework_fields[i].help);
     return true;
+}
+
+const char *framework_pipeline(const struct framework *f, struct arena *a)
+{
+    const char *list = f->schedules;
+    return framework_can(f, "grouped") ? "grouped" : text_item(&list, ',', a);
 }
 
 bool framework_can(const struct framework *f, const char *schedule)

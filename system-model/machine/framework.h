@@ -31,21 +31,37 @@ struct program {
     uint64_t session_calls;             /* session calls in each call, one after the other; 0: a bare engine, which launch_s starts */
     bool calls_overlap;                 /* a call for inference is made while the previous one is still running */
     double launch_s;                    /* an engine is started and says that it is done */
+    double dispatch_s;                  /* the framework's own part of a session's call */
+    double unexplained_parameters;      /* a training call of a model of this size and more takes unexplained_call_s besides; 0: none does */
+    double stream_copy_s;               /* a stream copy that waits for the host, besides its bytes */
+    double stream_buffer_bytes;         /* a tensor that a stream carries for one micro-batch is no larger; 0: no limit */
+    double callback_bytes_per_s;        /* one thread of a process copies between its buffers and the streams of all its replicas */
+    double result_bytes_per_s;          /* results arrive in fresh memory */
+    double conversion_s_per_byte;       /* inference: input is copied to another layout or type in the call */
+    double weight_reads;                /* times that a call reads all weights back */
     int host_data;                      /* prepared ahead by other threads, or in the call */
     double host_data_bytes_per_s;       /* one process prepares input at this rate */
     double uploads_per_call;            /* uploads of optimizer values before each call */
     double upload_s;                    /* time of one upload */
+    double number_s;                    /* one core prepares a whole number of a row, besides hosts.sample_s */
+    bool returns_results;               /* inference returns what the model computes; else a few numbers, such as a loss */
     uint64_t fetch_threads;             /* threads of a process that serve the fetches of its replicas; 0 means one per replica */
     uint64_t prefetch_depth;            /* micro-batches that the host keeps ready for a replica */
     bool outputs_each_micro_batch;      /* in training the results of every micro-batch go to the host, in a host exchange of their own */
     uint64_t output_reductions;         /* values averaged over the host processes in each call */
+    /* The trainer's loop. */
+    uint64_t evaluation_loads;          /* engines loaded for an evaluation inside training: another program takes the IPUs, and gives them back */
+    double engine_load_s, engine_load_s_per_ipu;
+    double first_compile_s;             /* the program of the first evaluation inside training is compiled in the timed region */
+    double evaluation_fixed_s;          /* start, metric and end of an evaluation loop */
+    double checkpoint_s_per_parameter;  /* weights and moments are read back and written, while training waits */
 };
 
 struct framework {
     struct program program;
     const char *name;                   /* the sheet's name: popart-2.1.0 */
     const char *schedules;              /* comma list: the pipeline schedules that it can run */
-    struct sheet sheets[2];             /* its own and its engine's */
+    struct sheet sheets[3];             /* its own, its engine's, and that one's */
     size_t n_sheets;
 };
 
@@ -57,6 +73,7 @@ extern const size_t n_framework_fields;
 bool framework_load(struct framework *out, const char *name, const char *sdk, const char *specs_dir, const struct sheet_overrides *changes,
                     struct arena *a, struct err *err);
 bool framework_can(const struct framework *f, const char *schedule);       /* it runs this pipeline schedule */
+const char *framework_pipeline(const struct framework *f, struct arena *a);     /* the schedule for a model that is not pipelined yet: grouped, or else the first it can run */
 
 /* Weight updates of a run that needs n_steps, rounded up to whole calls. With steps_per_call 0 the run is one call. */
 double steps_in_whole_calls(double n_steps, double steps_per_call);

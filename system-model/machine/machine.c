@@ -77,6 +77,9 @@ static const struct sheet_field sheet_fields[] = {
     CR(running_power_w, "W", 0, 1e5, CHIP, 0, "power above idling of a chip whose tiles run, whatever they do"),
     CR(running_power_error_w, "W", 0, 1e5, CHIP, 0, "how far running_power_w may be off, either way"),
     CR(work_power_error_w, "W", 0, 1e5, CHIP, 0, "how far the power of work at its peak may be off besides, either way"),
+    CR(power_clock_hz, "Hz", 1e6, 1e11, CHIP, 0, "clock at which tdp_w, idle_power_w and running_power_w hold; default: the tile clock"),
+    CR(voltage_exponent, "1", 0, 1, CHIP, 0, "voltage grows with the clock to this power: 0 if the supply is fixed, 1 if it follows the clock; default: 0"),
+    CR(voltage_exponent_error, "1", 0, 1, CHIP, 0, "how far voltage_exponent may be off, either way"),
     CR(link_byte_j, "J/B", 1e-15, 1e-6, CHIP, 0, "energy of a byte over an IPU-Link, both ends"),
     N(ipus_per_board, "IPUs", 1, 1024, BOARD, BOARD, "chips of a board"),
     N(rung_links, "links", 0, 1000, BOARD, BOARD, "links to the rung partner"),
@@ -361,15 +364,31 @@ double chip_peak_flop_per_s(const struct chip *c, uint64_t mac_per_cycle)
     return 2.0 * (double)mac_per_cycle * (double)c->n_tiles * c->clock_hz;
 }
 
+static double power_clock_hz(const struct chip *c)
+{
+    return c->power_clock_hz > 0 ? c->power_clock_hz : c->clock_hz;
+}
+
+double chip_voltage(const struct chip *c)
+{
+    return pow(c->clock_hz / power_clock_hz(c), c->voltage_exponent);
+}
+
+/* The joules of a tile's cycle, of a power that switching draws at the sheet's clock and voltage. */
+static double switched_j(const struct chip *c, double power_w)
+{
+    return power_w / ((double)c->n_tiles * power_clock_hz(c)) * pow(chip_voltage(c), 2);
+}
+
 double chip_cycle_j(const struct chip *c)
 {
     bool known = c->tdp_w > 0 && c->idle_power_w > 0;
-    return known ? (c->tdp_w - c->idle_power_w - c->running_power_w) / ((double)c->n_tiles * c->clock_hz) : 0;
+    return known ? switched_j(c, c->tdp_w - c->idle_power_w - c->running_power_w) : 0;
 }
 
 double chip_running_cycle_j(const struct chip *c)
 {
-    return c->idle_power_w > 0 ? c->running_power_w / ((double)c->n_tiles * c->clock_hz) : 0;
+    return c->idle_power_w > 0 ? switched_j(c, c->running_power_w) : 0;
 }
 
 double chip_memory_byte_j(const struct chip *c)

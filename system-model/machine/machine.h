@@ -106,6 +106,9 @@ struct chip {
     double running_power_error_w;           /* how far that may be off, either way */
     double work_power_error_w;              /* how far the power of all else that runs may be off at its peak, tdp_w less the two above */
     double link_byte_j;                     /* one byte over an IPU-Link; 0 if not counted */
+    double power_clock_hz;                  /* the clock at which the watts above hold; 0: any */
+    double voltage_exponent;                /* the supply's voltage grows with the clock to this power: 0 if it is fixed */
+    double voltage_exponent_error;          /* how far that may be off, either way */
 };
 
 /* ---- the system: how many, how linked --------------------------------------------- */
@@ -194,6 +197,8 @@ static inline uint64_t superstep_cycles(const struct chip *c) { return c->on_chi
 
 /* Peak of one chip for a number of multiply-accumulates per tile and cycle, each 2 flop. */
 double chip_peak_flop_per_s(const struct chip *c, uint64_t mac_per_cycle);
+/* The chip's voltage over that at which its watts hold. A switch costs its square; leakage is taken to grow with it. */
+double chip_voltage(const struct chip *c);
 /* Joules of the work of one tile's cycle at its peak, by which all tiles together draw tdp_w; 0 where tdp_w or idle_power_w is not known. */
 double chip_cycle_j(const struct chip *c);
 /* Joules above idling of one tile's cycle in which it runs, besides that work. */

@@ -98,7 +98,7 @@ void machine_power(struct power *out, const struct machine *m, uint64_t n_ipus)
     *out = (struct power){ .of = of_boards ? "boards" : "chips", .cap_w = boards * m->board_power_cap_w };
     if (chip_cycle_j(&m->chip) > 0) {
         out->has_law = true;
-        out->idle_w = (double)n_ipus * m->chip.idle_power_w;
+        out->idle_w = (double)n_ipus * m->chip.idle_power_w * chip_voltage(&m->chip);
         out->boards_rest_w = boards * m->board_rest_power_w;
         out->of = out->boards_rest_w > 0 ? "chips and boards" : "chips";
         out->row = machine_row(m, "idle_power_w", &out->sheet);

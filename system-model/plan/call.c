@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * call.c - the host's own time: one call of the session, shared by the steps that it makes.
+ * call.c - the host's own time around the work of the chips: what one call does, shared by the steps that it makes.
  *
- *     call = session calls x call_s + input prepared in the call + first micro-batch + averages over processes + uploads x upload_s
+ *     call = engine run + framework + input prepared in the call + first fetch + results + weights read back + uploads + what no source explains
  *     step = 2 x host latency + call / steps a call
- * A process prepares the input of its replicas alone; the first micro-batch of a call is fetched on demand, as starting an
- * engine drops what was prefetched (graphcore/popart devicex.cpp:797-824 at sdk 2.5.1). What the call itself has prepared is there then,
- * and the transfer takes only the port's time, which the loop hides during the work. Input that the call prepares is made by one core. Inference is
- * fed by requests: where they overlap, its calls cost the latency alone; where a call returns its results before the next one, it costs
- * the engine's launch and the preparation of its input. Published training programs take call_s instead of
- * the launch; a program without calls of a session takes the launch.
+ *
+ *     engine run     launch_s: the program is selected and started, and says that it is done
+ *     framework      dispatch_s for each call of the session: arguments are bound and checked, outputs made (graphcore/poptorch
+ *                    python/_poplar_executor.py:1223-1266 and popart_compiler/source/Compiler.cpp:1149-1190 at c2a8b177)
+ *     first fetch    the first micro-batch is fetched on demand, as starting an engine drops what was prefetched (graphcore/popart
+ *                    devicex.cpp:977-1012 at d2f20d78): a stream copy that waits for the host, and a copy of the bytes of all replicas of the
+ *                    process, whose callbacks run in one thread. I/O tiles hide the port's time of all but this micro-batch.
+ *     results        a stream copy that waits, and the copies into fresh memory of what is returned; averages over the host's processes
+ *     weights        a run that reads them, the link, and three copies on the host (graphcore/poptorch python/_poplar_executor.py:543-553)
+ *     unexplained    training calls of models of unexplained_parameters and more; fitted, as no source names a cause
+ * Streams that are not buffered wait in the loop, at every micro-batch (plan_fetch()). Data made on the chip need no stream, and no upload
+ * (graphcore/popart irlowering.cpp:3169-3240 and devicex.cpp:857, 946, 1626 at d2f20d78). Requests for inference that overlap hide all of a
+ * call but its latency.
  *
  * A source that takes the mean of a run's first steps (timed_steps) counts what its loader needs for the first batch:
  *     loader = bytes of a step of one process x loader_s_per_byte / timed_steps
@@ -17,37 +24,89 @@
 #include "system-model/plan/plan.h"
 #include "system-model/graph/graph.h"
 
+enum { WEIGHT_COPIES = 3 };
+
 const char *const call_part_names[N_CALL_PARTS] = {
-    [CALL_LATENCY] = "latency", [CALL_SESSION] = "session", [CALL_DATA] = "data", [CALL_FIRST_FETCH] = "first-fetch",
-    [CALL_LOADER] = "loader", [CALL_OUTPUTS] = "outputs", [CALL_UPLOAD] = "upload",
+    [CALL_LATENCY] = "latency", [CALL_RUN] = "engine-run", [CALL_FRAMEWORK] = "framework", [CALL_UNEXPLAINED] = "unexplained", [CALL_DATA] = "data",
+    [CALL_FIRST_FETCH] = "first-fetch", [CALL_LOADER] = "loader", [CALL_OUTPUTS] = "outputs", [CALL_WEIGHTS] = "weights-read", [CALL_UPLOAD] = "upload",
 };
 
-double plan_process_bytes(const struct plan *p)
+/* Bytes of one micro-batch in one direction, for all replicas of the process that has most. */
+static double process_bytes(const struct plan *p, uint64_t stage_bytes(const struct plan *, uint32_t))
 {
     double bytes = 0;
     for (uint32_t s = 0; s < p->n_stages; s++)
-        bytes += (double)plan_port_bytes(p, s);
+        bytes += (double)stage_bytes(p, s);
     return bytes * (double)plan_process_replicas(&p->request);
+}
+
+double plan_process_bytes(const struct plan *p)
+{
+    return process_bytes(p, plan_port_bytes);
+}
+
+static bool is_unexplained(const struct plan_request *o, uint64_t parameters)
+{
+    double least = o->program.unexplained_parameters;
+    return (o->training || o->evaluation) && !o->host.synthetic_data && least > 0 && (double)parameters >= least;
+}
+
+/* Input that the call prepares is made by one core. Requests for inference are copied where the framework wants another layout or type; loaders of
+ * training stack samples, which are contiguous then. */
+static double data_s(const struct plan *p, double step_bytes)
+{
+    const struct plan_request *o = &p->request;
+    const struct program *f = &o->program;
+    bool in_call = f->host_data == HOST_DATA_IN_CALL, is_request = !o->training && !o->evaluation;
+    return (in_call ? step_bytes / f->host_data_bytes_per_s + plan_preparing_s(p) : 0) + (is_request ? step_bytes * f->conversion_s_per_byte : 0);
+}
+
+static double first_fetch_s(const struct plan *p, double micro_batch_bytes)
+{
+    const struct program *f = &p->request.program;
+    double port_s = (double)p->overlapped_input_cycles / p->topology->machine->chip.clock_hz;
+    double waits_s = plan_is_buffered(&p->request) ? f->stream_copy_s + port_s : 0;
+    return micro_batch_bytes > 0 ? waits_s + micro_batch_bytes / f->callback_bytes_per_s : 0;
+}
+
+static double outputs_s(const struct plan *p)
+{
+    const struct plan_request *o = &p->request;
+    const struct program *f = &o->program;
+    bool in_loop = !plan_is_buffered(o) && plan_returns_each_micro_batch(o);
+    double averages = min_u64(o->host.n_instances, o->n_replicas) > 1 ? (double)f->output_reductions : 0;
+    double returned_bytes = process_bytes(p, plan_result_bytes) * o->grad_accum;
+    return averages * o->fitted.output_reduction_s + (o->host.synthetic_data || in_loop ? 0 : f->stream_copy_s) + returned_bytes / f->result_bytes_per_s;
+}
+
+static double weights_read_s(const struct plan *p)
+{
+    const struct program *f = &p->request.program;
+    const struct machine *m = p->topology->machine;
+    double bytes = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        bytes += (double)p->stages[s].weight_bytes;
+    return f->weight_reads * (f->launch_s + bytes / m->chip.host_link_bytes_per_s + WEIGHT_COPIES * bytes / f->callback_bytes_per_s);
 }
 
 void plan_call(struct plan *p)
 {
     const struct plan_request *o = &p->request;
     const struct program *f = &o->program;
-    double steps = o->training ? f->steps_per_call : 1, s[N_CALL_PARTS] = {0};
+    double steps = o->training ? f->steps_per_call : 1, bytes = plan_process_bytes(p), s[N_CALL_PARTS] = {0};
     s[CALL_LATENCY] = 2 * p->topology->machine->host_latency_s;
-    bool training = o->training || o->evaluation;
-    if ((training || !f->calls_overlap) && steps > 0) {
-        double fetch_s = plan_process_bytes(p) / f->host_data_bytes_per_s, port_s = (double)p->overlapped_input_cycles / p->topology->machine->chip.clock_hz;
-        bool in_call = f->host_data == HOST_DATA_IN_CALL;
-        s[CALL_SESSION] = (training && f->session_calls ? (double)f->session_calls * o->fitted.call_s : f->launch_s) / steps;
-        s[CALL_DATA] = in_call ? fetch_s * o->grad_accum + plan_preparing_s(p) : 0;
-        s[CALL_FIRST_FETCH] = (in_call ? port_s : fetch_s) / steps;
-        s[CALL_OUTPUTS] = min_u64(o->host.n_instances, o->n_replicas) > 1 ? (double)f->output_reductions * o->fitted.output_reduction_s / steps : 0;
+    if (steps > 0 && !plan_requests_overlap(o)) {
+        s[CALL_RUN] = f->launch_s / steps;
+        s[CALL_FRAMEWORK] = (double)f->session_calls * f->dispatch_s / steps;
+        s[CALL_UNEXPLAINED] = is_unexplained(o, plan_parameters(p)) ? (double)f->session_calls * o->fitted.unexplained_call_s / steps : 0;
+        s[CALL_DATA] = data_s(p, bytes * o->grad_accum);
+        s[CALL_FIRST_FETCH] = first_fetch_s(p, bytes) / steps;
+        s[CALL_OUTPUTS] = outputs_s(p) / steps;
+        s[CALL_WEIGHTS] = o->training ? weights_read_s(p) / steps : 0;
     }
     if (o->training && o->detail.timed_steps)
-        s[CALL_LOADER] = plan_process_bytes(p) * o->grad_accum * o->fitted.loader_s_per_byte / (double)o->detail.timed_steps;
-    if (o->training && steps > 0)
+        s[CALL_LOADER] = bytes * o->grad_accum * o->fitted.loader_s_per_byte / (double)o->detail.timed_steps;
+    if (o->training && !o->host.synthetic_data && steps > 0)
         s[CALL_UPLOAD] = f->uploads_per_call * f->upload_s / steps;
     for (int i = 0; i < N_CALL_PARTS; i++)
         p->call_cycles[i] = cycles_of(p->topology, s[i]);

@@ -184,17 +184,18 @@ static uint32_t stash_depth(const struct plan *p, uint32_t stage)
 
 /* A host exchange is a sync of the whole replica with its process. There is one for the input, and one for the results if each micro-batch has
  * any for the host, as in inference. I/O tiles take bytes off the way and not the sync; results leave them in the exchange that brings input. That they
- * save no sync is assumed: ResNet-50 on C600 takes 10 us a batch more with real data than with data made on the chip (docs/unexplained.md). A process
- * with one buffer for each stream has to empty or fill it before the replica's next sync, so that replicas are served in turn; with more buffers
- * it is ahead of them and grants the sync at once. */
+ * save no sync is assumed: ResNet-50 on C600 takes 10 us a batch more with real data than with data made on the chip (docs/unexplained.md). A replica
+ * whose streams are not buffered waits for a copy in each exchange, and for the syncs of the others that its process serves in turn; bytes are
+ * there by then, as a stream is filled again once it has been read (docs.graphcore.ai poplar-api, StreamCallback), and bound the step alone
+ * (plan_feeding_s()). With more buffers a process is ahead of its replicas and grants the sync at once. */
 static void plan_fetch(struct plan *p, double step_bytes)
 {
     const struct plan_request *o = &p->request;
-    uint64_t replicas = plan_process_replicas(&p->request), threads = o->program.fetch_threads;
-    uint64_t turns = threads && o->program.prefetch_depth < 2 ? ceil_div(replicas, threads) : 1;
-    bool has_results = o->program.outputs_each_micro_batch || (!o->training && !o->evaluation);
-    uint64_t exchanges = has_results && !o->io_tiles ? 2 : 1;
-    p->fetch_cycles = step_bytes > 0 ? cycles_of(p->topology, (double)(turns * exchanges) * p->topology->machine->host_latency_s) : 0;
+    double sync_s = p->topology->machine->host_latency_s, replicas = (double)plan_process_replicas(o), threads = (double)o->program.fetch_threads;
+    double turns = threads > 0 && o->program.prefetch_depth < 2 ? ceil(replicas / threads) : 1;
+    double exchanges = plan_returns_each_micro_batch(o) && !o->io_tiles ? 2 : 1;
+    double wait_s = plan_is_buffered(o) ? turns * sync_s : o->program.stream_copy_s + (turns - 1) * sync_s;
+    p->fetch_cycles = step_bytes > 0 ? cycles_of(p->topology, exchanges * wait_s) : 0;
 }
 
 /* Input that has arrived on I/O tiles is passed on to the tiles that compute, and results are passed back, by an exchange on which all tiles wait
@@ -253,8 +254,7 @@ static void plan_input(struct plan *p, struct arena *a)
     double decode = p->request.host.decode_bytes_per_s * p->request.host.n_hosts;
     if (decode > 0)
         floor_s = fmax(floor_s, step_bytes * p->request.n_replicas / decode);
-    if (p->request.program.host_data != HOST_DATA_IN_CALL)
-        floor_s = fmax(floor_s, plan_preparing_s(p) / plan_preparing_cores(&p->request));
+    floor_s = fmax(floor_s, plan_feeding_s(p));
     p->host_floor_cycles = cycles_of(p->topology, floor_s);
     plan_fetch(p, step_bytes);
 }

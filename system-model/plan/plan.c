@@ -91,6 +91,40 @@ static const char *longest_class(const struct plan *p, double computing, double 
     return classes[most].what;
 }
 
+/* The largest tensor that a stream carries for a micro-batch: an input, or in inference a result, which no operation reads. */
+static const struct tensor *largest_streamed(const struct plan *p, struct arena *a)
+{
+    const struct graph *g = p->graph;
+    const struct plan_request *o = &p->request;
+    bool returns = !o->training && !o->evaluation && o->program.returns_results;
+    bool *is_read = ARENA_ARRAY(a, bool, g->n_tensors), *is_made = ARENA_ARRAY(a, bool, g->n_tensors);
+    const struct tensor *most = NULL;
+    for (size_t i = 0; i < g->n_forward_ops; i++) {
+        for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
+            is_read[g->ops[i].inputs[k]] = true;
+        for (uint32_t k = 0; k < g->ops[i].n_outputs; k++)
+            is_made[g->ops[i].outputs[k]] = true;
+    }
+    for (uint32_t t = 0; t < g->n_tensors; t++) {
+        bool streamed = g->tensors[t].role == ROLE_INPUT || (returns && is_made[t] && !is_read[t]);
+        if (streamed && (!most || tensor_bytes(&g->tensors[t]) > tensor_bytes(most)))
+            most = &g->tensors[t];
+    }
+    return most;
+}
+
+static bool check_streams(const struct plan *p, struct arena *a, struct err *err)
+{
+    double limit = p->request.program.stream_buffer_bytes, most_bytes = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        most_bytes = fmax(most_bytes, fmax((double)plan_port_bytes(p, s), (double)plan_result_bytes(p, s)));
+    const struct tensor *largest = limit > 0 && most_bytes > limit ? largest_streamed(p, a) : NULL;
+    if (!largest || (double)tensor_bytes(largest) <= limit)
+        return true;
+    return fail(err, "parallel.micro_batch: %.60s has %.1f MB a micro-batch, a stream to or from the host at most %.1f MB (framework.stream_buffer_bytes); "
+                     "lower parallel.micro_batch, or return less", largest->name, 1e-6 * (double)tensor_bytes(largest), 1e-6 * limit);
+}
+
 /* An upper bound for the step: everything runs one after the other. */
 static bool check_length(const struct plan *p, struct err *err)
 {
@@ -117,7 +151,7 @@ bool plan_time(struct plan *out, struct compiler *c, const struct plan_request *
     if (c->memo.is_off)
         compiler_forget(c);
     *out = (struct plan){ .graph = c->graph, .topology = c->topology, .request = *request };
-    if (!check_options(out, err) || !plan_place(out, c, a, err) || !plan_pipeline(out, c, a, err) || !plan_update(out, c, err))
+    if (!check_options(out, err) || !plan_place(out, c, a, err) || !check_streams(out, a, err) || !plan_pipeline(out, c, a, err) || !plan_update(out, c, err))
         return false;
     plan_call(out);
     return check_length(out, err);

@@ -66,11 +66,14 @@ struct pipeline_run {
 
 enum call_part {
     CALL_LATENCY,                       /* a word there and back */
-    CALL_SESSION,                       /* the framework's calls: launch, results, the next launch */
-    CALL_DATA,                          /* preparing the input, unless another thread does */
-    CALL_FIRST_FETCH,                   /* the first micro-batch, which nothing has prefetched; if the call prepares it, its port time */
+    CALL_RUN,                           /* the engine is started and says that it is done */
+    CALL_FRAMEWORK,                     /* the framework's calls: arguments, checks, fresh outputs */
+    CALL_UNEXPLAINED,                   /* a time of training calls of large models for which no source names a cause */
+    CALL_DATA,                          /* preparing the input, unless another thread does, and copying it to another layout or type */
+    CALL_FIRST_FETCH,                   /* the first micro-batch, which nothing has prefetched */
     CALL_LOADER,                        /* the loader makes the batch of a run's first step; shared by the steps that are timed */
-    CALL_OUTPUTS,                       /* averages over the host's processes */
+    CALL_OUTPUTS,                       /* results to the program; averages over the host's processes */
+    CALL_WEIGHTS,                       /* weights back to the host, where the program touches them */
     CALL_UPLOAD,                        /* optimizer values to the chips */
     N_CALL_PARTS
 };
@@ -139,10 +142,15 @@ bool plan_keeps_gradients(const struct plan_request *r);    /* they are summed o
 bool plan_streams(const struct plan_request *r, uint64_t n_elements);       /* moments of a tensor of this size are in streaming memory */
 uint64_t plan_port_bytes(const struct plan *p, uint32_t stage);     /* the part of a micro-batch's input that crosses the host's port */
 uint64_t plan_result_bytes(const struct plan *p, uint32_t stage);   /* the same of its results: inference returns all, other programs next to nothing */
+bool plan_requests_overlap(const struct plan_request *r);   /* inference: a request is made before the one before it has been answered */
+bool plan_is_buffered(const struct plan_request *r);        /* streams are filled and emptied before the chips ask */
+bool plan_returns_each_micro_batch(const struct plan_request *r);   /* its results go to the host; synthetic data has none */
 uint64_t plan_process_replicas(const struct plan_request *r);       /* replicas of the host process that has most */
+uint64_t plan_parameters(const struct plan *p);                     /* a replica's, all stages together */
 double plan_process_bytes(const struct plan *p);                    /* input of one micro-batch for all replicas of that process */
 double plan_preparing_cores(const struct plan_request *r);          /* cores that prepare the input of one process at once; infinite if no limit is known */
 double plan_preparing_s(const struct plan *p);                      /* time in which one core prepares the input of one process for a step; 0 in an evaluation */
+double plan_feeding_s(const struct plan *p);                        /* the least time in which one process feeds its replicas for a step, if it works ahead */
 const struct stage_plan *plan_stage_of(const struct plan *p, uint32_t layer_id);
 const struct stage_plan *stage_holding(const struct stage_plan *stages, uint32_t n, uint32_t layer_id);
 uint32_t ipu_layers(struct layer_range *ranges, const struct stage_plan *stages, uint32_t n, uint32_t ipu);     /* an IPU's; room for MAX_STAGES; returns how many */

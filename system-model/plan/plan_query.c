@@ -36,6 +36,21 @@ bool plan_streams(const struct plan_request *r, uint64_t n_elements)
     return r->state.place == OPTIMIZER_STREAMING && n_elements >= r->program.offloaded_elements;
 }
 
+bool plan_requests_overlap(const struct plan_request *r)
+{
+    return !r->training && !r->evaluation && (r->host.requests ? r->host.requests > 1 : r->program.calls_overlap);
+}
+
+bool plan_is_buffered(const struct plan_request *r)
+{
+    return r->program.prefetch_depth > 1 || r->io_tiles || plan_requests_overlap(r);
+}
+
+bool plan_returns_each_micro_batch(const struct plan_request *r)
+{
+    return !r->host.synthetic_data && (r->program.outputs_each_micro_batch || (!r->training && !r->evaluation));
+}
+
 uint64_t plan_process_replicas(const struct plan_request *r)
 {
     return ceil_div(r->n_replicas, max_u64(1, r->host.n_instances));
@@ -53,7 +68,29 @@ double plan_preparing_cores(const struct plan_request *r)
 /* Evaluations read the same samples again and again, and find them prepared: in MLPerf v2.0 the later ones take 0.2 to 0.5 s for 50,000 images. */
 double plan_preparing_s(const struct plan *p)
 {
-    return p->request.evaluation ? 0 : p->request.host.sample_s * (double)(plan_process_replicas(&p->request) * p->graph->micro_batch * p->request.grad_accum);
+    const struct plan_request *o = &p->request;
+    double micro_batches = (double)plan_process_replicas(o) * o->grad_accum;
+    double micro_batch_s = o->host.sample_s * (double)p->graph->micro_batch + o->program.number_s * (double)graph_input_numbers(p->graph);
+    return o->evaluation ? 0 : micro_batches * micro_batch_s;
+}
+
+uint64_t plan_parameters(const struct plan *p)
+{
+    uint64_t n = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        n += p->stages[s].n_parameters;
+    return n;
+}
+
+/* Callbacks of all replicas run in one thread of the process; loaders that work ahead hand their batches over at a rate of their own. */
+double plan_feeding_s(const struct plan *p)
+{
+    const struct plan_request *o = &p->request;
+    double bytes = plan_process_bytes(p) * o->grad_accum, callbacks_s = bytes / o->program.callback_bytes_per_s;
+    if (o->program.host_data == HOST_DATA_IN_CALL || plan_requests_overlap(o))
+        return callbacks_s;
+    double handed_over_s = o->evaluation ? 0 : bytes / o->program.host_data_bytes_per_s;
+    return fmax(callbacks_s, fmax(handed_over_s, plan_preparing_s(p) / plan_preparing_cores(o)));
 }
 
 uint64_t plan_port_bytes(const struct plan *p, uint32_t stage)
@@ -64,7 +101,7 @@ uint64_t plan_port_bytes(const struct plan *p, uint32_t stage)
 uint64_t plan_result_bytes(const struct plan *p, uint32_t stage)
 {
     const struct plan_request *o = &p->request;
-    return o->training || o->evaluation || o->host.synthetic_data ? 0 : p->stages[stage].result_bytes;
+    return o->training || o->evaluation || o->host.synthetic_data || !o->program.returns_results ? 0 : p->stages[stage].result_bytes;
 }
 
 void stage_sum_cycles(struct stage_plan *s)

@@ -29,6 +29,7 @@ struct state_request { enum optimizer_place place; enum rts rts; enum rts_domain
 /* The machines that feed the program: pipeline.c and call.c. */
 struct host_request {
     uint32_t n_hosts, n_instances;      /* machines; processes on all of them together */
+    uint32_t requests;                  /* inference: micro-batches of requests under way at once; 0: as the framework does */
     double decode_bytes_per_s;          /* one host's input pipeline; 0 if it is no limit */
     uint32_t cores, workers;            /* a host's cores; a process's workers, each on a core; 0 if they are no limit */
     double sample_s;                    /* time in which one core prepares a sample; 0 if it is no limit */

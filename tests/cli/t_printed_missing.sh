@@ -61,7 +61,7 @@ for sheet in fitted-chip fitted-system; do
     cp tests/root/system-model/specs/$sheet.csv "$work/root/system-model/specs/$sheet.csv"
 done
 sed -i '/^mk2/d' "$work/root/system-model/specs/fitted-chip.csv"
-sed -i '/^call_s\|^throughput_error/d' "$work/root/system-model/specs/fitted-system.csv"
+sed -i '/^unexplained_call_s\|^throughput_error/d' "$work/root/system-model/specs/fitted-system.csv"
 show run $resnet
 cp tests/root/system-model/specs/fitted-*.csv "$work/root/system-model/specs/"
 for file in rows.csv check.csv manifest.json; do

@@ -38,7 +38,7 @@ static void a_name_and_a_release_find_a_sheet(void **state)
         assert_string_equal(f.name, cases[i].sheet);
     }
     assert_false(framework_load(&f, "PopARTist", "2.5.1", specs, NULL, &a, &err));
-    assert_string_equal(err.msg, "recipe.framework: 'PopARTist' has no sheet in system-model/specs/frameworks; known: paddlepaddle, "
+    assert_string_equal(err.msg, "recipe.framework: 'PopARTist' has no sheet in system-model/specs/frameworks; known: optimum, paddlepaddle, "
                                  "popart, poprt, pytorch, tensorflow-1, tensorflow-2");
     assert_false(framework_load(&f, "PopART", "1.4", specs, NULL, &a, &err));
     assert_string_equal(err.msg, "recipe.sdk: 1.4 is older than the oldest sheet of PopART, release 2.1.0; write a sheet in "
@@ -70,7 +70,7 @@ static const char *make_sheets(char *folder, struct arena *a)
     return sheets;
 }
 
-/* 2.10 is newer than 2.9, and 3 than both; every key must be on a sheet; an engine cannot have an engine. */
+/* 2.10 is newer than 2.9, and 3 than both; every key must be on a sheet; an engine's engine cannot have an engine. */
 static void own_sheets(void **state)
 {
     (void)state;
@@ -88,7 +88,7 @@ static void own_sheets(void **state)
     assert_string_equal(f.name, "toy-2.10");
     write_sheet(nine, "engine,toy-2.10,name,a test,\n");
     assert_false(framework_load(&f, "Toy", "3", folder, NULL, &a, &err));
-    assert_non_null(strstr(err.msg, "toy-2.9.csv:2: engine: the sheet is an engine itself"));
+    assert_non_null(strstr(err.msg, "toy-2.10.csv:2: engine: the sheet is the engine of an engine already"));
     write_sheet(nine, "upload_s,4,ms,a test,\n");
     assert_false(framework_load(&f, "Toy", "2.9", folder, NULL, &a, &err));
     assert_non_null(strstr(err.msg, "toy-2.9.csv:2: upload_s: is in 'ms', want 's'"));
@@ -139,6 +139,15 @@ static void limits_of_numbers(void **state)
         { "session_calls", "0", "-1", "100", "101", "0 to 100" }, { "host_data_bytes_per_s", "1e3", "999", "1e15", "1.01e15", "1000 to 1e+15" },
         { "uploads_per_call", "0", "-1", "1000", "1000.1", "0 to 1000" }, { "upload_s", "0", "-1", "10", "10.01", "0 to 10" },
         { "fetch_threads", "0", "-1", "10000", "10001", "0 to 10000" }, { "prefetch_depth", "1", "0", "10000", "10001", "1 to 10000" },
+        { "dispatch_s", "0", "-1", "10", "10.01", "0 to 10" }, { "stream_copy_s", "0", "-1", "1", "1.01", "0 to 1" },
+        { "stream_buffer_bytes", "0", "-1", "1e15", "1.01e15", "0 to 1e+15" },
+        { "callback_bytes_per_s", "1e3", "999", "1e15", "1.01e15", "1000 to 1e+15" }, { "result_bytes_per_s", "1e3", "999", "1e15", "1.01e15", "1000 to 1e+15" },
+        { "conversion_s_per_byte", "0", "-1", "1", "1.01", "0 to 1" }, { "weight_reads", "0", "-1", "1000", "1000.1", "0 to 1000" },
+        { "number_s", "0", "-1", "1", "1.01", "0 to 1" }, { "evaluation_loads", "0", "-1", "100", "101", "0 to 100" },
+        { "engine_load_s", "0", "-1", "1e4", "1.01e4", "0 to 10000" }, { "engine_load_s_per_ipu", "0", "-1", "1e4", "1.01e4", "0 to 10000" },
+        { "first_compile_s", "0", "-1", "1e5", "1.01e5", "0 to 100000" }, { "evaluation_fixed_s", "0", "-1", "1e4", "1.01e4", "0 to 10000" },
+        { "checkpoint_s_per_parameter", "0", "-1", "1", "1.01", "0 to 1" },
+        { "unexplained_parameters", "0", "-1", "1e15", "1.01e15", "0 to 1e+15" },
         { "launch_s", "0", "-1", "10", "10.01", "0 to 10" }, { "output_reductions", "0", "-1", "1000", "1001", "0 to 1000" },
     };
     struct arena a = {0};

@@ -174,7 +174,7 @@ static void steps_too_long_to_time_are_refused(void **state)
     assert_false(build(&y, &p));
     assert_non_null(strstr(y.err.msg, "most go to computing: lower parallel.micro_batch"));
     y.opt = y.sim.plan.request;
-    y.opt.fitted.call_s = 1e9;
+    y.opt.fitted.unexplained_call_s = 1e9;
     y.opt.host.decode_bytes_per_s = 1;
     assert_false(build(&y, &p));
     assert_non_null(strstr(y.err.msg, "most go to input from the host: raise hosts.decode_bytes_per_s"));

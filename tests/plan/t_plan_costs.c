@@ -20,6 +20,7 @@ static void idle_chips_take_no_share(void **state)
     y.opt.state.place = OPTIMIZER_STREAMING;
     y.sim.machine->host_latency_s = 0;
     y.opt.fitted.streaming_s_per_byte = 0;
+    y.opt.program.host_data_bytes_per_s = y.opt.program.callback_bytes_per_s = 1e15;
     assert_true(build(&y, &four));
     y.opt.n_replicas = 1;
     assert_true(build(&y, &one));
@@ -62,6 +63,7 @@ static void cores_prepare_samples(void **state)
     const double hz = y.sim.machine->chip.clock_hz;
     y.opt.n_replicas = 4;
     y.opt.host.n_instances = 3;
+    y.opt.program.host_data_bytes_per_s = y.opt.program.callback_bytes_per_s = 1e15;
     assert_true(build(&y, &p));
     const uint64_t port = p.host_floor_cycles;
     y.opt.host.sample_s = 0.007;
@@ -87,34 +89,6 @@ static void cores_prepare_samples(void **state)
     assert_true(build(&y, &p));
     assert_near(plan_preparing_s(&p), 3.36, 1e-12);
     assert_near(plan_preparing_cores(&y.opt), 2 / 4.0, 1e-12);
-    stop(&y);
-}
-
-/* A call for inference that returns before the next one is made starts an engine each time. */
-static void calls_that_do_not_overlap(void **state)
-{
-    (void)state;
-    struct planned y;
-    struct plan p;
-    start(&y, "vendor-ipu-pod4-resnet50-tf1");
-    const double hz = y.sim.machine->chip.clock_hz;
-    y.opt.training = false;
-    y.opt.program.launch_s = 0.003;
-    y.opt.program.calls_overlap = true;
-    assert_true(build(&y, &p));
-    assert_int_equal(p.call_cycles[CALL_SESSION], 0);
-    y.opt.program.calls_overlap = false;
-    assert_true(build(&y, &p));
-    assert_int_equal(p.call_cycles[CALL_SESSION], ceil(0.003 * hz));
-    y.opt.training = true;                              /* a bare engine, and one in a session */
-    y.opt.program.steps_per_call = 2;
-    y.opt.program.session_calls = 0;
-    assert_true(build(&y, &p));
-    assert_int_equal(p.call_cycles[CALL_SESSION], ceil(0.003 / 2 * hz));
-    y.opt.program.session_calls = 1;
-    y.opt.fitted.call_s = 0.13;
-    assert_true(build(&y, &p));
-    assert_int_equal(p.call_cycles[CALL_SESSION], ceil(0.13 / 2 * hz));
     stop(&y);
 }
 
@@ -408,71 +382,6 @@ static void norms_of_groups_by_hand(void **state)
     }
 }
 
-/* Seven steps a call of two session calls of 0.13 s, with three averages of 0.011 s; 20 images of 150,528 bytes a micro-batch for
- * the two replicas of each of two processes, prepared at 1.1 GB/s in the call; an upload every other step. */
-static void a_call_by_hand(void **state)
-{
-    (void)state;
-    struct planned y;
-    struct plan p;
-    start(&y, "vendor-ipu-pod4-resnet50-tf1");
-    const struct machine *m = y.sim.machine;
-    double hz = m->chip.clock_hz, fetch_s = 2 * 20 * (double)(224 * 224 * 3) / 1.1e9;
-    y.opt.program.steps_per_call = 7;
-    y.opt.program.session_calls = 2;
-    y.opt.program.output_reductions = 3;
-    y.opt.program.host_data = HOST_DATA_IN_CALL;
-    y.opt.program.host_data_bytes_per_s = 1.1e9;
-    y.opt.program.uploads_per_call = 0.5;
-    y.opt.program.upload_s = 0.017;
-    y.opt.fitted.call_s = 0.13;
-    y.opt.fitted.output_reduction_s = 0.011;
-    assert_true(build(&y, &p));
-    assert_int_equal(p.call_cycles[CALL_LATENCY], ceil(2 * m->host_latency_s * hz));
-    assert_int_equal(p.call_cycles[CALL_SESSION], ceil(2 * 0.13 / 7 * hz));
-    assert_near((double)p.call_cycles[CALL_DATA] / hz, fetch_s * y.opt.grad_accum, 2e-3 * fetch_s);
-    assert_int_equal(p.call_cycles[CALL_FIRST_FETCH], 0);       /* prepared with the others; the loop charges the port */
-    assert_int_equal(p.call_cycles[CALL_OUTPUTS], ceil(3 * 0.011 / 7 * hz));
-    assert_int_equal(p.call_cycles[CALL_UPLOAD], ceil(0.5 * 0.017 / 7 * hz));
-    y.opt.n_replicas = 1;                       /* which one of the two processes feeds */
-    assert_true(build(&y, &p));
-    assert_int_equal(p.call_cycles[CALL_OUTPUTS], 0);
-    y.opt.n_replicas = 4;
-    y.opt.io_tiles = 32;                        /* the port works during the loop: for the first micro-batch all wait */
-    assert_true(build(&y, &p));
-    assert_near((double)p.call_cycles[CALL_FIRST_FETCH] / hz, 20 * (double)(224 * 224 * 3) / m->chip.host_link_bytes_per_s / 7, 1e-7);       /* and labels */
-    y.opt.io_tiles = 0;
-    y.opt.program.host_data = HOST_DATA_AHEAD;
-    assert_true(build(&y, &p));
-    assert_near((double)p.call_cycles[CALL_FIRST_FETCH] / hz, fetch_s / 7, 1e-4 * fetch_s);
-    assert_int_equal(p.call_cycles[CALL_LOADER], 0);            /* hidden by the work; but if the first 11 steps are timed, they wait for one batch */
-    y.opt.fitted.loader_s_per_byte = 3e-9;
-    y.opt.detail.timed_steps = 11;
-    assert_true(build(&y, &p));
-    assert_near((double)p.call_cycles[CALL_LOADER] / hz, fetch_s * 1.1e9 * y.opt.grad_accum * 3e-9 / 11, 2e-3 * fetch_s);
-    y.opt.detail.timed_steps = 1;
-    assert_true(build(&y, &p));
-    assert_near((double)p.call_cycles[CALL_LOADER] / hz, fetch_s * 1.1e9 * y.opt.grad_accum * 3e-9, 2e-2 * fetch_s);
-    const uint64_t loader = p.call_cycles[CALL_LOADER];
-    y.opt.program.host_data = HOST_DATA_IN_CALL;
-    assert_true(build(&y, &p));
-    assert_int_equal(p.call_cycles[CALL_LOADER], loader);       /* the same, as the first batch is the loader's in any case */
-    y.opt.program.host_data = HOST_DATA_AHEAD;
-    y.opt.program.steps_per_call = 0;         /* the run is one call */
-    y.opt.host.n_instances = 1;
-    assert_true(build(&y, &p));
-    assert_int_equal(p.call_cycles[CALL_SESSION] + p.call_cycles[CALL_DATA] + p.call_cycles[CALL_OUTPUTS], 0);
-    assert_true(p.call_cycles[CALL_LOADER] > 0);
-    y.opt.training = false;                     /* requests overlap, an evaluation's calls do not */
-    assert_true(build(&y, &p));
-    assert_int_equal(p.call_cycles[CALL_SESSION] + p.call_cycles[CALL_LOADER], 0);
-    y.opt.evaluation = true;
-    assert_true(build(&y, &p));
-    assert_int_equal(p.call_cycles[CALL_SESSION], ceil(2 * 0.13 * hz));
-    assert_int_equal(p.call_cycles[CALL_UPLOAD], 0);
-    stop(&y);
-}
-
 /* A checkpoint a layer: a stage stashes its input and the outputs of all its layers but the last, and moves it all twice. */
 static void checkpoints_are_stashed(void **state)
 {
@@ -584,9 +493,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(stages_of_one_ipu_share_its_port), cmocka_unit_test(a_graph_is_compiled_once_for_each_share),
     cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces), cmocka_unit_test(norms_work_on_copies),
     cmocka_unit_test(a_moment_is_one_operations), cmocka_unit_test(results_of_one_plan_lie_alike), cmocka_unit_test(a_gradient_stays_where_it_was_brought),
-    cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_groups_by_hand), cmocka_unit_test(a_call_by_hand),
+    cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_groups_by_hand),
     cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(all_layers_are_stashed), cmocka_unit_test(a_copy_is_its_flows_and_a_sync),
     cmocka_unit_test(slices_are_done_again), cmocka_unit_test(norms_over_domains_are_not_free),
-    cmocka_unit_test(cores_prepare_samples), cmocka_unit_test(calls_that_do_not_overlap)
+    cmocka_unit_test(cores_prepare_samples)
 };
 TAP_MAIN(tests)

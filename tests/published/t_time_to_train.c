@@ -287,7 +287,7 @@ static void sheets_of_the_system_are_read_and_refused(void **state)
     assert_false(fitted_system_load(&fitted, folder, NULL, &a, &err));
     const char *known = strstr(err.msg, "not a fitted constant of the system; known: ");
     assert_non_null(known);
-    assert_string_equal(known, "not a fitted constant of the system; known: call_s, output_reduction_s, streaming_s_per_byte, loader_s_per_byte, throughput_error");
+    assert_string_equal(known, "not a fitted constant of the system; known: unexplained_call_s, output_reduction_s, streaming_s_per_byte, loader_s_per_byte, throughput_error");
     unlink(arena_printf(&a, "%s/fitted-system.csv", folder));
     rmdir(folder);
     arena_free(&a);

@@ -198,8 +198,8 @@ static void overrides_are_named_in_refusals(void **state)
             "known: conv, matmul, add, mul, scale, bias-add, relu, gelu, tanh, sigmoid, swish, softmax, batch-norm, group-norm, layer-norm, dropout, max-pool, "
             "average-pool, gather, transpose, concat, slice, pad, lstm, gru, outer-add, cross-entropy, transducer-loss, map, combine, select, view, expand, "
             "resize, local-norm, ...");
-    refuses("hosts.number=", "--set hosts.number=: unknown key in [hosts]; known: count, instances, decode_bytes_per_s, sample_s, cores, workers, steps_per_call, timed_steps");
-    refuses("hosts.number=3", "--set hosts.number=3: unknown key in [hosts]; known: count, instances, decode_bytes_per_s, sample_s, cores, workers, steps_per_call, timed_steps");
+    refuses("hosts.number=", "--set hosts.number=: unknown key in [hosts]; known: count, instances, decode_bytes_per_s, sample_s, cores, workers, requests, steps_per_call, timed_steps");
+    refuses("hosts.number=3", "--set hosts.number=3: unknown key in [hosts]; known: count, instances, decode_bytes_per_s, sample_s, cores, workers, requests, steps_per_call, timed_steps");
     refuses("parallel.layers_per_ipu=24", "--set parallel.layers_per_ipu=24: has 1 stage for 4 IPUs a replica; want at least one an IPU");
     refuses("parallel.replicas=", "workloads/recipes/mlperf-v1.1-closed-ipu-pod16-bert-large.ini: replicas is missing in [parallel]: copies of the model");
     refuses("training.epochs=1", "workloads/recipes/mlperf-v1.1-closed-ipu-pod16-bert-large.ini: samples_per_epoch is missing in [data]: "

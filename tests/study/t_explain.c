@@ -32,7 +32,7 @@ static void check_waterfall(const struct simulation *sim, const struct result *r
     assert_int_equal(w.items[w.n - 1].to_ipu_cycles, at);
     assert_int_equal(at, sim->timeline.step_cycles * timeline_ipus(&sim->timeline));
     if (sim->recipe.mode == MODE_TRAIN)
-        assert_near((double)w.items[0].to_ipu_cycles / (double)at, r->mfu, 1e-6);
+        assert_near((double)w.items[0].to_ipu_cycles / (double)at, r->mfu, 1e-6 + 1e-4 * r->mfu);        /* whole cycles */
 }
 
 static void every_recipe_adds_up(void **state)
@@ -258,8 +258,8 @@ static void a_cut_link_is_not_the_busiest(void **state)
     arena_free(&a);
 }
 
-/* host_latency_s counts twice in every step, and in each of its 10 micro-batches for the 2 replicas of a process: a
- * tenth less of 8.83 us is 22 x 0.883 us less, each rounded up to a cycle. */
+/* host_latency_s counts twice in every step, and in each of its 10 micro-batches: a tenth less of 8.83 us is 12 x 0.883 us less, each rounded up to
+ * a cycle. */
 static void moves_are_simulated(void **state)
 {
     (void)state;
@@ -278,8 +278,8 @@ static void moves_are_simulated(void **state)
         if (!text_is(m->input->name, "machine.host_latency_s"))
             continue;
         seen++;
-        assert_near(m->step_time_s - r.step_time_s, -22 * 0.883e-6, 9e-9);
-        assert_near(m->breakdown_s[PART_HOST] - r.breakdown_s[PART_HOST], -22 * 0.883e-6, 9e-9);
+        assert_near(m->step_time_s - r.step_time_s, -12 * 0.883e-6, 9e-9);
+        assert_near(m->breakdown_s[PART_HOST] - r.breakdown_s[PART_HOST], -12 * 0.883e-6, 9e-9);
         assert_string_equal(m->input->path, "system-model/specs/ipu-m2000.csv");
         assert_true(m->input->line > 1);
     }

@@ -234,15 +234,15 @@ static void a_share_by_hand(void **state)
     (void)state;
     simulator_open(&simulator, &paths);
     assert_true(simulator_run(&simulator, &sim, &r, recipe, NULL, 0, &err));
-    const char *call_s = arena_printf(&a, "%.10g", sim.fitted.times.call_s);
-    struct input call = { .name = "machine.call_s", .value = call_s, .unit = "s", .origin = ORIGIN_FITTED },
+    const char *unexplained_call_s = arena_printf(&a, "%.10g", sim.fitted.times.unexplained_call_s);
+    struct input call = { .name = "machine.unexplained_call_s", .value = unexplained_call_s, .unit = "s", .origin = ORIGIN_FITTED },
                  clock = { .name = "machine.clock_hz", .value = "1.325e9", .unit = "Hz", .origin = ORIGIN_SOURCED },
                  wait = { .name = "machine.host_latency_s", .value = "8.83e-6", .unit = "s", .origin = ORIGIN_FITTED };
     struct input items[][3] = { { call, clock, wait }, { clock, call, wait }, { call, wait, clock } };
     const size_t n[] = { 2, 2, 1 };
     for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
         struct inputs inputs = { .items = items[i], .n = n[i] };
-        assert_near(inputs_share_of_origin(ORIGIN_FITTED, &inputs, &q, &a), sim.fitted.times.call_s / r.step_time_s, 1e-8);
+        assert_near(inputs_share_of_origin(ORIGIN_FITTED, &inputs, &q, &a), sim.fitted.times.unexplained_call_s / r.step_time_s, 1e-8);
         assert_near(inputs_share_of_origin(ORIGIN_ASSUMED, &inputs, &q, &a), 0, 0);
     }
     simulation_free(&sim);
@@ -350,8 +350,7 @@ static void shares_where_memory_placed_layers(void **state)
 /* Assumed values of a framework count with the sheets' values, each by its largest change of the step, faster or slower. */
 static void what_a_framework_does_is_counted(void **state)
 {
-    static const char *const others[] = { "framework.rearrange_before_reduce=no", "framework.remote_together=yes", "framework.fetch_threads=2",
-                                          "framework.prefetch_depth=2" };
+    static const char *const others[] = { "framework.rearrange_before_reduce=no", "framework.remote_together=yes", "framework.callback_bytes_per_s=3.5e9" };
     const char *recipe = "vendor-bow-pod64-bert-large-ph2-tf1";
     struct simulator simulator;
     struct simulation sim;
@@ -370,10 +369,10 @@ static void what_a_framework_does_is_counted(void **state)
     step.options = (struct simulator_options){ .step_only = true, .splits_of = &sim };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         assert_true(result_with(&other, &step, &others[i], 1, &err));
-        assert_true(other.step_time_s < r.step_time_s);
-        want += 1 - other.step_time_s / r.step_time_s;
+        assert_true(other.step_time_s != r.step_time_s);
+        want += fabs(1 - other.step_time_s / r.step_time_s);
     }
-    assert_true(want > 0.03);
+    assert_true(want > 0.001);
     assert_near(inputs_share_of_origin(ORIGIN_ASSUMED, &inputs, &q, &a), inputs_share_of_origin(ORIGIN_ASSUMED, &of_machine, &q, &a) + want, 1e-12);
     assert_near(inputs_share_of_origin(ORIGIN_FITTED, &inputs, &q, &a), inputs_share_of_origin(ORIGIN_FITTED, &of_machine, &q, &a), 0);
     simulation_free(&sim);

@@ -93,7 +93,7 @@ static void readings_are_simulated(void **state)
     struct result r;
     (void)state;
     struct validity v = judged(&r, recipe, NULL, 0, true);
-    assert_int_equal(v.open.n, 3);
+    assert_int_equal(v.open.n, 5);         /* and two rates at which its one process may be fed */
     assert_string_equal(v.open.items[0].key, "precision.partials");
     assert_string_equal(v.open.items[0].taken, "fp32");
     assert_string_equal(v.open.items[1].taken, "2,4,4,6");
@@ -103,12 +103,12 @@ static void readings_are_simulated(void **state)
     assert_true(v.open.items[0].fits && !v.open.items[0].refused);
     simulator_close(&s);
     struct validity settled = judged(&other, recipe, &half, 1, true);
-    assert_int_equal(settled.open.n, 2);
+    assert_int_equal(settled.open.n, 4);
     assert_near(v.open.items[0].expected.half_width, settled.expected.half_width, 1e-12);
     assert_near(v.open.items[0].expected.bias, settled.expected.bias, 1e-12);
     /* without a request they are listed only, and the interval is that of the reading taken */
     struct validity listed = judged(&r, recipe, NULL, 0, false);
-    assert_int_equal(listed.open.n, 3);
+    assert_int_equal(listed.open.n, 5);
     assert_true(isnan(listed.open.items[0].throughput_ratio));
     assert_near(listed.high, r.throughput_samples_per_s * exp(listed.expected.half_width - listed.expected.bias), 1e-9 * listed.high);
     assert_true(v.high > listed.high && v.low <= listed.low);
@@ -178,34 +178,61 @@ static void calls_that_nobody_has_set(void **state)
     struct validity sheet = judged(&r, recipe, (const char *[]){ none, "open.framework.steps_per_call=7" }, 2, true);
     assert_int_equal(sheet.open.n, 1);
     assert_string_equal(sheet.open.items[0].key, "framework.steps_per_call");
-    /* 5.5 % of the step; and 3.8 %, less than a twentieth, so the sheet's value is good enough */
-    struct validity longer = judged(&r, recipe, (const char *[]){ none, "parallel.gradient_accumulation=110" }, 2, true);
-    assert_near(longer.open.items[0].unset_share, 0.055, 0.002);
-    assert_int_equal(judged(&r, recipe, (const char *[]){ none, "parallel.gradient_accumulation=160" }, 2, true).open.n, 0);
+    /* 5.7 % of the step; and 4.7 %, less than a twentieth, so the sheet's value is good enough */
+    struct validity longer = judged(&r, recipe, (const char *[]){ none, "parallel.gradient_accumulation=90" }, 2, true);
+    assert_near(longer.open.items[0].unset_share, 0.057, 0.002);
+    assert_int_equal(judged(&r, recipe, (const char *[]){ none, "parallel.gradient_accumulation=110" }, 2, true).open.n, 0);
     assert_int_equal(judged(&r, "vendor-bow-pod16-bert-large-ph1-tf1", NULL, 0, true).open.n, 0);
     arena_free(&a);
 }
 
-/* Four replicas of a small RNN-T have 0.6 MB of input a step. Its call is charged as that of large programs, which is an upper bound; the
- * engine's launch is the other reading, whose step is what the session's calls leave. */
-static void a_call_of_a_small_program(void **state)
+/* A model whose size lies between those whose calls take unexplained time and those whose calls do not: with it is the other reading. */
+static void calls_of_a_middling_model(void **state)
 {
-    const char *digits = "workloads/recipes/trained/digits.ini", *one[] = { "hosts.steps_per_call=1", "framework.session_calls=0" }, *open[] = { one[0], "open.framework.session_calls=2" },
-               *large[] = { one[0], "parallel.gradient_accumulation=13" }, *less[] = { one[0], "parallel.gradient_accumulation=12" };
-    struct result r, bare;
+    const char *recipe = "vendor-bow-pod256-efficientnet-b4-g16-tf1", *set = "framework.unexplained_parameters=1", *known = "framework.unexplained_parameters=0";
+    struct result r, charged, free_of_it;
     (void)state;
-    struct validity v = judged(&r, digits, one, 1, true), set = judged(&bare, digits, one, 2, true);
-    assert_int_equal(v.open.n, 1);
-    assert_string_equal(v.open.items[0].key, "framework.session_calls");
-    assert_string_equal(v.open.items[0].alternative, "0");
-    assert_near(v.open.items[0].throughput_ratio, r.step_time_s / bare.step_time_s, 1e-12);
-    assert_true(v.open.items[0].unset_share > 0.8 && v.high > bare.throughput_samples_per_s && v.low < r.throughput_samples_per_s);
-    assert_int_equal(set.open.n, 0);
-    /* a recipe that gives readings of its own, and input of 7.6 MB a call, need none */
-    assert_string_equal(judged(&r, digits, open, 2, false).open.items[0].alternative, "2");
-    assert_int_equal(judged(&r, digits, open, 2, false).open.n, 1);
-    assert_int_equal(judged(&r, digits, large, 2, false).open.n, 0);
-    assert_int_equal(judged(&r, digits, less, 2, false).open.n, 1);
+    struct validity v = judged(&r, recipe, NULL, 0, true), with = judged(&charged, recipe, &set, 1, false), without = judged(&free_of_it, recipe, &known, 1, false);
+    size_t i = 0;
+    while (i < v.open.n && !text_is(v.open.items[i].key, "framework.unexplained_parameters"))
+        i++;
+    assert_true(i < v.open.n);
+    assert_string_equal(v.open.items[i].alternative, "1");
+    assert_near(v.open.items[i].throughput_ratio, r.step_time_s / charged.step_time_s, 1e-12);
+    assert_near(free_of_it.step_time_s, r.step_time_s, 0);
+    assert_int_equal(with.open.n, v.open.n - 1);
+    assert_int_equal(without.open.n, v.open.n - 1);
+    arena_free(&a);
+}
+
+/* One process of PyTorch would feed 16 replicas with 40,000 images of 150 kB a second, which no loader has been seen to do; eight share that. */
+static void one_process_may_bound_the_step(void **state)
+{
+    const char *sets[] = { "hosts.sample_s=0", "hosts.instances=1", "framework.host_data_bytes_per_s=2e9" }, *recipe = "vendor-bow-pod16-resnet50-pytorch";
+    struct result r;
+    (void)state;
+    struct validity own = judged(&r, recipe, sets, 1, false), v = judged(&r, recipe, sets, 2, false), set = judged(&r, recipe, sets, 3, false);
+    assert_int_equal(v.open.n, own.open.n + 2);
+    assert_string_equal(v.open.items[v.open.n - 2].key, "framework.host_data_bytes_per_s");
+    assert_string_equal(v.open.items[v.open.n - 2].alternative, "1.4e9");
+    assert_string_equal(v.open.items[v.open.n - 1].alternative, "5e9");
+    assert_int_equal(set.open.n, own.open.n);
+    arena_free(&a);
+}
+
+/* A request for inference whose images are copied in the call, as PyTorch's sheet has it. */
+static void a_copy_that_may_not_be(void **state)
+{
+    const char *sets[] = { "recipe.mode=infer", "parallel.gradient_accumulation=40", "data.input_type=fp16", "framework.conversion_s_per_byte=0" };
+    struct result r, without;
+    (void)state;
+    struct validity v = judged(&r, "vendor-bow-pod16-resnet50-pytorch", sets, 3, true), set = judged(&without, "vendor-bow-pod16-resnet50-pytorch", sets, 4, false);
+    size_t i = 0;
+    while (i < v.open.n && !text_is(v.open.items[i].key, "framework.conversion_s_per_byte"))
+        i++;
+    assert_true(i < v.open.n && v.open.items[i].unset_share > 0.05);
+    assert_near(v.open.items[i].throughput_ratio, r.step_time_s / without.step_time_s, 1e-12);
+    assert_int_equal(set.open.n, v.open.n - 1);
     arena_free(&a);
 }
 
@@ -238,15 +265,15 @@ static void readings_as_text(void **state)
         "  open: precision.partials is not stated, taken as fp16; with fp32 14 % slower; with bf16 as fast\n"
         "  open: data.sequences_per_pack is not stated, taken as fp16; with 2 is refused: no\n"
         "  open: parallel.io_tiles is not stated, none is taken; with fp32 4.6 % faster (does not fit); with fp32, not simulated\n"
-        "  open: hosts.steps_per_call is not set: the 1 of tensorflow-1 is taken, and calls are 69 % of the step; all steps in one call: 230 % faster; "
+        "  open: hosts.steps_per_call is not set: the 1 of tensorflow-1 is taken, and calls are 69 % of the step; all steps in one call (fp32): 230 % faster; "
         "set it as the program has it, in [hosts] or with --set hosts.steps_per_call=STEPS\n");
     free(text);
-    items[5].key = "framework.session_calls";
+    items[5].key = "framework.host_data_bytes_per_s";
+    items[5].alternative = "5e9";
     text = printed(&(struct open_readings){ .items = items + 5, .n = 1, .unset_taken_from = "pytorch" });
     assert_string_equal(text,
-        "  open: framework.session_calls is not set: the 1 of pytorch is taken, and calls are 69 % of the step, as in programs with 7.6 MB of input in a "
-        "call and more: an upper bound here, where no source tells; an engine's launch alone: 230 % faster; set it to 0, and framework.launch_s to what a "
-        "call takes, if that was measured\n");
+        "  open: framework.host_data_bytes_per_s is not set: the 1 of pytorch is taken, and the host may bound the step: to hand its input over is 69 % of "
+        "the step; at another rate of loaders (5e9): 230 % faster; set it to the rate of the program's loader\n");
     free(text);
     items[5].key = "hosts.steps_per_call";
     text = printed(&(struct open_readings){ .items = items, .n = 1 });          /* only the first of two readings of one key is there */
@@ -266,7 +293,7 @@ static void readings_as_text(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(intervals_by_hand), cmocka_unit_test(readings_are_simulated), cmocka_unit_test(a_reading_that_is_refused), cmocka_unit_test(what_is_taken), cmocka_unit_test(calls_that_nobody_has_set),
-    cmocka_unit_test(a_call_of_a_small_program),
+    cmocka_unit_test(calls_of_a_middling_model), cmocka_unit_test(one_process_may_bound_the_step), cmocka_unit_test(a_copy_that_may_not_be),
     cmocka_unit_test(readings_as_text),
 };
 

@@ -45,7 +45,7 @@ static void open_with_a_call(struct simulator *by)
 {
     static struct model_paths with;
     with = paths;
-    with.specs_dir = specs_dir = specs_with("key,value,unit,source,note\ncall_s,0.05,s,fitted by a test,\n");
+    with.specs_dir = specs_dir = specs_with("key,value,unit,source,note\nunexplained_call_s,0.05,s,fitted by a test,\n");
     simulator_open(by, &with);
 }
 
@@ -119,14 +119,14 @@ static void a_refit_by_hand(void **state)
             figures.items[i].value = r.items[i].simulated * factors[c][i];
         references_build(&again, &figures, &unseen, &simulator, &a);
         for (size_t i = 1; i < 4; i++) {
-            double slope = slope_of(&simulator, &r.items[i], "call_s");
+            double slope = slope_of(&simulator, &r.items[i], "unexplained_call_s");
             products += slope * -log(factors[c][i]);
             squares += slope * slope;
             assert_near(again.items[i].left_out, -log(factors[c][i]), 1e-9);
         }
         double moved = fmin(1, fmax(-1, -products / squares));
         n_inside += fabs(moved) < 1;
-        assert_near(again.items[0].left_out, -log(factors[c][0]) + slope_of(&simulator, &r.items[0], "call_s") * moved, 1e-9);
+        assert_near(again.items[0].left_out, -log(factors[c][0]) + slope_of(&simulator, &r.items[0], "unexplained_call_s") * moved, 1e-9);
     }
     assert_int_equal(n_inside, 2);
     close_and_remove(&simulator);
@@ -144,7 +144,7 @@ static void a_refit_of_two_constants(void **state)
         "z,mlperf-v2.0-closed-bow-pod16-bert-large,throughput_samples_per_s,1,samples/s,0.1,calibrate,s,,\n";
     static const char sheet[] =
         "key,value,unit,source,note\n"
-        "call_s,0.04,s,fitted by a test,\n"
+        "unexplained_call_s,0.04,s,fitted by a test,\n"
         "streaming_s_per_byte,2e-11,s/B,fitted by a test,\n";
     static const double factors[] = { 1.02, 1.05, 0.96, 1.007 };
     struct simulator simulator;
@@ -161,12 +161,12 @@ static void a_refit_of_two_constants(void **state)
         figures.items[i].value = r.items[i].simulated * factors[i];
     references_build(&r, &figures, &unseen, &simulator, &a);
     for (size_t i = 1; i < 4; i++) {
-        double c = slope_of(&simulator, &r.items[i], "call_s"), t = slope_of(&simulator, &r.items[i], "streaming_s_per_byte"), off = -log(factors[i]);
+        double c = slope_of(&simulator, &r.items[i], "unexplained_call_s"), t = slope_of(&simulator, &r.items[i], "streaming_s_per_byte"), off = -log(factors[i]);
         cc += c * c, ct += c * t, tt += t * t, cr += c * off, tr += t * off;
     }
     double moved = -(tt * cr - ct * tr) / (cc * tt - ct * ct);
     assert_true(fabs(moved) < 1 && fabs(ct * tr) > 0.05 * fabs(tt * cr));        /* the other constant matters too */
-    assert_near(r.items[0].left_out, -log(factors[0]) + slope_of(&simulator, &r.items[0], "call_s") * moved, 1e-6);
+    assert_near(r.items[0].left_out, -log(factors[0]) + slope_of(&simulator, &r.items[0], "unexplained_call_s") * moved, 1e-6);
     close_and_remove(&simulator);
 }
 
@@ -180,7 +180,7 @@ static void a_constant_of_one_run_goes_with_it(void **state)
         "x,mlperf-v1.1-closed-ipu-pod16-resnet50,throughput_samples_per_s,30500,samples/s,0.1,calibrate,s,,\n"
         "y,vendor-bow-pod64-bert-large-ph1-popart,throughput_samples_per_s,19100,samples/s,0.1,calibrate,s,,\n"
         "z,mlperf-v2.0-closed-bow-pod16-resnet50,throughput_samples_per_s,42900,samples/s,0.1,calibrate,s,,\n";
-    static const char sheet[] = "key,value,unit,source,note\ncall_s,0.04,s,fitted by a test,\nloader_s_per_byte,5e-8,s/B,fitted by a test,\n";
+    static const char sheet[] = "key,value,unit,source,note\nunexplained_call_s,0.04,s,fitted by a test,\nloader_s_per_byte,5e-8,s/B,fitted by a test,\n";
     struct simulator simulator;
     struct simulation sim;
     struct result at_once;
@@ -197,11 +197,11 @@ static void a_constant_of_one_run_goes_with_it(void **state)
     assert_true(simulator_run(&simulator, &sim, &at_once, r.items[0].recipe, &none, 1, &err));
     simulation_free(&sim);
     for (size_t i = 1; i < 4; i++) {
-        double slope = slope_of(&simulator, &r.items[i], "call_s");
+        double slope = slope_of(&simulator, &r.items[i], "unexplained_call_s");
         products += slope * log(r.items[i].simulated / r.items[i].published);
         squares += slope * slope;
     }
-    double moved = fmin(1, fmax(-1, -products / squares)), slope = slope_of(&simulator, &r.items[0], "call_s");
+    double moved = fmin(1, fmax(-1, -products / squares)), slope = slope_of(&simulator, &r.items[0], "unexplained_call_s");
     assert_true(at_once.throughput_samples_per_s > 1.03 * r.items[0].simulated);
     assert_near(r.items[0].left_out, log(at_once.throughput_samples_per_s / 5700) + slope * moved, 1e-9);
     close_and_remove(&simulator);

@@ -10,7 +10,7 @@ static void the_update_waits_for_the_slowest(void **state)
     toy_start(&y, 2, 2, SCHEDULE_SEQUENTIAL, true, 1);
     toy_update(&y, 0, 1, 13, 17, 19);
     toy_update(&y, 1, 1, 13, 67, 19);
-    y.plan.call_cycles[CALL_SESSION] = 16;
+    y.plan.call_cycles[CALL_FRAMEWORK] = 16;
     y.plan.call_cycles[CALL_UPLOAD] = 7;
     toy_run(&y);
     assert_int_equal(y.timeline.step_cycles, 100 + 107 + 210 + 221 + 13 + 67 + 19 + 23);
@@ -134,18 +134,18 @@ static void stages_of_one_ipu_read_their_own_input(void **state)
     arena_free(&y.arena);
 }
 
-/* 7 replicas of 3 IPUs in 2 processes of 3 threads: one of 4 replicas serves them in 2 turns of 17 cycles. All IPUs
- * wait that long for each of 5 micro-batches, in addition to 2 x 10 cycles of fill, 5 x 30 of work and 2 x 20 of
- * drain. With a thread for each replica, or several micro-batches kept ready, there is one turn; if nothing is read,
- * there is none. Results of each micro-batch take as long again, which inference always has. */
+/* 7 replicas of 3 IPUs in 2 processes of 3 threads: one of 4 replicas serves them in 2 turns. All IPUs wait for a copy of 23 cycles and for a sync
+ * of 17 of the other turn, for each of 5 micro-batches, in addition to 2 x 10 cycles of fill, 5 x 30 of work and 2 x 20 of
+ * drain. With a thread for each replica there is one turn. If several micro-batches are kept ready, there is a sync and no wait for a copy; if
+ * nothing is read, there is none. Results of each micro-batch take as long again, which inference always has. */
 static void a_replica_waits_for_its_turn_with_the_host(void **state)
 {
     (void)state;
     static const struct { uint64_t host_bytes; uint32_t threads; bool training, evaluation; uint64_t want; bool outputs; uint64_t prefetch_depth; } cases[] = {
-        { 6, 3, true, false, 210 + 5 * 2 * 2 * 17, true, 0 }, { 6, 3, true, false, 210 + 5 * 2 * 17, false, 0 },
-        { 6, 0, true, false, 210 + 5 * 17, false, 0 }, { 6, 1, true, false, 210 + 5 * 4 * 17, false, 1 },
+        { 6, 3, true, false, 210 + 5 * 2 * (23 + 17), true, 0 }, { 6, 3, true, false, 210 + 5 * (23 + 17), false, 0 },
+        { 6, 0, true, false, 210 + 5 * 23, false, 0 }, { 6, 1, true, false, 210 + 5 * (23 + 3 * 17), false, 1 },
         { 6, 1, true, false, 210 + 5 * 17, false, 2 }, { 6, 1, true, false, 210 + 5 * 2 * 17, true, 3 }, { 0, 1, true, false, 210, false, 0 },
-        { 6, 3, false, true, 7 * 10 + 5 * 2 * 17, false, 0 }, { 6, 3, false, false, 7 * 10 + 5 * 2 * 2 * 17, false, 0 },
+        { 6, 3, false, true, 7 * 10 + 5 * (23 + 17), false, 0 }, { 6, 3, false, false, 7 * 10 + 5 * 2 * (23 + 17), false, 0 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy y;
@@ -156,6 +156,7 @@ static void a_replica_waits_for_its_turn_with_the_host(void **state)
         y.plan.request.n_replicas = 7;
         y.plan.request.host.n_instances = 2;
         y.plan.request.evaluation = cases[i].evaluation;
+        y.plan.request.program.stream_copy_s = 23e-9;
         y.plan.request.program.fetch_threads = cases[i].threads;
         y.plan.request.program.outputs_each_micro_batch = cases[i].outputs;
         y.plan.request.program.prefetch_depth = cases[i].prefetch_depth;
@@ -170,7 +171,7 @@ static void a_replica_waits_for_its_turn_with_the_host(void **state)
 /* Each of 4 micro-batches of 33 bytes, 100 cycles long, is sent on from 2 of 7 tiles, or to the 2 that I/O tiles leave: 17 bytes of one, 9 cycles,
  * the sync of a superstep, 5 and 3, and 7 on the way. Results of 12 bytes take the same way back: 6 bytes of one, 3 cycles and 15. All wait 17 cycles for
  * the host's sync, however many results there are, and the step is no shorter than the port takes in either direction. Without I/O tiles bytes of
- * both directions are waited for, and two syncs; in training the results stay. */
+ * both directions are waited for, and two copies of 19 cycles; in training the results stay. */
 static void io_tiles_pass_on_input_and_results(void **state)
 {
     (void)state;
@@ -178,7 +179,7 @@ static void io_tiles_pass_on_input_and_results(void **state)
         { false, 33, 0, 2, 1e9, 4 * (100 + 24 + 17), 4 * (24 + 17) }, { false, 33, 0, 5, 1e9, 4 * (100 + 24 + 17), 4 * (24 + 17) },
         { false, 0, 0, 2, 1e9, 400, 0 }, { false, 33, 0, 2, 1e8, 1320, 1320 - 400 },
         { false, 33, 12, 2, 1e9, 4 * (100 + 24 + 18 + 17), 4 * (24 + 18 + 17) }, { false, 33, 66, 2, 1e8, 2640, 2640 - 400 },
-        { false, 33, 12, 0, 1e9, 4 * (100 + 33 + 12 + 2 * 17), 4 * (33 + 12 + 2 * 17) }, { true, 33, 12, 2, 1e9, 4 * (100 + 210 + 24 + 17), 4 * (24 + 17) },
+        { false, 33, 12, 0, 1e9, 4 * (100 + 33 + 12 + 2 * 19), 4 * (33 + 12 + 2 * 19) }, { true, 33, 12, 2, 1e9, 4 * (100 + 210 + 24 + 17), 4 * (24 + 17) },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy y;
@@ -190,6 +191,7 @@ static void io_tiles_pass_on_input_and_results(void **state)
         y.machine.chip.exchange_transit_cycles = 7;
         y.machine.chip.host_link_bytes_per_s = cases[i].port;
         y.machine.host_latency_s = 17e-9;
+        y.plan.request.program.stream_copy_s = 19e-9;
         y.plan.request.program.outputs_each_micro_batch = i == 0;
         y.plan.request.io_tiles = cases[i].io_tiles;
         y.plan.stages[0].host_bytes = cases[i].host_bytes;

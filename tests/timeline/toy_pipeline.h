@@ -31,7 +31,7 @@ static inline void toy_start(struct toy *y, uint32_t n_stages, uint32_t n_ipus, 
     y->graph = (struct graph){ .name = "toy", .micro_batch = 3 };
     y->plan = (struct plan){ .graph = &y->graph, .topology = &y->topology, .n_stages = n_stages };
     y->plan.request = (struct plan_request){ .training = training, .schedule = schedule, .grad_accum = grad_accum, .n_replicas = 1,
-                                             .ipus_per_replica = n_ipus };
+                                             .ipus_per_replica = n_ipus, .program = { .returns_results = true, .callback_bytes_per_s = INFINITY, .host_data_bytes_per_s = INFINITY } };
     y->plan.stages = ARENA_ARRAY(&y->arena, struct stage_plan, n_stages);
     for (uint32_t s = 0; s < n_stages; s++) {
         y->plan.stages[s].ipu = s % n_ipus;

@@ -295,11 +295,14 @@ uint32_t build_global_pool(struct builder *b, uint32_t x)
 
 uint32_t build_images(struct builder *b, uint64_t size, uint64_t channels)
 {
-    bool prepared = b->o->input_type == INPUT_FP16;
+    const enum data_type types[] = { [INPUT_UINT8] = TYPE_UINT8, [INPUT_FP16] = b->type, [INPUT_FP32] = TYPE_FP32 };
+    const enum data_type sent = types[b->o->input_type];
     size = b->o->image_size ? b->o->image_size : size;
-    uint32_t x = build_input(b, "images", prepared ? b->type : TYPE_UINT8, DIMS(b->batch, size, size, channels));
-    if (prepared)
+    uint32_t x = build_input(b, "images", sent, DIMS(b->batch, size, size, channels));
+    if (sent == b->type)
         return x;
+    if (sent == TYPE_FP32)
+        return graph_op(b->g, OP_CAST, &x, 1, (struct op_attributes){ .to_type = b->type });
     return graph_op(b->g, OP_INPUT_PREPARE, &x, 1, (struct op_attributes){ .to_type = b->type });
 }
 

@@ -8,7 +8,7 @@
 #include "system-model/graph/types.h"
 
 enum compute_type { COMPUTE_FP16 = TYPE_FP16, COMPUTE_FP32 = TYPE_FP32, COMPUTE_FP8 = TYPE_FP8 };
-enum input_type { INPUT_UINT8, INPUT_FP16 };
+enum input_type { INPUT_UINT8, INPUT_FP16, INPUT_FP32 };
 
 /* The sizes that shape a graph. All zero but micro_batch: a training step in fp16 with the sizes of the model's paper. */
 struct model_options {

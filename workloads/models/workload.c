@@ -59,7 +59,7 @@ static bool read_dimensions(struct onnx_options *out, const char *text, struct a
 bool onnx_file_import(struct graph *g, struct onnx_import *import, const struct model_options *o, struct arena *a, struct err *err)
 {
     struct onnx_options reader = {
-        .batch = o->micro_batch, .inference = o->inference, .byte_images = o->input_type == INPUT_UINT8, .approximate = o->approximate, .output = o->output,
+        .batch = o->micro_batch, .inference = o->inference, .byte_images = o->input_type == INPUT_UINT8, .float_images = o->input_type == INPUT_FP32, .approximate = o->approximate, .output = o->output,
         .batch_norm_span = (uint32_t)o->batch_norm_span, .type = o->compute == COMPUTE_FP32 ? TYPE_FP32 : TYPE_FP16,
     };
     if (o->compute == COMPUTE_FP8)

@@ -154,12 +154,14 @@ static void map_input(struct mapper *p, uint32_t value, size_t i)
     if (picture)
         map_image_dims(dims, v);
     n = picture ? 4 : n;
-    bool bytes = picture && p->o->byte_images;
-    uint32_t tensor = graph_tensor(p->g, v->name, ROLE_INPUT, bytes ? TYPE_UINT8 : map_type(p, v->type), n, dims);
+    bool bytes = picture && p->o->byte_images, floats = picture && p->o->float_images && p->o->type != TYPE_FP32;
+    uint32_t tensor = graph_tensor(p->g, v->name, ROLE_INPUT, bytes ? TYPE_UINT8 : floats ? TYPE_FP32 : map_type(p, v->type), n, dims);
     p->import->inputs[i] = tensor;
     p->import->input_is_image[i] = picture;
     if (bytes)
         tensor = graph_op(p->g, OP_INPUT_PREPARE, &tensor, 1, WITH(.to_type = p->o->type));
+    if (floats)
+        tensor = graph_op(p->g, OP_CAST, &tensor, 1, WITH(.to_type = p->o->type));
     p->of[value] = (struct mapped){ tensor, NO_ID, picture, false };
 }
 

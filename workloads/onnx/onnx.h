@@ -17,6 +17,7 @@ struct onnx_options {
     enum data_type type;                        /* the type of weights and activations */
     uint64_t fp32_kinds;                        /* kinds of operations in fp32: a bit for each (enum op_kind) */
     bool inference;                             /* forward only; batch norms are folded into convolutions */
+    bool float_images;                          /* images come in fp32, and are cast on the chip to what it computes in */
     bool byte_images;                           /* images come as bytes, and are cast and normalised on the chip */
     bool approximate;                           /* rough prices instead of refusals */
     const char *output;                         /* values to stop at, separated by commas; NULL means the file's outputs */

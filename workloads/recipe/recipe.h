@@ -10,6 +10,7 @@
 
 enum recipe_mode { MODE_TRAIN, MODE_INFER };
 enum eval_placement { EVAL_INLINE, EVAL_END };
+enum training_rate { RATE_OF_STEPS, RATE_LOGGED };
 enum eval_program { EVAL_FORWARD, EVAL_TRAINING };
 
 /* Another possible value of a key that the source leaves open. */
@@ -54,6 +55,8 @@ struct recipe {
     uint64_t eval_every, eval_samples;  /* samples between evaluations; samples of one */
     int eval_placement;
     int eval_program;                   /* the forward pass alone, or training steps that change nothing */
+    uint64_t save_every;                /* samples between checkpoints that training waits for; 0: none */
+    int rate;                           /* enum training_rate: what the throughput counts */
     uint64_t evaluations;               /* how many, if eval_every does not say; 0 if it does */
     bool initial_checkpoint;            /* training starts from given weights, read inside the timed region */
     double target;
@@ -66,6 +69,7 @@ struct recipe {
     double price_per_kwh, carbon_g_per_kwh;     /* the user's factors of energy; 0 if none */
     double host_power_w, cooling_share; /* one host's; cooling over all else; 0 if not counted */
     uint64_t timed_steps;               /* the source's rate is a mean over this many first steps; 0 if it does not include the loader's start */
+    uint64_t requests;                  /* inference: requests under way at once; 0: the framework's own */
     double steps_per_call;              /* weight updates between two returns to the host; 0 if the run is one call; below 0: the framework's own */
     /* [framework], as written: keys of framework_fields */
     struct ini_entry *framework_settings; size_t n_framework_settings;

@@ -21,7 +21,8 @@ static bool is_idle_setting(const struct recipe *r, const char *key, const char 
 {
     bool on_chip = r->optimizer_state == OPTIMIZER_ON_CHIP, in_turns = r->schedule == SCHEDULE_GROUPED || r->schedule == SCHEDULE_INTERLEAVED;
     in_turns = in_turns && (r->ipus_per_replica > 1 || r->layers_per_ipu);      /* see recipe_check_schedule() */
-    static const char *const of_inference[] = { "calls_overlap", "launch_s", "host_data", "fetch_threads", "prefetch_depth" };
+    static const char *const of_inference[] = { "calls_overlap", "launch_s", "dispatch_s", "session_calls", "stream_copy_s", "callback_bytes_per_s",
+        "result_bytes_per_s", "stream_buffer_bytes", "returns_results", "conversion_s_per_byte", "number_s", "evaluation_fixed_s", "host_data", "host_data_bytes_per_s", "fetch_threads", "prefetch_depth" };
     bool decides_inference = false;
     for (size_t i = 0; i < sizeof of_inference / sizeof *of_inference; i++)
         decides_inference |= text_is(key, of_inference[i]);
@@ -30,7 +31,7 @@ static bool is_idle_setting(const struct recipe *r, const char *key, const char 
         { "remote_alone_ipus", on_chip }, { "moment_bytes", r->state_bytes_per_param > 0 }, { "steps_per_call", r->steps_per_call >= 0 },
         { "update_order", r->ipus_per_replica == 1 }, { "accumulation_multiple", !in_turns },
         { "output_reductions", r->instances <= 1 && !text_is(value, "0") }, { "calls_overlap", r->mode == MODE_TRAIN },
-        { "launch_s", r->mode == MODE_TRAIN },
+        { "result_bytes_per_s", r->mode == MODE_TRAIN }, { "returns_results", r->mode == MODE_TRAIN }, { "conversion_s_per_byte", r->mode == MODE_TRAIN },
     };
     for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
         if (text_is(key, settled[i].key) && settled[i].idle)
@@ -64,6 +65,7 @@ static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const 
     const struct plan_request *o = &p->request;
     const struct program *f = &o->program;
     uint64_t in_pod = p->topology->machine->ipus_per_domain / o->ipus_per_replica;
+    bool no_calls = o->training ? !(f->steps_per_call > 0) : plan_requests_overlap(o);
     const struct { const char *section, *key; bool idle; } settled[] = {
         { "precision", "fp32_operations", !has_fp32_kinds(r, p->graph) },
         { "parallel", "rts_domain", in_pod == 0 || in_pod >= o->n_replicas },
@@ -72,8 +74,10 @@ static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const 
         { "framework", "output_reductions", !(f->steps_per_call > 0) },
         { "framework", "outputs_each_micro_batch", p->fetch_cycles == 0 || o->io_tiles },
         { "framework", "fetch_threads", p->fetch_cycles == 0 || o->n_replicas <= o->host.n_instances || f->prefetch_depth > 1 },
-        { "framework", "host_data", !o->training && f->calls_overlap }, { "framework", "launch_s", f->calls_overlap },
-        { "framework", "prefetch_depth", p->fetch_cycles == 0 || o->n_replicas <= o->host.n_instances },
+        { "framework", "host_data", no_calls }, { "framework", "launch_s", no_calls }, { "framework", "session_calls", no_calls },
+        { "framework", "dispatch_s", no_calls || !f->session_calls }, { "framework", "stream_copy_s", no_calls || o->host.synthetic_data },
+        { "framework", "conversion_s_per_byte", no_calls || o->host.synthetic_data }, { "framework", "callback_bytes_per_s", o->host.synthetic_data },
+        { "framework", "prefetch_depth", p->fetch_cycles == 0 },
     };
     for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
         if (text_is(section, settled[i].section) && text_is(key, settled[i].key))

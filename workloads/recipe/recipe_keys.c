@@ -15,7 +15,8 @@
 static const char *const modes[] = { "train", "infer", NULL };
 static const char *const eval_placements[] = { "inline", "end", NULL };
 static const char *const eval_programs[] = { "forward", "training", NULL };
-static const char *const input_types[] = { "uint8", "fp16", NULL };
+static const char *const training_rates[] = { "steps", "logged", NULL };
+static const char *const input_types[] = { "uint8", "fp16", "fp32", NULL };      /* as enum input_type */
 static const char *const optimizer_places[] = { "on-chip", "streaming", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
 static const char *const yes_no[] = { "yes", "no", NULL };
@@ -36,6 +37,7 @@ static bool has_trait(const struct recipe *r, unsigned trait)
 
 static bool in_reading(const struct recipe *r) { (void)r; return false; }
 static bool in_training(const struct recipe *r) { return r->mode == MODE_TRAIN; }
+static bool in_inference(const struct recipe *r) { return r->mode == MODE_INFER; }
 static bool in_sequences(const struct recipe *r) { return has_trait(r, TAKES_SEQUENCES); }
 static bool in_table(const struct recipe *r) { return has_trait(r, HAS_TABLE); }
 static bool in_attention(const struct recipe *r) { return has_trait(r, HAS_ATTENTION); }
@@ -64,6 +66,7 @@ static bool has_length(const struct recipe *r) { return r->epochs > 0 || r->samp
 /* A run timed to its end has no first steps to average over. */
 bool recipe_times_first_steps(const struct recipe *r) { return in_training(r) && !has_length(r); }
 static bool in_whole_training(const struct recipe *r) { return in_training(r) && (has_length(r) || recipe_may_converge(r)); }     /* a drawn run has an end */
+static bool in_logged_loop(const struct recipe *r) { return in_whole_training(r) || (!in_training(r) && r->rate == RATE_LOGGED); }
 static bool in_own_schedule(const struct recipe *r) { return in_training(r) && has_length(r) && !r->converge; }
 static bool in_training_heads(const struct recipe *r) { return in_training(r) || (in_packing(r) && !r->model.fine_tuning); }
 static bool in_narrow_types(const struct recipe *r) { return r->model.compute != COMPUTE_FP32; }
@@ -117,7 +120,7 @@ const struct recipe_key recipe_keys[] = {
     COUNT("data", "norm_groups", model.norm_groups, 1, 1024, false, in_norms, "number of groups of a group norm; default: batch norm instead"),
     COUNT("data", "image_size", model.image_size, 16, 4096, false, in_images, "width and height of an image in pixels; default: the model's"),
     FLAG("data", "synthetic", synthetic_data, NULL, "input is made on the chip (synthetic data mode): none is read from the host"),
-    CHOICE("data", "input_type", model.input_type, input_types, in_images, "type of the images that the host sends: uint8, or fp16 if the host normalises them"),
+    CHOICE("data", "input_type", model.input_type, input_types, in_images, "type of the images that the host sends: uint8; or fp16 or fp32 if the host normalises them, of which fp32 is cast on the chip to what it computes in"),
 
     COUNT("parallel", "replicas", replicas, 1, 65536, true, NULL, "copies of the model"),
     COUNT("parallel", "ipus_per_replica", ipus_per_replica, 1, 64, true, NULL, "IPUs that hold one copy of the model"),
@@ -178,7 +181,10 @@ const struct recipe_key recipe_keys[] = {
     TEXT("training", "reference_round", reference_round, false, recipe_may_converge,
          "MLPerf round whose reference points apply; default: the round in the id, else v2.0"),
     COUNT("training", "eval_every", eval_every, 1, 1e12, false, in_whole_training, "samples between evaluations"),
-    COUNT("training", "eval_samples", eval_samples, 1, 1e12, false, in_whole_training, "samples per evaluation"),
+    COUNT("training", "eval_samples", eval_samples, 1, 1e12, false, in_logged_loop, "samples per evaluation"),
+    COUNT("training", "save_every", save_every, 1, 1e12, false, in_whole_training, "samples between checkpoints, for which training waits; default: none"),
+    CHOICE("training", "rate", rate, training_rates, NULL,
+           "what the throughput counts: the steps alone, or as a trainer's log (train_samples_per_second, eval_samples_per_second) evaluations, checkpoints, compilation and start, too"),
     CHOICE("training", "eval_placement", eval_placement, eval_placements, in_whole_training, "evaluate during training, or at its end"),
     CHOICE("training", "eval_program", eval_program, eval_programs, in_whole_training,
            "evaluate with forward passes, or with training steps at a learning rate of 0"),
@@ -199,6 +205,8 @@ const struct recipe_key recipe_keys[] = {
     COUNT("hosts", "cores", host_cores, 0, 65536, false, in_preparing, "cores of one host; default 0: those of the system's sheet, if it has them, else no limit"),
     COUNT("hosts", "workers", workers, 0, 65536, false, in_preparing,
           "loader processes or threads of each host process, a core each; default 0: as many as there are cores"),
+    COUNT("hosts", "requests", requests, 0, 10000, false, in_inference,
+          "micro-batches of requests for inference under way at once, which wait for each other: 1 if each call is answered before the next is made; default 0: as the framework does"),
     NUMBER("hosts", "steps_per_call", steps_per_call, "", 0, 1e9, in_training,
            "weight updates before control returns to the host (batches_per_step, device_iterations); "
            "0: all in one call; default: the framework's"),

@@ -178,7 +178,7 @@ bool recipe_plan_request(struct plan_request *out, const struct recipe *r, struc
         .io_tiles = (uint32_t)r->io_tiles, .host.synthetic_data = r->synthetic_data,
         .partials = (enum partials_type)r->partials,
         .all_reduce_method = (enum collective_method)r->all_reduce,
-        .host.n_hosts = (uint32_t)r->host_count, .host.n_instances = (uint32_t)r->instances, .detail.timed_steps = recipe_times_first_steps(r) ? r->timed_steps : 0,
+        .host.n_hosts = (uint32_t)r->host_count, .host.n_instances = (uint32_t)r->instances, .host.requests = (uint32_t)r->requests, .detail.timed_steps = recipe_times_first_steps(r) ? r->timed_steps : 0,
         .host.decode_bytes_per_s = r->host_decode_bytes_per_s,
         .host.cores = (uint32_t)r->host_cores, .host.workers = (uint32_t)r->workers, .host.sample_s = r->sample_s,
     };
