@@ -49,7 +49,7 @@ static void a_row_is_seen_once(void **state)
     struct err err = { "" };
     struct first_sight seen;
     (void)state;
-    assert_true(load_sights(&seen, "b,first,01,v1,7,,\nb,again,02,v9,8,6,11\nc,first,03,v2,13,,\na,first,04,v2,3,1,5\n", &a, &err));
+    assert_true(load_sights(&seen, "b,first,01,v1,7,,,,\nb,again,02,v9,8,6,11,,\nc,first,03,v2,13,,,,\na,first,04,v2,3,1,5,,\n", &a, &err));
     assert_int_equal(seen.n, 4);
     assert_near(first_sight_find(&seen, "b", false)->predicted, 7, 0);
     assert_near(first_sight_find(&seen, "b", true)->high, 11, 0);
@@ -59,14 +59,14 @@ static void a_row_is_seen_once(void **state)
     assert_int_equal(first_sight_find(&seen, "b", false)->batch, 1);
     assert_int_equal(first_sight_find(&seen, "a", false)->batch, first_sight_find(&seen, "c", false)->batch);
     assert_int_equal(first_sight_find(&seen, "a", false)->batch, 2);
-    assert_false(load_sights(&seen, "b,first,01,v1,7,,\nb,first,01,v2,8,,\n", &a, &err));
+    assert_false(load_sights(&seen, "b,first,01,v1,7,,,,\nb,first,01,v2,8,,,,\n", &a, &err));
     assert_non_null(strstr(err.msg, ": b is there twice as 'first'; rows are only added, once"));
-    assert_false(load_sights(&seen, "b,later,01,v1,7,,\n", &a, &err));
+    assert_false(load_sights(&seen, "b,later,01,v1,7,,,,\n", &a, &err));
     assert_non_null(strstr(err.msg, ":2: seen: 'later' is not one of: first, again"));
     char *text;
-    PRINTED(text, (first_sight_write(f, &(struct sight){ .id = "x", .seen = "first", .recipe = "0a", .version = "0.2 baseline 3", .predicted = 2.5, .low = 1, .high = 4 }),
-                   first_sight_write(f, &(struct sight){ .id = "y", .seen = "first", .recipe = "0b", .version = "0.2", .predicted = 3, .low = NAN, .high = NAN })));
-    assert_string_equal(text, "x,first,0a,0.2 baseline 3,2.5,1,4\ny,first,0b,0.2,3,,\n");
+    PRINTED(text, (first_sight_write(f, &(struct sight){ .id = "x", .seen = "first", .recipe = "0a", .version = "0.2 baseline 3", .predicted = 2.5, .low = 1, .high = 4, .open_low = 0.5, .open_high = 9 }),
+                   first_sight_write(f, &(struct sight){ .id = "y", .seen = "first", .recipe = "0b", .version = "0.2", .predicted = 3, .low = NAN, .high = NAN, .open_low = NAN, .open_high = NAN })));
+    assert_string_equal(text, "x,first,0a,0.2 baseline 3,2.5,1,4,0.5,9\ny,first,0b,0.2,3,,,,\n");
     free(text);
     arena_free(&a);
 }
