@@ -178,6 +178,9 @@ uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind
 bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err);
 bool plan_pipeline(struct plan *p, struct compiler *c, struct arena *a, struct err *err);
 bool plan_update(struct plan *p, struct compiler *c, struct err *err);
+bool plan_has_streaming(const struct plan *p, struct err *err);         /* the machine has the memory that the request streams state from */
+/* A board's memory must hold the state of all its IPUs that are in use, each taken to have as much as the one with most. */
+bool plan_check_streaming(const struct plan *p, struct err *err);
 void plan_call(struct plan *p);
 void plan_memory(struct plan *p, struct compiler *c);
 /* Bytes by layer that the fullest tile has for temporaries, after what is always live and what is live while the layer is at work. */

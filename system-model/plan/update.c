@@ -543,41 +543,6 @@ static struct owned update_terms_of(const struct plan *p, struct compiler *c)
     return memo_own(&c->memo, &terms, sizeof terms);
 }
 
-/* Bytes of the IPU that streams most. Chains of one IPU are neighbours. */
-static double most_streamed_bytes(const struct plan *p)
-{
-    double n = 0, most = 0;
-    for (uint32_t i = 0; i < p->update.n_chains; i++) {
-        const struct update_chain *c = &p->update.chains[i];
-        if (i == 0 || c->ipu != c[-1].ipu)
-            n = 0;
-        if (c->ipu != ALL_IPUS && plan_streams(&p->request, c->n_elements))
-            n += (double)c->n_tensors * (double)ceil_div(c->n_elements, c->steps->sharded ? plan_shard_replicas(p) : 1);
-        most = fmax(most, n);
-    }
-    return most * p->request.optimizer.state_bytes_per_param;
-}
-
-static bool has_streaming(const struct plan *p, struct err *err)
-{
-    const struct machine *m = p->topology->machine;
-    if (p->request.state.place != OPTIMIZER_STREAMING || m->streaming_bytes_per_s > 0)
-        return true;
-    return fail(err, "parallel.optimizer_state: streaming, but %s has no streaming memory; use on-chip", m->name);
-}
-
-/* A board's memory must hold the state of all its IPUs that are in use, each taken to have as much as the one with most. */
-static bool check_streaming(const struct plan *p, struct err *err)
-{
-    const struct machine *m = p->topology->machine;
-    double wanted = most_streamed_bytes(p) * (double)plan_sharing_ipus(p, m->ipus_per_board);
-    if (wanted > (double)m->streaming_bytes)
-        return fail(err, "parallel.optimizer_state: streaming wants %.4g GB of a board's memory, %s has %.4g GB; "
-                         "shard it (parallel.rts=yes) or use more IPUs a replica",
-                    wanted / 1e9, m->name, (double)m->streaming_bytes / 1e9);
-    return true;
-}
-
 bool plan_update(struct plan *p, struct compiler *c, struct err *err)
 {
     const struct plan_request *o = &p->request;
@@ -585,7 +550,7 @@ bool plan_update(struct plan *p, struct compiler *c, struct err *err)
     uint32_t shard = plan_shard_replicas(p);
     if (!o->training)
         return true;
-    if (!has_streaming(p, err))
+    if (!plan_has_streaming(p, err))
         return false;
     if (o->n_replicas % shard != 0)
         return fail(err, "parallel.rts_domain: pod, but %u replicas are not a multiple of the %u of a pod; use all, or change parallel.replicas",
@@ -597,5 +562,5 @@ bool plan_update(struct plan *p, struct compiler *c, struct err *err)
     if (!known)
         return false;
     p->update = *known;
-    return check_streaming(p, err);
+    return plan_check_streaming(p, err);
 }
