@@ -15,31 +15,6 @@
 
 static const double LEVEL = 0.9;
 
-const char *const likeness_names[N_LIKENESSES] = {
-    [LIKE_PROGRAM] = "program and chip known", [LIKE_FAMILY] = "family of models known", [LIKE_NO_FAMILY] = "new family, or mode",
-    [LIKE_NO_FRAMEWORK] = "new framework",
-};
-
-enum likeness likeness_among(const struct references *r, const struct distances *d, reference_counts *counts, const void *user)
-{
-    bool kind = false, framework = false, program = false;
-    for (size_t i = 0; i < r->n; i++) {
-        const struct distance *x = &d->items[i];
-        if (counts && !counts(&r->items[i], user))
-            continue;
-        bool same_framework = distance_has_name(x, BY_FRAMEWORK), same_kind = distance_is_of_kind(x);
-        kind |= same_kind;
-        framework |= same_framework;
-        program |= same_kind && same_framework && distance_has_name(x, BY_WORKLOAD) && distance_has_name(x, BY_CHIP);
-    }
-    return !kind ? LIKE_NO_FAMILY : !framework ? LIKE_NO_FRAMEWORK : program ? LIKE_PROGRAM : LIKE_FAMILY;
-}
-
-enum likeness likeness_of(const struct references *r, const struct distances *d)
-{
-    return likeness_among(r, d, NULL, NULL);
-}
-
 /* ---- counting ------------------------------------------------------------------------------------------- */
 
 /* One answer: what was expected, and what came. */

@@ -9,7 +9,7 @@
  *
  * Neighbours in a sweep have most properties in common, so a property's term is computed when its value changes.
  */
-#include "results/study/trust.h"
+#include "results/study/trust_internal.h"
 
 static const double weights[BY_SHARES] = { 4, 4, 1, 1, 1, 1, 1, 0.25, 0.5, 0.25, 0.25, 0.5 }, ALL_UNLIKE = 4;
 
@@ -96,4 +96,31 @@ const struct distances *track_record_distances(const struct track_record *by, co
     struct distances *d = by->last ? &by->last->distances : ARENA_NEW(a, struct distances);
     distances_find(d, &by->references, at, by->last ? &by->last->arena : a);
     return d;
+}
+
+/* ---- likeness ------------------------------------------------------------------------------------------ */
+
+const char *const likeness_names[N_LIKENESSES] = {
+    [LIKE_PROGRAM] = "program and chip known", [LIKE_FAMILY] = "family of models known", [LIKE_NO_FAMILY] = "new family, or mode",
+    [LIKE_NO_FRAMEWORK] = "new framework",
+};
+
+enum likeness likeness_among(const struct references *r, const struct distances *d, reference_counts *counts, const void *user)
+{
+    bool kind = false, framework = false, program = false;
+    for (size_t i = 0; i < r->n; i++) {
+        const struct distance *x = &d->items[i];
+        if (counts && !counts(&r->items[i], user))
+            continue;
+        bool same_framework = distance_has_name(x, BY_FRAMEWORK), same_kind = distance_is_of_kind(x);
+        kind |= same_kind;
+        framework |= same_framework;
+        program |= same_kind && same_framework && distance_has_name(x, BY_WORKLOAD) && distance_has_name(x, BY_CHIP);
+    }
+    return !kind ? LIKE_NO_FAMILY : !framework ? LIKE_NO_FRAMEWORK : program ? LIKE_PROGRAM : LIKE_FAMILY;
+}
+
+enum likeness likeness_of(const struct references *r, const struct distances *d)
+{
+    return likeness_among(r, d, NULL, NULL);
 }

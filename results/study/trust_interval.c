@@ -71,22 +71,3 @@ struct expectation spread_expect_at(const struct spread *s, const struct referen
     arena_free(&scratch);
     return expected;
 }
-
-double step_deviation(const struct simulation *sim, const struct track_record *by, bool without_group)
-{
-    struct arena scratch = {0};
-    const struct properties at = properties_of(sim, &scratch);
-    const struct references judges = without_group ? references_without_group(&by->references, properties_group(&at, &scratch), &scratch) : by->references;
-    double deviation = spread_expect_at(&by->spread, &judges, &at).half_width / gsl_cdf_ugaussian_Pinv((1 + LEVEL) / 2);
-    arena_free(&scratch);
-    return deviation > 0 ? deviation : sim->fitted.throughput_error;
-}
-
-bool track_record_open(struct track_record *out, const char *validity_dir, struct arena *a, struct err *err)
-{
-    *out = (struct track_record){0};
-    if (!references_load(&out->references, arena_printf(a, "%s/left-out.csv", validity_dir), a, err))
-        return false;
-    return !out->references.n || (known_values_load(&out->references.known, arena_printf(a, "%s/known-values.csv", validity_dir), a, err)
-                                  && spread_load(&out->spread, arena_printf(a, "%s/spread.csv", validity_dir), a, err));
-}
