@@ -12,14 +12,18 @@ enum state { STATE_FORWARD, STATE_BACKWARD, STATE_COPY, STATE_OTHER, STATE_WAIT,
 
 static enum state state_of(const struct span *s)
 {
-    switch (s->kind) {
+    switch ((enum span_kind)s->kind) {
     case SPAN_FORWARD:  return STATE_FORWARD;
     case SPAN_BACKWARD: return STATE_BACKWARD;
     case SPAN_COPY:     return STATE_COPY;
     case SPAN_WAIT:
     case SPAN_TURN:     return STATE_WAIT;
-    default:            return STATE_OTHER;
+    case SPAN_INPUT: case SPAN_RESULTS: case SPAN_REARRANGE: case SPAN_REDUCE: case SPAN_CLIP: case SPAN_STREAMING: case SPAN_OPTIMIZER:
+    case SPAN_NORMS: case SPAN_GATHER: case SPAN_CALL: case SPAN_UPLOAD: case SPAN_HOST: return STATE_OTHER;
+    case N_SPAN_KINDS:  break;
     }
+    assert(false);
+    return N_STATES;
 }
 
 /* How a column's time is spent, and the micro-batches of its longest forward and backward stretches. */
