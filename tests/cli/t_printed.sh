@@ -12,7 +12,7 @@ show list keys
 show list keys --format json
 printed list
 show list assumptions
-show_digest list assumptions --format json
+show list assumptions --format json
 printed assumptions
 
 for format in text csv json; do
