@@ -153,6 +153,10 @@ memo-proof:                             ## in a copy, add keys and forget that p
 
 speed: $B/tests/speed $B/podbench       ## measure how fast the simulator itself is
 	$B/tests/speed
+	sh tests/counts.sh $B/podbench
+
+counts: $B/podbench                     ## count instructions of some cases, which no machine changes: exit 1 if one takes more than its limit
+	sh tests/counts.sh $B/podbench
 
 gate-quality: $B/tests/gate_quality     ## measure how often watch raises a false alarm, and how soon it notices a change
 	$B/tests/gate_quality
@@ -226,7 +230,7 @@ $B/needs-lint:
 	@sh harness/needs.sh lint
 	@mkdir -p $B && touch $@
 
-.PHONY: always torch numbers mutants assumed warm-cold memo-proof onnx-outputs onnx-nodes onnx-runtime onnx-mutants onnx-check onnx-versions onnx-torch all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
+.PHONY: always torch numbers mutants assumed warm-cold memo-proof onnx-outputs onnx-nodes onnx-runtime onnx-mutants onnx-check onnx-versions onnx-torch all bench test plots baseline gate gate-quality readme golden lint asan speed counts clean help
 .SECONDARY:
 -include $(objects:.o=.d) $(program:.o=.d) $(wildcard $B/tests/*.d $B/tests/*/*.d)
 

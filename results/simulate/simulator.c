@@ -60,7 +60,7 @@ static void keep_limit(struct simulator *s)
                    + s->convergences.n_bytes;
     if (n_bytes > s->limit_bytes || is_off)
         drop_idle_entries(s);
-    if (s->plans->arena.used_bytes > s->limit_bytes / PLANS_SHARE || is_off)
+    if (arena_held_bytes(&s->plans->arena) > s->limit_bytes / PLANS_SHARE || is_off)
         plan_cache_free(s->plans);
 }
 

@@ -5,7 +5,7 @@
  */
 #include "results/simulate/simulator.h"
 
-enum { POOL_BYTES = 192 << 20 };
+enum { POOL_BYTES = 96 << 20 };
 
 void simulator_pool_open(struct simulator_pool *out, const struct model_paths *paths, uint32_t n_threads, struct simulator_options options)
 {

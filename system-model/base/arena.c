@@ -179,6 +179,14 @@ void arena_free(struct arena *a)
     *a = (struct arena){0};
 }
 
+size_t arena_held_bytes(const struct arena *a)
+{
+    size_t n_bytes = 0;
+    for (const struct arena_block *b = a->head; b; b = b->next)
+        n_bytes += b->size;
+    return n_bytes;
+}
+
 /* Blocks only grow, so the newest is the largest. */
 void arena_reset(struct arena *a)
 {

@@ -144,7 +144,7 @@ size_t hash_table_bytes(const struct hash_table *t)
     size_t n_bytes = t->n_bytes;
     for (size_t i = 0; i < t->n_buckets; i++)
         for (const struct hash_entry *x = t->buckets[i]; x; x = x->next)
-            n_bytes += x->arena.head ? max_u64(x->arena.used_bytes, ARENA_BLOCK_BYTES) : 0;
+            n_bytes += arena_held_bytes(&x->arena);
     return n_bytes;
 }
 
