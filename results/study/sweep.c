@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdio_ext.h>
 
-enum { SWEEP_CHUNK = 32, CHUNKS_A_THREAD = 8, SWEEP_BYTES = 128 << 20 };
+enum { SWEEP_CHUNK = 32, CHUNKS_A_THREAD = 8, SWEEP_BYTES = 96 << 20 };
 
 /* ---- one row ---------------------------------------------------------------------------------------- */
 
