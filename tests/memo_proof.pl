@@ -6,6 +6,7 @@
 # usage: memo_proof.pl COPY COMPILER     Exit 1 if any way is harmful.
 use strict;
 use warnings;
+$| = 1;
 
 my ($copy, $compiler) = @ARGV;
 my ($recipe, @values) = ("vendor-ipu-pod16-bert-large-ph1-tf1", 1, 2, 4);
@@ -106,13 +107,17 @@ sub verdict {
 my $n_harmful = 0;
 copy_sources();
 for my $key (sort keys %formulas) {
+    add_key($key);
+    my %before_key = %original;
+    %original = ();
     for my $way (@ways) {
-        add_key($key);
         $way->[1]->($key);
         my ($harmful, $text) = verdict($key);
         $n_harmful += $harmful;
         printf "%-9s %-16s %s: %s\n", $harmful ? "HARMFUL" : "harmless", $key, $way->[0], $text;
         restore();
     }
+    %original = %before_key;
+    restore();
 }
 exit($n_harmful > 0);
