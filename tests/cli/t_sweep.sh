@@ -49,7 +49,7 @@ run sweep $resnet --over parallel.schedule=popart,sequential
 grep -q "parallel.schedule has no effect" "$work/err"
 result $? "a key without effect is told"
 run sweep $resnet --over machine.gateway_bytes_per_s=1e9,2e9
-[ "$(grep -c ',fits,.*; machine.gateway_bytes_per_s has no effect in the first configuration,' "$work/out")" -eq 2 ]
+[ "$(grep -c ',fits,.*machine.gateway_bytes_per_s has no effect in the first configuration,' "$work/out")" -eq 2 ]
 result $? "and so is a sheet's value, in each row" "$(cat "$work/out")"
 
 run run $bert nowhere $resnet --format json
