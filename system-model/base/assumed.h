@@ -10,15 +10,9 @@
 
 /* name, value, unit, what it affects, meaning and reason */
 #define ASSUMED(X) \
-    X(SELECT_CYCLES, 9, "cycles", "time", \
-      "worker cycles per element of a selection: PopLibs has 9 for a broadcast of a vector if columns are not a multiple of four, and here " \
-      "each element asks its own selector, so nothing is done by vectors. Sought because calibrating rows were predicted too fast (GPT-2 by " \
-      "20 %, Conformer by 11 %) with 3 for four elements, the cost of any operation of two operands") \
-    X(PIECE_CYCLES, 10, "cycles", "time", \
-      "worker cycles per piece of a row that is combined with its sum or mean: PopLibs has as much for a row of a broadcast and for a partial " \
-      "of a general reduction. That layers of tokens pay both is assumed, and was prompted by calibrating rows of BERT") \
     X(PIECE_CHANNELS, 16, "channels", "time", \
-      "size of such a piece: a row of tokens is assumed to have the layout of a product, in groups of the AMP's output channels") \
+      "size of the pieces in which a tile holds rows that a product made: a layer of tokens or an image is assumed to have the layout of a product, " \
+      "in groups of the AMP's output channels. That such rows are summed and scaled in pieces was prompted by calibrating rows of BERT") \
     X(FURTHER_SUM_CYCLES, 16, "cycles", "time", "worker cycles per result after the first, as in PopLibs' general reductions") \
     X(DROPOUT_STATE_SUPERSTEPS, 3, "supersteps", "time", \
       "of a dropout, besides its mask: poprand reads the state of the generators, which stochastic rounding uses too, sets it from the seed " \
@@ -39,8 +33,6 @@
     X(TRANSDUCER_CELL_CYCLES, 44, "cycles", "time", \
       "worker cycles per cell of the transducer's lattice: PopLibs has this for CTC, two additions of logarithms at 16, loads and stores; " \
       "Graphcore's own loss is not published") \
-    X(TOP_K_SELECTIONS, 2, "supersteps", "time", \
-      "of a stage of top-k after its comparison, one for the values and one for their indices; no source has the vertices") \
     X(QUARTERS_GATHERED, 1, "flag", "time", \
       "a chain of the AMP takes 32 quarters of a position, but results are in groups of 16: two groups are brought together before the loop; " \
       "no source has poplin's plans of quarters") \
@@ -54,8 +46,8 @@
       "all-reduces of at least so many ranks are broadcast if that is faster. When GCL does so is not known; two ranks keep the ring, as in " \
       "its open ancestor (docs/trust.md)") \
     X(TORUS_LINK_BY_LINK, 1, "flag", "time", \
-      "on a torus each exchange takes the copies of a ring's step one link further; PopLibs splits a step if replicas are wider than two IPUs, " \
-      "but into how many exchanges is not at hand (docs/unexplained.md)") \
+      "with framework.torus_exchanges=link-by-link each exchange on a torus takes the copies of a step one link further; so do rings that do not meet in the " \
+      "middle (docs/unexplained.md)") \
     X(UNCUT_TILE_BYTES, 128, "B", "time", \
       "per tile: on a torus a vector of at most this size is sent to all at once, and a larger one link by link, as the pieces of a ring are, " \
       "which have at least as much (PopLibs). How much an IPU on the way can buffer is not at hand") \
@@ -74,6 +66,19 @@
       "is assumed") \
     X(PIECES_PER_BYTE, 2, "pieces", "memory", \
       "received pieces for each byte of exchange code, about what the 696 B of that layer leave for the 512 pieces planned here") \
+    X(FIELD_PIECE_BYTES, 32, "B", "memory", \
+      "of an image that a convolution of single positions receives, one instruction: a position's 16 halves. Block 0 of EfficientNet-EdgeTPU-L has 584 " \
+      "for 17.6 kB (popliner, test_profile.py), and its 1x1 convolutions have 1.2 to 2.4 kB of exchange code") \
+    X(KERNEL_PIECE_BYTES, 93, "B", "memory", "the same for wider kernels: 282 instructions for 26 kB there, and 0.8 to 1.2 kB") \
+    X(MOST_FIELD_PIECES, 584, "pieces", "memory", \
+      "of one convolution: the most there. In proportion to exchanged bytes, ResNet-50 of batch 90 would not fit a C600, where it ran") \
+    X(INSTRUCTION_BYTES, 4, "B", "memory", "of exchange code for each such piece (PopLibs counts as much for a message: DynamicSlice.cpp:4500)") \
+    X(UNLIKE_COPY_PIECES, 215, "pieces", "memory", \
+      "at most, one for each word, of an image that is brought into another convolution's layout: a residual sum has 861 B of exchange code there for 682 B of " \
+      "an operand") \
+    X(OUTLINED_RUN, 10, "operations", "memory", \
+      "elementwise operations share code only in runs of so many that repeat: PopART's threshold of 1.0 at 0.1 an operation (sessionoptions.hpp:849, " \
+      "op.hpp:1617)") \
     X(CALL_BYTES, 17, "B", "memory", "a call of code that is shared: as long as a superstep's control") \
     X(SMALL_CODELET_BYTES, 200, "B", "memory", \
       "the smallest codelets, of elementwise work: popliner has 200 to 400 B, and the whole of BERT-Large has less vertex code than is counted") \

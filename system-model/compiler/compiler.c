@@ -63,13 +63,13 @@ void compiler_forget(struct compiler *c)
 static bool same_options(const struct op_plan_options *a, const struct op_plan_options *b)
 {
     return a->partials == b->partials && a->available_memory == b->available_memory && a->inference == b->inference
-        && a->n_tiles == b->n_tiles;
+        && a->divides_scores == b->divides_scores && a->n_tiles == b->n_tiles;
 }
 
-/* How the results of an operation are laid out: the fullest tile over an even share, and the plan that put them
- * there; NULL if the layout is one of a kind. */
-struct op_layout { double imbalance; const struct op_plan *laid_by; };
-static const struct op_layout lying_alone = { 1, NULL };
+/* How the results of an operation are laid out: the fullest tile over an even share; the plan that put them there, NULL if the layout is
+ * one of a kind; and op_plan.groups. */
+struct op_layout { double imbalance; const struct op_plan *laid_by; uint32_t groups; };
+static const struct op_layout lying_alone = { 1, NULL, 0 };
 
 static const struct op_layout *result_layout_of(const struct tensor *t, const struct op_layout *places)
 {
@@ -106,7 +106,7 @@ static struct operands operands_of(const struct graph *g, const struct op *op, c
         alike = alike && (t == first || lie_alike(first, first_at, t, at));     /* a tensor shares its own layout, whatever it is */
         *taken = to_kept || at->imbalance < (*taken)->imbalance ? at : *taken;
     }
-    return (struct operands){ (*taken)->imbalance, several && alike };
+    return (struct operands){ (*taken)->imbalance, several && alike, (*taken)->groups };
 }
 
 /* Elementwise results are where the operand is, and products where they were computed. Other layouts are unknown. */
@@ -135,7 +135,7 @@ static const struct op_plan *plan_with_other_memory(const struct compiler *c, ui
         const struct op_plan *p = c->variants[i]->op_plans[op_id];
         struct op_plan_options other = c->variants[i]->options;
         other.available_memory = opt->available_memory;
-        if (same_options(&other, opt) && p->imbalance == at.imbalance && p->together == at.together)
+        if (same_options(&other, opt) && p->imbalance == at.imbalance && p->together == at.together && p->groups == at.groups)
             return p;
     }
     return NULL;
@@ -154,7 +154,7 @@ static const struct op_plan *plan_op(struct compiler *c, uint32_t op_id, struct 
 
 static bool same_operands(const struct operands *a, const struct operands *b)
 {
-    return a->imbalance == b->imbalance && a->together == b->together;
+    return a->imbalance == b->imbalance && a->together == b->together && a->groups == b->groups;
 }
 
 /* Equal operations share a plan if their operands are laid out alike. */
@@ -179,7 +179,7 @@ static void plan_ops(const struct op_plan **out, struct compiler *c, const struc
             like = next[like];
         }
         out[i] = like == i ? plan_op(c, i, found[i], &all) : out[like];
-        places[i] = (struct op_layout){ out[i]->imbalance, results_laid_by(op, out[i], taken) };
+        places[i] = (struct op_layout){ out[i]->imbalance, results_laid_by(op, out[i], taken), out[i]->groups };
         if (c->cache->misses != known)
             watch_report(c->watch, "planning operations", i + 1, g->n_ops);
     }
@@ -197,7 +197,7 @@ const struct tensor_room *tensor_rooms(const struct graph *g, const struct op_pl
     return rooms;
 }
 
-MEMO_INPUT(compiled_input, uint64_t n_tiles; double available_memory; uint32_t partials, inference;);
+MEMO_INPUT(compiled_input, uint64_t n_tiles, divides_scores; double available_memory; uint32_t partials, inference;);
 
 static const void *make_compiled(void *world, const void *input, struct err *err)
 {
@@ -205,7 +205,10 @@ static const void *make_compiled(void *world, const void *input, struct err *err
     struct compiler *c = world;
     struct compiled *out = ARENA_NEW(c->arena, struct compiled);
     (void)err;
-    out->options = (struct op_plan_options){ (enum partials_type)q->partials, q->available_memory, q->inference, q->n_tiles, NULL };
+    out->options = (struct op_plan_options){
+        .partials = (enum partials_type)q->partials, .available_memory = q->available_memory, .inference = q->inference,
+        .divides_scores = q->divides_scores, .n_tiles = q->n_tiles,
+    };
     out->op_plans = ARENA_ARRAY(c->arena, const struct op_plan *, c->graph->n_ops);
     plan_ops(out->op_plans, c, &out->options);
     compile_layers(out, c);
@@ -216,7 +219,7 @@ static const void *make_compiled(void *world, const void *input, struct err *err
 
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt)
 {
-    const struct compiled_input q = { opt->n_tiles, opt->available_memory, opt->partials, opt->inference };
+    const struct compiled_input q = { opt->n_tiles, opt->divides_scores, opt->available_memory, opt->partials, opt->inference };
     return memo_get(&c->memo, make_compiled, &q, sizeof q, NULL).at;
 }
 
@@ -233,7 +236,7 @@ static bool in_ranges(uint32_t layer, const struct layer_range *ranges, size_t n
     return false;
 }
 
-MEMO_INPUT(program_input, struct owned ranges; uint32_t n_ranges, outlining;);
+MEMO_INPUT(program_input, struct owned ranges; uint64_t n_ranges; uint32_t sharing, image_code;);
 
 static const void *sum_program(void *world, const void *input, struct err *err)
 {
@@ -243,21 +246,21 @@ static const void *sum_program(void *world, const void *input, struct err *err)
     struct arena scratch = {0};
     struct tile_program program;
     (void)err;
-    program_start(&program, c->codes.n, q->outlining, &scratch);
+    program_start(&program, g, c->codes.n, (struct code_options){ (enum code_sharing)q->sharing, q->image_code }, &scratch);
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct compiled *compiled;
         if (in_ranges(g->ops[i].layer_id, q->ranges.at, q->n_ranges, &compiled))
-            program_add_op(&program, g, &g->ops[i], compiled->op_plans[i]);
+            program_add_op(&program, &g->ops[i], compiled->op_plans[i]);
     }
     struct program_bytes *out = ARENA_NEW(c->arena, struct program_bytes);
-    *out = program.bytes;
+    *out = program_sum(&program);
     arena_free(&scratch);
     return out;
 }
 
-struct program_bytes compile_program(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, bool outlining)
+struct program_bytes compile_program(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, struct code_options options)
 {
-    const struct program_input q = { memo_own(&c->memo, ranges, n_ranges * sizeof *ranges), n_ranges, outlining };
+    const struct program_input q = { memo_own(&c->memo, ranges, n_ranges * sizeof *ranges), n_ranges, options.sharing, options.image_code };
     return *(const struct program_bytes *)memo_get(&c->memo, sum_program, &q, sizeof q, NULL).at;
 }
 
@@ -373,8 +376,8 @@ static const void *run_collective(void *world, const void *input, struct err *er
     struct arena scratch = {0};
     struct collective_cost cost;
     struct collective_request req = {
-        .kind = (enum collective_kind)q->kind, .method = (enum collective_method)q->method, .bytes = q->bytes, .port_bytes = q->port_bytes, .unfolded = q->unfolded,
-        .n_in_use = q->n_in_use, .pattern = q->ranks, .n_ranks = q->ranks.n_ranks, .n_groups = q->ranks.n_ipus * q->ranks.n_starts,
+        .kind = (enum collective_kind)q->kind, .method = (enum collective_method)q->method, .bytes = q->bytes, .port_bytes = q->port_bytes, .unfolded = q->unfolded, .full_routes = q->full_routes,
+        .n_in_use = (uint32_t)q->n_in_use, .pattern = q->ranks, .n_ranks = q->ranks.n_ranks, .n_groups = q->ranks.n_ipus * q->ranks.n_starts,
         .cache = &c->collective_cache,
     };
     bool good = collective_run(&cost, c->topology, &req, &scratch, err);

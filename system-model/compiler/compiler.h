@@ -87,7 +87,7 @@ const uint32_t *compile_equal_ops(const struct graph *g, struct arena *a);
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt);
 
 /* collective_run(), remembered. kind and method are enum collective_kind and collective_method. */
-MEMO_INPUT(collective_question, uint32_t kind, method, unfolded, n_in_use; struct rank_pattern ranks; double bytes, port_bytes;);
+MEMO_INPUT(collective_question, uint32_t kind, method, unfolded, full_routes; struct rank_pattern ranks; uint64_t n_in_use; double bytes, port_bytes;);
 bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_question *q, struct err *err);
 
 /* Flows that n_replicas make at the same time, remembered. `flows` are those of replica 0; each next replica is
@@ -98,8 +98,12 @@ bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow
 
 /* n compiled layers from `first` on. The ranges of one IPU are summed together. */
 MEMO_INPUT(layer_range, struct owned compiled; uint32_t first, n;);
-/* The program on a tile besides its data. outlining: operations with equal plans share their code, and call it. */
-struct program_bytes compile_program(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, bool outlining);
+/* Shared code: operations with equal plans call it; by value: with copies of their inputs. */
+enum code_sharing { CODE_OWN, CODE_SHARED, CODE_SHARED_BY_VALUE };
+/* image_code: exchanges between the layouts of unlike convolutions have an instruction for each piece, as they are made for cycles. */
+struct code_options { enum code_sharing sharing; bool image_code; };
+/* The program on a tile besides its data (program_code.c). */
+struct program_bytes compile_program(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, struct code_options options);
 /* vector_work_plan(), remembered. */
 const struct op_plan *compile_vector_work(struct compiler *c, enum vector_work work, uint64_t n_elements, enum data_type type, double moment_bytes,
                                           const struct op_plan_options *opt);

@@ -39,13 +39,29 @@ static uint64_t received_pieces(const struct search *f)
     return min_u64(pieces, ceil_div(ceil_div(f->best_cost.received_bytes, steps), 128));
 }
 
+/* An image comes from the tiles of another convolution, whose layout is unlike this one's: position by position and group of channels, or if
+ * the kernel is wider, a few positions at a time (FIELD_PIECE_BYTES, KERNEL_PIECE_BYTES). */
+static uint64_t field_pieces(const struct search *f)
+{
+    const struct conv_candidate *c = f->best_candidate;
+    const struct conv_shape *s = &c->s;
+    const struct share *t = &f->best;
+    uint64_t rows = (t->height - 1) * s->in_stride_h + t->kernel_h, columns = (t->width - 1) * s->in_stride_w + s->kernel_w;
+    uint64_t positions = c->flat ? share_positions(t) : t->batch * rows * columns;
+    uint64_t received_bytes = t->groups * positions * t->in * c->in_grain * c->amp.element_bytes;
+    return min_u64(ceil_div(received_bytes, c->flat ? FIELD_PIECE_BYTES : KERNEL_PIECE_BYTES), MOST_FIELD_PIECES);
+}
+
+/* A product is a field of one column. Inputs of the program are laid out for their reader. No profile shows the passes of gradients. */
+static bool has_field(const struct search *f) { return f->shape->in_w > 1 && f->shape->in_elsewhere && f->shape->pass == PASS_FORWARD; }
+
 /* A worklist has an item of 8 bytes for each worker and kernel element; the vertex has an address for each channel group. */
 static struct op_code code_of_plan(const struct search *f)
 {
     const struct share *t = &f->best;
     uint64_t supersteps = f->best_cost.supersteps / share_steps(t) + 1;
     return (struct op_code){
-        .supersteps = (uint32_t)supersteps, .exchanges = (uint32_t)supersteps, .pieces = (uint32_t)received_pieces(f),
+        .supersteps = (uint32_t)supersteps, .exchanges = (uint32_t)supersteps, .pieces = (uint32_t)received_pieces(f), .field_pieces = has_field(f) ? (uint32_t)field_pieces(f) : 0,
         .worklist_bytes = (uint32_t)(8 * f->chip->n_workers * t->kernel_h * f->best_candidate->s.kernel_w + 4 * (t->in + t->out)),
     };
 }
@@ -90,6 +106,14 @@ static double output_imbalance(const struct search *f)
     return imbalance > 1 ? imbalance : 1;
 }
 
+/* The results' groups of channels on the fullest tile, at least one. */
+static uint32_t output_groups(const struct search *f)
+{
+    const struct share *t = &f->best;
+    uint64_t channels = t->serial_out * t->groups * t->out * f->best_candidate->out_grain / (t->p_in * t->p_kernel);
+    return (uint32_t)max_u64(1, ceil_div(channels, PIECE_CHANNELS));
+}
+
 void conv_fill_plan(struct op_plan *out, struct search *f)
 {
     const struct share *t = &f->best;
@@ -104,7 +128,7 @@ void conv_fill_plan(struct op_plan *out, struct search *f)
         .temp_bytes_per_tile = k->temp_bytes, .interleaved_bytes = interleaved_bytes(f), .code = code_of_plan(f),
         .vertex = f->best_candidate->vertex,
         .partials = f->best_candidate->amp.partial_bytes == 2 ? PARTIALS_FP16 : PARTIALS_FP32,
-        .rearrange_cycles = k->rearrange, .imbalance = output_imbalance(f),
+        .rearrange_cycles = k->rearrange, .imbalance = output_imbalance(f), .groups = output_groups(f),
         .split = { .batch = (uint32_t)t->p_batch, .field = (uint32_t)t->p_field, .kernel = (uint32_t)t->p_kernel,
                    .conv_groups = (uint32_t)t->p_groups, .in_chans = (uint32_t)t->p_in,
                    .out_chans = (uint32_t)t->p_out, .serial_in = (uint32_t)t->serial_in,

@@ -10,6 +10,7 @@ void op_code_add(struct op_code *to, const struct op_code *code)
     to->supersteps += code->supersteps;
     to->exchanges += code->exchanges;
     to->pieces += code->pieces;
+    to->field_pieces += code->field_pieces;
     to->worklist_bytes += code->worklist_bytes;
 }
 
@@ -22,7 +23,7 @@ void program_bytes_add(struct program_bytes *to, const struct op_code *code, uin
 {
     to->vertex_state += (uint64_t)SUPERSTEP_STATE_BYTES * code->supersteps + code->worklist_bytes;
     to->control_code += (uint64_t)SUPERSTEP_CONTROL_BYTES * code->supersteps + CALL_BYTES * (n_calls - 1);
-    to->exchange_code += exchange_code_bytes(code->exchanges, code->pieces);
+    to->exchange_code += exchange_code_bytes(code->exchanges, code->pieces) + INSTRUCTION_BYTES * code->field_pieces;
 }
 
 uint64_t op_code_bytes(const struct op_code *code)

@@ -22,6 +22,7 @@ struct op_plan_options {
     enum partials_type partials;
     double available_memory;            /* share of tile memory that temporaries may take: 0..1 */
     bool inference;                     /* norms fold into fewer passes */
+    bool divides_scores;                /* program.divides_scores */
     uint64_t n_tiles;                   /* tiles that compute: the chip's, less I/O tiles */
     const struct chip *splits_of;       /* convolutions take the splits that are best on that chip, and are priced here; NULL: searched */
 };
@@ -37,6 +38,7 @@ struct conv_split {
 struct op_code {
     uint32_t supersteps, exchanges;     /* compute sets; exchange phases */
     uint32_t pieces;                    /* runs of bytes that the fullest tile receives, each from one other tile */
+    uint32_t field_pieces;              /* those of images, between the layouts of unlike convolutions: an instruction each */
     uint32_t worklist_bytes;            /* read by vertices besides their operands' addresses */
 };
 
@@ -57,6 +59,7 @@ struct op_plan {
     double imbalance;                   /* bytes of the results on the fullest tile over an even share; at least 1 */
     uint32_t code_id;                   /* set by compile_graph(): operations with the same number share their code (outlining) */
     uint32_t together;                  /* 1: its operands have the same layout, so that none was moved to another */
+    uint32_t groups, no_padding;        /* groups of channels on the fullest tile: a product's results, else the operands */
 };
 
 static inline uint64_t op_plan_cycles(const struct op_plan *p)
@@ -76,8 +79,9 @@ void plan_cache_free(struct plan_cache *c);
 struct operands {
     double imbalance;                   /* the most even operand's bytes on the fullest tile over an even share, at least 1 */
     bool together;                      /* all operands of the largest size have one layout, element by element */
+    uint32_t groups;                    /* as a product laid them: groups of channels on the fullest tile; 0: rows are whole */
 };
-static const struct operands even_operands = { 1, false };
+static const struct operands even_operands = { 1, false, 0 };
 void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, struct operands operands, const struct chip *chip,
                    const struct op_plan_options *opt, struct plan_cache *cache);
 bool op_is_elementwise(const struct op *op);    /* works where its operand is */

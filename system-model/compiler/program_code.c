@@ -7,8 +7,9 @@
  *     control code   for each superstep its sync and the call of its vertices; for code that is shared, a call
  *     exchange code  for each exchange its start and end; for each piece received, where it goes
  *
- * Operations with equal plans share one copy of code and state (outlining), and each further use costs a call; a program may be compiled
- * without (parallel.outlining). Sizes are in base/assumed.h.
+ * Products with equal plans share one copy of code and state (outlining), and each further use costs a call; so do other operations in runs
+ * that repeat. A call of a convolution of an image whose input comes from another convolution than the first caller's
+ * brings it into the callee's layout by code of its own. A program may be compiled without outlining (parallel.outlining). Sizes are in base/assumed.h.
  * Left out: codelets for operands that are not aligned, and what the linker adds.
  */
 #include "system-model/base/assumed.h"
@@ -22,6 +23,16 @@ static const uint32_t codelet_bytes[N_PARTS] = {
     [PART_ELEMENTWISE] = SMALL_CODELET_BYTES, [PART_REARRANGE] = SMALL_CODELET_BYTES, [PART_POOLING] = SMALL_CODELET_BYTES,
     [PART_LSTM] = 4 * SMALL_CODELET_BYTES, [PART_LOSS] = 2 * SMALL_CODELET_BYTES,
 };
+/* EfficientNet-EdgeTPU-L (popliner, test_profile.py): convolutions of 1x1 1,379; of 3x3 2,248 to 2,791; scale and bias 621 to 838. */
+enum { CONV_1X1_CODELET_BYTES = 1379, CONV_CODELET_BYTES = 2520, VECTOR_CODELET_BYTES = 730 };
+
+static uint32_t codelet_bytes_of(const struct graph *g, const struct op *op, const struct op_plan *p)
+{
+    bool image = g->tensors[op->inputs[0]].n_dims == 4;
+    if (op_part(op) == PART_CONV)
+        return p->vertex == VERTEX_AMP_1X1 ? CONV_1X1_CODELET_BYTES : CONV_CODELET_BYTES;
+    return image && op->kind == OP_BIAS_ADD && op->pass == PASS_FORWARD ? VECTOR_CODELET_BYTES : codelet_bytes[op_part(op)];
+}
 
 uint64_t vector_work_codelet_bytes(enum vector_work work)
 {
@@ -38,27 +49,104 @@ static uint32_t codelet_id(const struct graph *g, const struct op *op, const str
 }
 enum { N_CODELETS = (N_VERTEX_KINDS * 2 + N_OP_KINDS * 2) * N_DATA_TYPES };
 
-void program_start(struct tile_program *out, size_t n_codes, bool outlining, struct arena *a)
+void program_start(struct tile_program *out, const struct graph *g, size_t n_codes, struct code_options options, struct arena *a)
 {
-    *out = (struct tile_program){ .outlining = outlining, .has_code = ARENA_ARRAY(a, bool, n_codes), .has_codelet = ARENA_ARRAY(a, bool, N_CODELETS) };
+    *out = (struct tile_program){ .graph = g, .options = options, .callers = ARENA_ARRAY(a, uint32_t, n_codes), .laid_by = ARENA_ARRAY(a, uint32_t, g->n_tensors),
+                                  .has_codelet = ARENA_ARRAY(a, bool, N_CODELETS), .arena = a };
 }
 
-void program_add_op(struct tile_program *out, const struct graph *g, const struct op *op, const struct op_plan *p)
+/* The program's operations, in its order. */
+void program_add_op(struct tile_program *out, const struct op *op, const struct op_plan *p)
 {
-    if (p->code.supersteps == 0)
-        return;
-    uint32_t codelet = codelet_id(g, op, p);
-    out->bytes.vertex_code += out->has_codelet[codelet] ? 0 : codelet_bytes[op_part(op)];
+    out->ops = arena_grow(out->arena, out->ops, out->n_ops, &out->cap_ops, sizeof *out->ops);
+    out->ops[out->n_ops++] = (struct program_op){ op, p, false };
+}
+
+enum { MOST_RUN = 64 };         /* a run with more products among its operations is not looked for */
+
+static bool is_product(const struct op *op) { return op_part(op) == PART_CONV || op_part(op) == PART_MATMUL; }
+
+/* The codes of a run from operation i on that has OUTLINED_RUN operations besides products; returns its length, 0 if there are not so many. */
+static size_t run_codes(uint32_t codes[MOST_RUN], const struct tile_program *out, size_t i)
+{
+    for (size_t k = 0, n = 0; k < MOST_RUN && i + k < out->n_ops; k++) {
+        codes[k] = out->ops[i + k].plan->code_id;
+        n += !is_product(out->ops[i + k].op);
+        if (n == OUTLINED_RUN)
+            return k + 1;
+    }
+    return 0;
+}
+
+/* Marks the operations of runs that have occurred before. */
+static void find_repeated(struct tile_program *out)
+{
+    struct hash_table seen = {0};
+    uint32_t codes[MOST_RUN];
+    for (size_t i = 0; i < out->n_ops; i++) {
+        size_t n = run_codes(codes, out, i);
+        if (n && !hash_table_find(&seen, codes, n * sizeof *codes)) {
+            *(bool *)hash_table_add(&seen, codes, n * sizeof *codes, sizeof(bool), out->arena) = true;
+            continue;
+        }
+        for (size_t k = 0; k < n; k++)
+            out->ops[i + k].repeated = true;
+    }
+}
+
+/* The code of the product that laid a tensor out, from 1 on; operations that keep a layout hand it on. 0: none, or unknown. */
+static uint32_t layout_of(const struct tile_program *out, const struct op *op) { return op->n_inputs ? out->laid_by[op->inputs[0]] : 0; }
+
+static void note_layout(struct tile_program *out, const struct program_op *o)
+{
+    uint32_t layout = is_product(o->op) ? o->plan->code_id + 1 : op_keeps_layout(o->op) ? layout_of(out, o->op) : 0;
+    for (uint32_t k = 0; k < o->op->n_outputs; k++)
+        out->laid_by[o->op->outputs[k]] = layout;
+}
+
+/* A word for each piece of the image, at most as many as were seen. */
+static uint64_t copy_in_bytes(const struct tile_program *out, const struct program_op *o)
+{
+    const struct tensor *x = &out->graph->tensors[o->op->inputs[0]];
+    bool alike = out->options.sharing != CODE_SHARED_BY_VALUE || !out->options.image_code || !o->plan->code.field_pieces || layout_of(out, o->op) + 1 == out->callers[o->plan->code_id];
+    uint64_t words = ceil_div(tensor_bytes(x), max_u64(1, o->plan->n_tiles_used) * sizeof(int32_t));
+    return alike ? 0 : EXCHANGE_BYTES + INSTRUCTION_BYTES * min_u64(words, UNLIKE_COPY_PIECES);
+}
+
+/* A shared call follows another of the same layer and direction as part of the same one. */
+static void add_code_call(struct tile_program *out, const struct program_op *o)
+{
+    bool called = out->is_called && out->layer_id == o->op->layer_id && out->pass == o->op->pass;
+    out->bytes.control_code += called ? 0 : CALL_BYTES;
+    out->bytes.exchange_code += copy_in_bytes(out, o);
+    out->is_called = true;
+    out->layer_id = o->op->layer_id;
+    out->pass = o->op->pass;
+}
+
+static void add_op_code(struct tile_program *out, const struct program_op *o)
+{
+    uint32_t codelet = codelet_id(out->graph, o->op, o->plan), *caller = &out->callers[o->plan->code_id];
+    out->bytes.vertex_code += out->has_codelet[codelet] ? 0 : codelet_bytes_of(out->graph, o->op, o->plan);
     out->has_codelet[codelet] = true;
-    if (out->outlining && out->has_code[p->code_id]) {
-        bool called = out->is_called && out->layer_id == op->layer_id && out->pass == op->pass;
-        out->bytes.control_code += called ? 0 : CALL_BYTES;
-        out->is_called = true;
-        out->layer_id = op->layer_id;
-        out->pass = op->pass;
+    if (out->options.sharing != CODE_OWN && *caller && (is_product(o->op) || o->repeated)) {
+        add_code_call(out, o);
         return;
     }
-    out->has_code[p->code_id] = true;
+    *caller = layout_of(out, o->op) + 1;
     out->is_called = false;
-    program_bytes_add(&out->bytes, &p->code, 1);
+    struct op_code code = o->plan->code;
+    code.field_pieces = out->options.image_code ? code.field_pieces : 0;
+    program_bytes_add(&out->bytes, &code, 1);
+}
+
+struct program_bytes program_sum(struct tile_program *out)
+{
+    find_repeated(out);
+    for (size_t i = 0; i < out->n_ops; i++) {
+        if (out->ops[i].plan->code.supersteps > 0)
+            add_op_code(out, &out->ops[i]);
+        note_layout(out, &out->ops[i]);
+    }
+    return out->bytes;
 }

@@ -95,35 +95,36 @@ void plan_scatter(struct passes *p, const struct vector_op *w)
 /* ---- top-k: a bitonic network, as popops::topK is -------------------------------------------------------------- */
 
 /* One stage compares elements `apart` from each other in pairs, and keeps both or only the larger one, with their
- * indices. Partners on other tiles are fetched first. */
-static void add_compare_exchange(struct passes *p, uint64_t n, uint64_t apart, bool larger_alone)
+ * places. Partners on other tiles are fetched first. */
+static void add_compare_exchange(struct passes *p, uint64_t n, uint64_t apart)
 {
-    uint64_t kept = larger_alone ? ceil_div(n, 2) : n;
     if (apart >= passes_share(p, n))
         passes_exchange(p, passes_share(p, n) * (p->element_bytes + sizeof(int32_t)));
-    passes_map(p, MAP_BINARY, ceil_div(n, 2));
-    for (int i = 0; i < TOP_K_SELECTIONS; i++)
-        passes_map(p, MAP_SELECT, kept);
+    passes_map(p, MAP_COMPARE_EXCHANGE, ceil_div(n, 2));
 }
 
 static void add_merge(struct passes *p, uint64_t n, uint64_t run)
 {
     for (uint64_t apart = run / 2; apart > 0; apart /= 2)
-        add_compare_exchange(p, n, apart, false);
+        add_compare_exchange(p, n, apart);
 }
 
 /* k is rounded up to a power of two. First, runs of k are sorted, by log2(k) (log2(k) + 1) / 2 stages over all
  * elements. Then, while a row has more than one run, the larger elements of each two runs are kept (one stage) and
- * sorted again (log2(k) stages over the half). The bitonic network is Batcher's (1968). */
+ * sorted again (log2(k) stages over the half). The bitonic network is Batcher's (1968). Halves are sorted as floats. */
 void plan_top_k(struct passes *p, const struct vector_op *w)
 {
     uint64_t k = 1, n = w->n, row = w->last;
     while (k < w->forward->at->length)
         k *= 2;
+    if (p->element_bytes == data_type_bytes(TYPE_FP16)) {
+        passes_map(p, MAP_CAST, n);
+        p->element_bytes = data_type_bytes(TYPE_FP32);
+    }
     for (uint64_t run = 2; run <= k; run *= 2)
         add_merge(p, n, run);
     for (; row > k; row = max_u64(k, ceil_div(row, 2)), n = ceil_div(n, 2)) {
-        add_compare_exchange(p, n, k, true);
+        add_compare_exchange(p, n, k);
         add_merge(p, ceil_div(n, 2), k);
     }
 }

@@ -3,10 +3,10 @@
  * vector_passes.c - the building blocks of vector operations: a compute set of one vertex over a tile's share,
  * exchanges, reductions.
  *
- * Data is even over the tiles, in words of 64 bits, except for an operand that a product has left unevenly. Rows of
- * tokens are laid out as matmuls leave them, one group of 16 channels after the other, so that a value of a whole row
- * (its sum, its mean) meets the row in pieces of 16: 10 cycles a piece in addition to its vectors (assumed.h). Values
- * of a channel meet its rows at full speed.
+ * Data is even over the tiles, in words of 64 bits, except for an operand that a product has left unevenly. What a
+ * product made, and what follows from it element by element, is laid out as products leave it: one group of 16 channels after the other
+ * (assumed.h), so that a value of a whole row (its sum, its mean) meets the row in pieces of 16, and a vector over the
+ * channels in as many groups as the tile has. Other rows are whole. Each row or piece has a price besides its vectors.
  */
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/conv.h"
@@ -38,12 +38,30 @@ void passes_superstep(struct passes *p, uint64_t compute_cycles)
     p->plan->code.supersteps++;
 }
 
+static void note_tiles(struct passes *p, uint64_t n)
+{
+    uint64_t in_use = min_u64(p->n_tiles, ceil_div(n, ATOM_BYTES / p->element_bytes));
+    p->plan->n_tiles_used = (uint32_t)max_u64(p->plan->n_tiles_used, in_use);
+}
+
+/* Integers have vertices of their own, which take one element at a time; they need no rounding. */
+static enum map_op of_integers(enum map_op op)
+{
+    static const enum map_op integer[N_MAP_OPS] = {
+        [MAP_BINARY] = MAP_INTEGER, [MAP_BINARY_IN_PLACE] = MAP_INTEGER, [MAP_MAXIMUM] = MAP_INTEGER, [MAP_SCALAR] = MAP_INTEGER_NUMBER,
+        [MAP_VECTOR] = MAP_INTEGER_NUMBER, [MAP_MAXIMUM_NUMBER] = MAP_INTEGER_NUMBER, [MAP_DIVIDE] = MAP_INTEGER_DIVIDE,
+        [MAP_DIVIDE_NUMBER] = MAP_INTEGER_DIVIDE, [MAP_REMAINDER] = MAP_INTEGER_REMAINDER, [MAP_REMAINDER_NUMBER] = MAP_INTEGER_REMAINDER,
+        [MAP_COMPARE] = MAP_INTEGER_COMPARE, [MAP_NOT_EQUAL] = MAP_INTEGER_COMPARE, [MAP_COMPARE_NUMBER] = MAP_INTEGER_COMPARE_NUMBER,
+    };
+    return integer[op] ? integer[op] : op;
+}
+
 void passes_map(struct passes *p, enum map_op op, uint64_t n)
 {
-    uint64_t share = passes_share(p, n), grain = ATOM_BYTES / p->element_bytes;
-    uint64_t in_use = min_u64(p->n_tiles, ceil_div(n, grain));
-    p->plan->n_tiles_used = (uint32_t)max_u64(p->plan->n_tiles_used, in_use);
-    passes_superstep(p, map_cycles(p->chip, op, share, p->element_bytes));
+    if (p->integers && op == MAP_ROUND)
+        return;
+    note_tiles(p, n);
+    passes_superstep(p, map_cycles(p->chip, p->integers ? of_integers(op) : op, passes_share(p, n), p->element_bytes));
 }
 
 void passes_exchange(struct passes *p, uint64_t bytes_per_tile)
@@ -81,17 +99,24 @@ static void add_partial_sums(struct passes *p, uint64_t n_out, uint64_t depth)
     }
 }
 
-static uint64_t pieces_cycles(const struct passes *p, uint64_t n)
+/* The busiest worker's rows or pieces of rows, among n elements. */
+static uint64_t worker_rows(const struct passes *p, uint64_t n)
 {
-    uint64_t pieces = ceil_div(passes_share(p, n), PIECE_CHANNELS);
-    return chip_turn_cycles(p->chip) * PIECE_CYCLES * ceil_div(pieces, p->chip->n_workers);
+    uint64_t share = passes_share(p, n), run = p->groups ? PIECE_CHANNELS : max_u64(1, min_u64(p->row, share));
+    return ceil_div(ceil_div(share, run), p->chip->n_workers);
 }
 
-void passes_map_vector(struct passes *p, uint64_t n, bool by_row)
+void passes_map_rows(struct passes *p, uint64_t n)
 {
     passes_map(p, MAP_VECTOR, n);
-    if (by_row)
-        p->plan->compute_cycles += pieces_cycles(p, n);
+    p->plan->compute_cycles += chip_turn_cycles(p->chip) * BROADCAST_ROW_CYCLES * worker_rows(p, n);
+}
+
+void passes_map_channels(struct passes *p, enum map_channels op, uint64_t n)
+{
+    uint64_t width = p->groups ? p->groups * PIECE_CHANNELS : p->row;
+    note_tiles(p, n);
+    passes_superstep(p, map_channels_cycles(p->chip, op, passes_share(p, n), width, p->element_bytes));
 }
 
 /* Each tile adds its own elements; then partial sums meet and are added, unless the elements of a result are
@@ -103,7 +128,7 @@ void passes_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n
     if (n_quantities > 1)
         compute += map_cycles(p->chip, MAP_REDUCE_SQUARE, share, p->element_bytes);
     if (in_rows && n_out > 1)
-        compute += n_quantities * pieces_cycles(p, n);
+        compute += n_quantities * chip_turn_cycles(p->chip) * REDUCED_ROW_CYCLES * worker_rows(p, n);
     passes_superstep(p, compute);
     if (in_rows && ceil_div(n, n_out) <= share)
         return;

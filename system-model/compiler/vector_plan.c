@@ -14,8 +14,7 @@
  *                   multiply, add: 5 passes; in inference a batch norm's statistics are known: 2
  *     functions     those without a vertex of their own are made of several, as PopART builds them from map
  *                   expressions (willow/src/popx/op)
- *     local norm    squares, one addition for each neighbour, and a power from logarithm, product and
- *                   exponential (lrnx.cpp)
+ *     local norm    squares, one addition for each neighbour, and a power (lrnx.cpp)
  *     resize        copied (nearest), or mixed from two neighbours in either direction (linear); the gradient
  *                   adds up what was copied
  * Lookups and recurrent layers have files of their own (vector_*.c), as has work outside the graph (vector_passes.c).
@@ -50,12 +49,38 @@ static void add_operand(struct passes *p, const struct vector_op *w, const struc
         passes_move(p, n);
 }
 
+/* The form of a vertex whose second operand is one number, or a value for each row. */
+static enum map_op number_form(enum map_op op)
+{
+    static const enum map_op forms[N_MAP_OPS] = {
+        [MAP_BINARY] = MAP_SCALAR, [MAP_DIVIDE] = MAP_DIVIDE_NUMBER, [MAP_REMAINDER] = MAP_REMAINDER_NUMBER, [MAP_MAXIMUM] = MAP_MAXIMUM_NUMBER,
+        [MAP_COMPARE] = MAP_COMPARE_NUMBER,
+    };
+    return forms[op] ? forms[op] : op;
+}
+
+/* One vertex over all elements of the result, whose second operand may be smaller: a number, a value for each row, a vector that repeats
+ * along the rows; others are copied out by the exchange that brings them. */
+static void add_two_operands(struct passes *p, const struct vector_op *w, enum map_op op, enum map_channels channels, const struct tensor *b)
+{
+    uint64_t n = tensor_elements(b), last = b->dims[b->n_dims - 1];
+    bool adds = op == MAP_BINARY && !p->integers;
+    if (n == 1)
+        passes_map(p, number_form(op), w->n_out);
+    else if (n < w->n_out && last == 1 && adds)
+        passes_map_rows(p, w->n_out);
+    else if (n < w->n_out && n == last && adds)
+        passes_map_channels(p, channels, w->n_out);
+    else
+        passes_map(p, n < w->n_out && last == 1 ? number_form(op) : op, w->n_out);
+}
+
 static void plan_binary(struct passes *p, const struct vector_op *w)
 {
     if (!w->backward) {
         const struct tensor *b = &w->g->tensors[w->op->inputs[w->op->n_inputs - 1]];
         add_operand(p, w, b);
-        passes_map(p, tensor_elements(b) < w->n_out ? MAP_VECTOR : MAP_BINARY, w->n_out);
+        add_two_operands(p, w, MAP_BINARY, w->op->kind == OP_ADD ? CHANNELS_ADD : CHANNELS_MUL, b);
     } else if (w->op->kind == OP_ADD) {
         uint64_t n = tensor_elements(&w->g->tensors[w->op->outputs[0]]);
         if (n < w->n_out)                   /* same size: the gradient passes unchanged */
@@ -65,7 +90,10 @@ static void plan_binary(struct passes *p, const struct vector_op *w)
     }
 }
 
-static void plan_scale(struct passes *p, const struct vector_op *w) { passes_map(p, MAP_SCALAR, w->n); }
+static void plan_scale(struct passes *p, const struct vector_op *w)
+{
+    passes_map(p, w->forward->at->divided && w->opt->divides_scores ? MAP_DIVIDE_NUMBER : MAP_SCALAR, w->n);
+}
 
 static void plan_bias_add(struct passes *p, const struct vector_op *w)
 {
@@ -74,7 +102,7 @@ static void plan_bias_add(struct passes *p, const struct vector_op *w)
         return;
     }
     passes_broadcast(p, w->last, w->n);
-    passes_map(p, MAP_VECTOR, w->n);
+    passes_map_channels(p, CHANNELS_ADD, w->n);
 }
 
 static void plan_nonlinearity(struct passes *p, const struct vector_op *w)
@@ -102,12 +130,12 @@ static void add_softmax(struct passes *p, uint64_t n, uint64_t rows)
 {
     passes_reduction(p, MAP_REDUCE, true, n, rows, 1);
     passes_broadcast(p, rows, n);
-    passes_map_vector(p, n, true);
+    passes_map_rows(p, n);
     passes_map(p, MAP_EXP, n);
     passes_reduction(p, MAP_REDUCE, true, n, rows, 1);
     passes_map(p, MAP_INVERSE, rows);
     passes_broadcast(p, rows, n);
-    passes_map_vector(p, n, true);
+    passes_map_rows(p, n);
 }
 
 static void plan_softmax(struct passes *p, const struct vector_op *w)
@@ -120,7 +148,7 @@ static void plan_softmax(struct passes *p, const struct vector_op *w)
     passes_map(p, MAP_BINARY, w->n);
     passes_reduction(p, MAP_REDUCE, true, w->n, rows, 1);
     passes_broadcast(p, rows, w->n);
-    passes_map_vector(p, w->n, true);
+    passes_map_rows(p, w->n);
     passes_map(p, MAP_BINARY_IN_PLACE, w->n);
 }
 
@@ -193,6 +221,16 @@ static void plan_copied(struct passes *p, const struct vector_op *w)
     p->plan->rearrange_cycles += op_plan_cycles(p->plan) - before - superstep_cycles(p->chip);
 }
 
+static bool is_whole(enum data_type type) { return type == TYPE_INT32 || type == TYPE_UINT8; }
+
+/* Bytes become halves in fours; other casts to or from whole numbers take one element at a time. */
+static enum map_op cast_vertex(enum data_type from, enum data_type to)
+{
+    if (from == TYPE_UINT8 && to == TYPE_FP16)
+        return MAP_CAST_BYTES;
+    return is_whole(from) || is_whole(to) ? MAP_CAST_ELEMENT : MAP_CAST;
+}
+
 /* The format and the scale of fp8 data are a separate tensor of one word, which every tile that casts it reads. */
 static void plan_cast(struct passes *p, const struct vector_op *w)
 {
@@ -200,7 +238,7 @@ static void plan_cast(struct passes *p, const struct vector_op *w)
         passes_exchange(p, QUARTER_METADATA_BYTES);
     uint64_t from = data_type_bytes(w->x->type), to = data_type_bytes(w->y->type);
     p->element_bytes = max_u64(from, to);
-    passes_superstep(p, map_cycles(p->chip, MAP_CAST, passes_share(p, w->n), min_u64(from, to)));
+    passes_superstep(p, map_cycles(p->chip, cast_vertex(w->x->type, w->y->type), passes_share(p, w->n), min_u64(from, to)));
     p->plan->n_tiles_used = (uint32_t)min_u64(p->n_tiles, w->n);
     p->element_bytes = w->backward ? from : to;
     if (w->op->kind == OP_INPUT_PREPARE) {      /* subtract the mean, multiply by the scale; into the first layer's layout */
@@ -243,27 +281,37 @@ static void plan_cross_entropy(struct passes *p, const struct vector_op *w)
     passes_reduction(p, MAP_REDUCE, true, rows, 1, 1);
 }
 
-/* Logits [batch, time, labels + 1, vocabulary]. The forward and backward variables run along the lattice's
- * diagonals: time + labels steps one after the other, both at once, over batch x labels cells. */
+/* One step along a lattice's diagonals: its cells go to the next tile, and one vertex takes each. */
+static struct op_plan lattice_step(const struct passes *p, uint64_t cells)
+{
+    struct op_plan one = { 0 };
+    struct passes q = *p;
+    uint64_t width = ceil_div(cells, p->n_tiles);
+    q.plan = &one;
+    passes_exchange(&q, 4 * width);
+    passes_superstep(&q, transducer_cell_cycles(p->chip, width));
+    return one;
+}
+
+/* Logits [batch, time, labels + 1, vocabulary]. The forward variables run along the lattice's diagonals, time + labels steps one after the
+ * other, and then the backward variables. Logits may come in slices of time (at.pieces): the lattice is summed once, so that each slice,
+ * which runs forward and again for its backward pass, has half of its share of the steps. */
 static void plan_transducer_loss(struct passes *p, const struct vector_op *w)
 {
     const uint64_t *d = w->x->dims;
     assert(w->x->n_dims == 4);
-    uint64_t batch = d[0], time = d[1], labels = d[2];
-    uint64_t cells = batch * time * labels;
+    uint64_t slices = max_u64(1, w->forward->at->pieces), batch = d[0], time = d[1] * slices, labels = d[2];
     if (w->backward) {
         passes_map(p, MAP_EXP, w->n);
         passes_map(p, MAP_BINARY_IN_PLACE, w->n);
         return;
     }
-    add_softmax(p, w->n, cells);
+    add_softmax(p, w->n, batch * d[1] * labels);
     passes_map(p, MAP_LOG, w->n);
-    uint64_t steps = time + labels, width = ceil_div(2 * batch * min_u64(time, labels), p->n_tiles);
-    struct op_plan one = { 0 };
-    struct passes q = *p;
-    q.plan = &one;
-    passes_exchange(&q, 4 * width);
-    passes_superstep(&q, transducer_cell_cycles(p->chip, width));
+    uint64_t steps = 2 * (time + labels);
+    if (slices > 1)
+        steps = ceil_div(steps, 2 * slices);
+    struct op_plan one = lattice_step(p, batch * min_u64(time, labels));
     p->plan->compute_cycles += steps * one.compute_cycles;
     p->plan->exchange_cycles += steps * one.exchange_cycles;
     p->plan->sync_cycles += steps * one.sync_cycles;
@@ -284,6 +332,15 @@ static uint64_t norm_statistics(const struct vector_op *w)
     return w->x->dims[0] * max_u64(1, w->forward->at->norm_groups);
 }
 
+/* A value for each row or for each channel. */
+static void add_statistic(struct passes *p, enum map_channels op, uint64_t n, bool by_row)
+{
+    if (by_row)
+        passes_map_rows(p, n);
+    else
+        passes_map_channels(p, op, n);
+}
+
 /* A norm over several replicas hands its sums over and takes them back: two more passes on this chip. */
 static void add_shared_statistics(struct passes *p, const struct vector_op *w, uint64_t n)
 {
@@ -293,12 +350,20 @@ static void add_shared_statistics(struct passes *p, const struct vector_op *w, u
     passes_map(p, MAP_BINARY, n);
 }
 
-/* Subtracts one vector's values and multiplies by another's, with a value for each row or for each channel. */
+/* Subtracts the mean and multiplies by the inverse deviation, each with a value for each row or for each channel. */
 static void add_whitening(struct passes *p, uint64_t n, uint64_t n_statistics, bool by_row)
 {
     passes_broadcast(p, 2 * n_statistics, n);
-    passes_map_vector(p, n, by_row);
-    passes_map_vector(p, n, by_row);
+    add_statistic(p, CHANNELS_ADD, n, by_row);
+    add_statistic(p, CHANNELS_MUL_IN_PLACE, n, by_row);
+}
+
+/* gamma, out of place as the whitened values are kept, and beta */
+static void add_gamma_beta(struct passes *p, uint64_t n, uint64_t n_channels)
+{
+    passes_broadcast(p, 2 * n_channels, n);
+    passes_map_channels(p, CHANNELS_MUL, n);
+    passes_map_channels(p, CHANNELS_ADD, n);
 }
 
 /* Mean and variance are two sums in one pass. popnn's stable way sums, subtracts the mean, then sums the squares. */
@@ -310,7 +375,7 @@ static void add_statistics(struct passes *p, const struct vector_op *w, uint64_t
     if (!stable)
         return;
     passes_broadcast(p, k, n);
-    passes_map_vector(p, n, by_row);
+    add_statistic(p, CHANNELS_ADD, n, by_row);
     passes_reduction(p, MAP_REDUCE, by_row, n, k, 1);
     add_shared_statistics(p, w, k);
 }
@@ -321,13 +386,13 @@ static void plan_norm(struct passes *p, const struct vector_op *w)
     bool by_row = w->op->kind == OP_LAYER_NORM;
     if (w->op->pass == PASS_FORWARD) {
         if (w->opt->inference && w->op->kind == OP_BATCH_NORM) {    /* statistics are known: one scale, one shift */
-            add_whitening(p, n, k, false);
+            add_gamma_beta(p, n, k);
             return;
         }
         add_statistics(p, w, n, k, by_row);
         passes_map(p, MAP_RSQRT, k);
         add_whitening(p, n, k, by_row);
-        add_whitening(p, n, w->last, false);                        /* gamma and beta */
+        add_gamma_beta(p, n, w->last);
         return;
     }
     if (w->op->pass == PASS_BACKWARD_WEIGHT) {
@@ -336,66 +401,72 @@ static void plan_norm(struct passes *p, const struct vector_op *w)
         return;
     }
     add_whitening(p, n, k, by_row);     /* the normalised input is made again, once for both gradients */
-    passes_map(p, MAP_VECTOR, n);          /* gradient times gamma */
+    passes_map_channels(p, CHANNELS_MUL, n);        /* gradient times gamma */
     passes_map(p, MAP_BINARY, n);
     passes_reduction(p, MAP_REDUCE, by_row, n, k, 2);
     add_shared_statistics(p, w, 2 * k);
     passes_broadcast(p, 2 * k, n);
-    passes_map_vector(p, n, by_row);       /* less the gradients that come back through the statistics */
+    add_statistic(p, CHANNELS_MUL, n, by_row);      /* less the gradients that come back through the statistics */
     passes_map(p, MAP_BINARY_IN_PLACE, n);
-    passes_map_vector(p, n, by_row);
+    add_statistic(p, CHANNELS_MUL_IN_PLACE, n, by_row);
 }
 
 /* ---- functions of elements ------------------------------------------------------------------------------------- */
 
-/* PopART builds functions without a vertex of their own from map expressions (willow/src/popx/op). Sine, cosine and
- * arc sine cost what an exponential does; their kin follow from identities: tan x = sin x / cos x, atan x = asin(x /
- * sqrt(1 + x^2)), sinh x = (e^x - e^-x) / 2, asinh x = log(x + sqrt(x^2 + 1)), atanh x = log((1 + x) / (1 - x)) / 2. */
-static const struct function_row { uint32_t n, n_backward; enum map_op forward[5], backward[5]; } function_rows[] = {
+/* The vertices of a function, as PopART runs it (willow/src/popx/op and willow/src/patterns at d2f20d78): an expression of equal operands is one
+ * vertex whose code follows from its parts. Clip makes tensors of its two bounds; its gradient compares with either. A maximum copies its first
+ * operand; its gradient is the sign of what is missing to the result, plus one. tan x is a call of the library, asinh x = log(x + sqrt(x^2 + 1)),
+ * atanh x = log((1 + x) / (1 - x)) / 2. A power is never simplified, whatever its exponent. */
+enum { MOST_FUNCTION_STEPS = 7 };
+static const struct function_row { uint32_t n, n_backward; enum map_op forward[MOST_FUNCTION_STEPS], backward[MOST_FUNCTION_STEPS]; } function_rows[] = {
     [FUNCTION_EXP]          = { 1, 1, { MAP_EXP }, { MAP_BINARY } },
     [FUNCTION_LOG]          = { 1, 1, { MAP_LOG }, { MAP_DIVIDE } },
-    [FUNCTION_SQRT]         = { 1, 2, { MAP_SQRT }, { MAP_RSQRT, MAP_BINARY } },
-    [FUNCTION_ABS]          = { 1, 2, { MAP_SCALAR }, { MAP_SCALAR, MAP_BINARY } },
+    [FUNCTION_SQRT]         = { 1, 2, { MAP_SQRT }, { MAP_SCALAR, MAP_DIVIDE } },
+    [FUNCTION_ABS]          = { 1, 2, { MAP_SCALAR }, { MAP_SIGN, MAP_BINARY } },
     [FUNCTION_NEGATE]       = { 1, 1, { MAP_SCALAR }, { MAP_SCALAR } },
-    [FUNCTION_RECIPROCAL]   = { 1, 3, { MAP_INVERSE }, { MAP_SQUARE, MAP_DIVIDE, MAP_SCALAR } },
-    [FUNCTION_SQUARE]       = { 1, 2, { MAP_SQUARE }, { MAP_SCALAR, MAP_BINARY } },
-    [FUNCTION_ERF]          = { 1, 3, { MAP_ERF }, { MAP_SQUARE, MAP_EXP, MAP_BINARY } },
+    [FUNCTION_RECIPROCAL]   = { 2, 4, { MAP_FILL, MAP_DIVIDE }, { MAP_SQUARE, MAP_FILL, MAP_DIVIDE, MAP_BINARY } },
+    [FUNCTION_SQUARE]       = { 1, 2, { MAP_BINARY }, { MAP_SCALAR, MAP_BINARY } },
+    [FUNCTION_ERF]          = { 1, 5, { MAP_ERF }, { MAP_SQUARE, MAP_SCALAR, MAP_EXP, MAP_SCALAR, MAP_BINARY } },
     [FUNCTION_LEAKY_RELU]   = { 2, 2, { MAP_SCALAR, MAP_BINARY }, { MAP_RELU_GRAD, MAP_BINARY } },
     [FUNCTION_ELU]          = { 2, 2, { MAP_EXP, MAP_BINARY }, { MAP_EXP, MAP_BINARY } },
     [FUNCTION_HARD_SIGMOID] = { 2, 1, { MAP_SCALAR, MAP_SCALAR }, { MAP_BINARY } },
-    [FUNCTION_HARD_SWISH]   = { 3, 3, { MAP_SCALAR, MAP_SCALAR, MAP_BINARY }, { MAP_SCALAR, MAP_SCALAR, MAP_BINARY } },
+    [FUNCTION_HARD_SWISH]   = { 6, 7, { MAP_SCALAR, MAP_FILL, MAP_FILL, MAP_CLAMP, MAP_DIVIDE_NUMBER, MAP_BINARY },
+                                { MAP_BINARY, MAP_DIVIDE_NUMBER, MAP_NOT_EQUAL, MAP_CAST_ELEMENT, MAP_BINARY, MAP_BINARY, MAP_BINARY } },
     [FUNCTION_SOFTPLUS]     = { 3, 2, { MAP_EXP, MAP_SCALAR, MAP_LOG }, { MAP_SIGMOID, MAP_BINARY } },
-    [FUNCTION_CLIP]         = { 1, 1, { MAP_BINARY }, { MAP_RELU_GRAD } },
+    [FUNCTION_CLIP]         = { 3, 6, { MAP_FILL, MAP_FILL, MAP_CLAMP },
+                                { MAP_NOT_EQUAL_NUMBER, MAP_CAST_ELEMENT, MAP_BINARY, MAP_NOT_EQUAL_NUMBER, MAP_CAST_ELEMENT, MAP_BINARY } },
     [FUNCTION_ADD]          = { 1, 0, { MAP_SCALAR }, { MAP_SCALAR } },
-    [FUNCTION_SIN]          = { 1, 2, { MAP_EXP }, { MAP_EXP, MAP_BINARY } },
-    [FUNCTION_COS]          = { 1, 2, { MAP_EXP }, { MAP_EXP, MAP_BINARY } },
-    [FUNCTION_TAN]          = { 3, 3, { MAP_EXP, MAP_EXP, MAP_DIVIDE }, { MAP_EXP, MAP_SQUARE, MAP_DIVIDE } },
-    [FUNCTION_ASIN]         = { 1, 4, { MAP_EXP }, { MAP_SQUARE, MAP_SCALAR, MAP_RSQRT, MAP_BINARY } },
-    [FUNCTION_ACOS]         = { 2, 4, { MAP_EXP, MAP_SCALAR }, { MAP_SQUARE, MAP_SCALAR, MAP_RSQRT, MAP_BINARY } },
-    [FUNCTION_ATAN]         = { 5, 3, { MAP_SQUARE, MAP_SCALAR, MAP_RSQRT, MAP_BINARY, MAP_EXP }, { MAP_SQUARE, MAP_SCALAR, MAP_DIVIDE } },
+    [FUNCTION_DIVIDE_BY]    = { 1, 1, { MAP_DIVIDE_NUMBER }, { MAP_DIVIDE_NUMBER } },
+    [FUNCTION_SIN]          = { 1, 2, { MAP_SINE }, { MAP_SINE, MAP_BINARY } },
+    [FUNCTION_COS]          = { 1, 2, { MAP_SINE }, { MAP_SINE, MAP_BINARY } },
+    [FUNCTION_TAN]          = { 1, 4, { MAP_TANGENT }, { MAP_SINE, MAP_SQUARE, MAP_FILL, MAP_DIVIDE } },
+    [FUNCTION_ASIN]         = { 1, 4, { MAP_ARC_SINE }, { MAP_SQUARE, MAP_SCALAR, MAP_RSQRT, MAP_BINARY } },
+    [FUNCTION_ACOS]         = { 2, 4, { MAP_ARC_SINE, MAP_SCALAR }, { MAP_SQUARE, MAP_SCALAR, MAP_RSQRT, MAP_BINARY } },
+    [FUNCTION_ATAN]         = { 5, 3, { MAP_SQUARE, MAP_SCALAR, MAP_RSQRT, MAP_BINARY, MAP_ARC_SINE }, { MAP_SQUARE, MAP_SCALAR, MAP_DIVIDE } },
     [FUNCTION_SINH]         = { 4, 5, { MAP_EXP, MAP_INVERSE, MAP_BINARY, MAP_SCALAR }, { MAP_EXP, MAP_INVERSE, MAP_BINARY, MAP_SCALAR, MAP_BINARY } },
     [FUNCTION_COSH]         = { 4, 5, { MAP_EXP, MAP_INVERSE, MAP_BINARY, MAP_SCALAR }, { MAP_EXP, MAP_INVERSE, MAP_BINARY, MAP_SCALAR, MAP_BINARY } },
     [FUNCTION_ASINH]        = { 5, 4, { MAP_SQUARE, MAP_SCALAR, MAP_SQRT, MAP_BINARY, MAP_LOG }, { MAP_SQUARE, MAP_SCALAR, MAP_RSQRT, MAP_BINARY } },
     [FUNCTION_ACOSH]        = { 5, 4, { MAP_SQUARE, MAP_SCALAR, MAP_SQRT, MAP_BINARY, MAP_LOG }, { MAP_SQUARE, MAP_SCALAR, MAP_RSQRT, MAP_BINARY } },
     [FUNCTION_ATANH]        = { 5, 3, { MAP_SCALAR, MAP_SCALAR, MAP_DIVIDE, MAP_LOG, MAP_SCALAR }, { MAP_SQUARE, MAP_SCALAR, MAP_DIVIDE } },
-    [FUNCTION_FLOOR]        = { 1, 1, { MAP_SCALAR }, { MAP_FILL } },
-    [FUNCTION_CEIL]         = { 1, 1, { MAP_SCALAR }, { MAP_FILL } },
-    [FUNCTION_ROUND]        = { 1, 1, { MAP_SCALAR }, { MAP_FILL } },
-    [FUNCTION_SIGN]         = { 1, 1, { MAP_SCALAR }, { MAP_FILL } },
-    [FUNCTION_IS_NAN]       = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
-    [FUNCTION_IS_INF]       = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
+    [FUNCTION_FLOOR]        = { 1, 1, { MAP_ROUND }, { MAP_FILL } },
+    [FUNCTION_CEIL]         = { 1, 1, { MAP_ROUND }, { MAP_FILL } },
+    [FUNCTION_ROUND]        = { 1, 1, { MAP_ROUND }, { MAP_FILL } },
+    [FUNCTION_SIGN]         = { 1, 1, { MAP_SIGN }, { MAP_FILL } },
+    [FUNCTION_IS_NAN]       = { 1, 1, { MAP_IS_NAN }, { MAP_FILL } },
+    [FUNCTION_IS_INF]       = { 1, 1, { MAP_IS_INF }, { MAP_FILL } },
     [FUNCTION_SUBTRACT]     = { 1, 1, { MAP_BINARY }, { MAP_SCALAR } },
     [FUNCTION_DIVIDE]       = { 1, 2, { MAP_DIVIDE }, { MAP_DIVIDE, MAP_BINARY } },
-    [FUNCTION_POWER]        = { 3, 4, { MAP_LOG, MAP_BINARY, MAP_EXP }, { MAP_LOG, MAP_BINARY, MAP_EXP, MAP_BINARY } },
-    [FUNCTION_MAXIMUM]      = { 1, 1, { MAP_BINARY }, { MAP_BINARY } },
-    [FUNCTION_MINIMUM]      = { 1, 1, { MAP_BINARY }, { MAP_BINARY } },
-    [FUNCTION_EQUAL]        = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
-    [FUNCTION_GREATER]      = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
-    [FUNCTION_LESS]         = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
-    [FUNCTION_GREATER_EQUAL] = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
-    [FUNCTION_LESS_EQUAL]   = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
-    [FUNCTION_AND]          = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
-    [FUNCTION_OR]           = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
+    [FUNCTION_POWER]        = { 1, 3, { MAP_POWER }, { MAP_POWER, MAP_BINARY, MAP_BINARY } },
+    [FUNCTION_REMAINDER]    = { 1, 1, { MAP_REMAINDER }, { MAP_FILL } },
+    [FUNCTION_MAXIMUM]      = { 2, 4, { MAP_COPY, MAP_MAXIMUM }, { MAP_BINARY, MAP_SIGN, MAP_SCALAR, MAP_BINARY } },
+    [FUNCTION_MINIMUM]      = { 2, 4, { MAP_COPY, MAP_MAXIMUM }, { MAP_BINARY, MAP_SIGN, MAP_SCALAR, MAP_BINARY } },
+    [FUNCTION_EQUAL]        = { 1, 1, { MAP_COMPARE }, { MAP_FILL } },
+    [FUNCTION_GREATER]      = { 1, 1, { MAP_COMPARE }, { MAP_FILL } },
+    [FUNCTION_LESS]         = { 1, 1, { MAP_COMPARE }, { MAP_FILL } },
+    [FUNCTION_GREATER_EQUAL] = { 1, 1, { MAP_COMPARE }, { MAP_FILL } },
+    [FUNCTION_LESS_EQUAL]   = { 1, 1, { MAP_COMPARE }, { MAP_FILL } },
+    [FUNCTION_AND]          = { 1, 1, { MAP_LOGICAL }, { MAP_FILL } },
+    [FUNCTION_OR]           = { 1, 1, { MAP_LOGICAL }, { MAP_FILL } },
 };
 _Static_assert(sizeof function_rows / sizeof *function_rows == N_OP_FUNCTIONS, "one row a function");
 
@@ -411,12 +482,25 @@ static void plan_map(struct passes *p, const struct vector_op *w)
     add_function_steps(p, w->backward ? row->backward : row->forward, w->backward ? row->n_backward : row->n, w->n);
 }
 
+/* Only a second operand can be repeated by a vertex: a small first one of a function that does not commute is copied out. */
+static void add_combination(struct passes *p, const struct vector_op *w, const struct function_row *row)
+{
+    const struct tensor *b = &w->g->tensors[w->op->inputs[1]];
+    add_operand(p, w, b);
+    add_function_steps(p, row->forward, row->n - 1, w->n_out);
+    if (w->op->at->inverted && tensor_elements(b) < w->n_out) {
+        passes_map(p, MAP_COPY, w->n_out);
+        passes_map(p, row->forward[row->n - 1], w->n_out);
+        return;
+    }
+    add_two_operands(p, w, row->forward[row->n - 1], CHANNELS_ADD, b);
+}
+
 static void plan_combine(struct passes *p, const struct vector_op *w)
 {
     const struct function_row *row = &function_rows[w->forward->at->function];
     if (!w->backward) {
-        add_operand(p, w, &w->g->tensors[w->op->inputs[1]]);
-        add_function_steps(p, row->forward, row->n, w->n_out);
+        add_combination(p, w, row);
         return;
     }
     add_function_steps(p, row->backward, row->n_backward - 1, w->n_out);
@@ -427,10 +511,12 @@ static void plan_select(struct passes *p, const struct vector_op *w)
 {
     for (uint32_t i = 1; i < w->op->n_inputs && !w->backward; i++)
         add_operand(p, w, &w->g->tensors[w->op->inputs[i]]);
-    if (w->backward)
-        add_operand_gradients(p, w, MAP_SELECT);
-    else
+    if (w->backward) {
+        passes_map(p, MAP_CAST_ELEMENT, w->n_out);
+        add_operand_gradients(p, w, MAP_BINARY);
+    } else {
         passes_map(p, MAP_SELECT, w->n_out);
+    }
 }
 
 static void plan_expand(struct passes *p, const struct vector_op *w)
@@ -463,18 +549,17 @@ static void plan_resize(struct passes *p, const struct vector_op *w)
         passes_map(p, MAP_COPY, w->n_out);
 }
 
+/* Squares, one addition for each neighbour, the scale, and the power of it times the input (willow/src/popx/op/lrnx.cpp). The gradient has two
+ * powers, the square of the input, three products and a difference. */
 static void plan_local_norm(struct passes *p, const struct vector_op *w)
 {
-    static const enum map_op power[] = { MAP_LOG, MAP_SCALAR, MAP_EXP };
-    uint32_t sums = w->backward ? 2 * w->forward->at->kernel_w : w->forward->at->kernel_w;
+    static const enum map_op forward[] = { MAP_POWER, MAP_BINARY };
+    static const enum map_op backward[] = { MAP_POWER, MAP_POWER, MAP_SQUARE, MAP_SCALAR, MAP_BINARY, MAP_BINARY, MAP_BINARY };
     passes_map(p, MAP_SQUARE, w->n);
-    for (uint32_t i = 1; i < sums; i++)
+    for (uint32_t i = 1; i < w->forward->at->kernel_w; i++)
         passes_map(p, MAP_BINARY_IN_PLACE, w->n);
     passes_map(p, MAP_SCALAR, w->n);
-    add_function_steps(p, power, 3, w->n);
-    passes_map(p, MAP_BINARY, w->n);
-    if (w->backward)
-        passes_map(p, MAP_SCALED_ADD, w->n);
+    add_function_steps(p, w->backward ? backward : forward, w->backward ? sizeof backward / sizeof *backward : sizeof forward / sizeof *forward, w->n);
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------------- */
@@ -517,17 +602,21 @@ bool op_is_elementwise(const struct op *op)
 }
 
 /* When an operation writes over its operand: where PopART or popnn have a form in place. Functions have one forward (nonLinearityInPlace), but their gradient
- * is a new tensor (nonLinearityInputGradient), as are the results of dropout (poprand) and of norms in either direction (poplin's Norms.cpp). */
+ * is a new tensor (nonLinearityInputGradient), as are the results of dropout (poprand) and of norms in either direction (poplin's Norms.cpp). Tanh and
+ * logarithm have none (PopART d2f20d78 willow/include/popart/op/tanh.hpp:16, log.hpp:14). */
 enum writes_over { OVER_NEVER, OVER_FORWARD, OVER_ALWAYS };
 static const enum writes_over over_operand[N_OP_KINDS] = {
     [OP_ADD] = OVER_ALWAYS, [OP_MUL] = OVER_ALWAYS, [OP_SCALE] = OVER_ALWAYS, [OP_COMBINE] = OVER_ALWAYS,
-    [OP_BIAS_ADD] = OVER_FORWARD, [OP_RELU] = OVER_FORWARD, [OP_GELU] = OVER_FORWARD, [OP_TANH] = OVER_FORWARD, [OP_SIGMOID] = OVER_FORWARD,
+    [OP_BIAS_ADD] = OVER_FORWARD, [OP_RELU] = OVER_FORWARD, [OP_GELU] = OVER_FORWARD, [OP_SIGMOID] = OVER_FORWARD,
     [OP_SWISH] = OVER_FORWARD, [OP_SOFTMAX] = OVER_FORWARD, [OP_MAP] = OVER_FORWARD, [OP_SELECT] = OVER_FORWARD,
 };
 
 bool op_writes_over(const struct op *op)
 {
     enum writes_over over = over_operand[op->kind];
+    bool logarithm = op->kind == OP_MAP && op->at->function == FUNCTION_LOG;
+    if (logarithm)
+        return false;
     return over == OVER_ALWAYS || (over == OVER_FORWARD && op->pass == PASS_FORWARD);
 }
 
@@ -559,10 +648,14 @@ void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op 
     struct passes p = passes_start(out, chip, opt, data_type_bytes(w.x->type));
     p.imbalance = at.imbalance;
     p.n_operand = w.n;
+    p.row = w.last;
+    p.groups = at.groups;
+    p.integers = w.x->type == TYPE_INT32;
     w.together = at.together;
     add_gradient_move(&p, &w);
     op_rows[op->kind].price(&p, &w);
     out->imbalance = at.imbalance;
     out->together = at.together;
+    out->groups = at.groups;
     out->temp_bytes_per_tile = max_u64(out->temp_bytes_per_tile, p.scratch_bytes);
 }

@@ -34,16 +34,16 @@ static void lstm_cell(struct passes *p, uint64_t units, bool backward)
     passes_map(p, MAP_VECTOR, 4 * units);
     if (!backward) {
         passes_map(p, MAP_SIGMOID, 3 * units);
-        passes_map(p, MAP_TANH, units);
+        passes_map(p, MAP_TANH_IN_PLACE, units);
         passes_map(p, MAP_BINARY, units);
         passes_map(p, MAP_BINARY, units);
         passes_map(p, MAP_BINARY_IN_PLACE, units);
-        passes_map(p, MAP_TANH, units);
+        passes_map(p, MAP_TANH_IN_PLACE, units);
         passes_map(p, MAP_BINARY, units);
         passes_map(p, MAP_COPY, units);    /* into the sequence */
         return;
     }
-    passes_map(p, MAP_TANH, units);
+    passes_map(p, MAP_TANH_IN_PLACE, units);
     passes_map(p, MAP_BINARY, 2 * units);
     passes_map(p, MAP_TANH_GRAD, units);
     passes_map(p, MAP_BINARY_IN_PLACE, units);
@@ -85,7 +85,7 @@ static void gru_cell(struct passes *p, uint64_t units, bool backward)
         passes_map(p, MAP_SIGMOID, 2 * units);
         passes_map(p, MAP_BINARY, units);          /* reset times the state, or times its product */
         passes_map(p, MAP_BINARY_IN_PLACE, units);
-        passes_map(p, MAP_TANH, units);
+        passes_map(p, MAP_TANH_IN_PLACE, units);
         passes_map(p, MAP_BINARY, units);          /* candidate less state, times update, added to the candidate */
         passes_map(p, MAP_BINARY, units);
         passes_map(p, MAP_BINARY_IN_PLACE, units);

@@ -66,6 +66,13 @@ void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_ele
     out->temp_bytes_per_tile = p.scratch_bytes;
 }
 
+void copy_plan(struct op_plan *out, uint64_t n_bytes, const struct chip *chip, const struct op_plan_options *opt)
+{
+    struct passes p = passes_start(out, chip, opt, 1);
+    if (n_bytes > 0)
+        passes_map(&p, MAP_COPY, n_bytes);
+}
+
 /* ---- the stash ------------------------------------------------------------------------------------------------- */
 
 /* Writes or reads one tensor's slice of the stash in place; then the index is advanced: incremented, and its

@@ -12,6 +12,9 @@
 void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_elements, enum data_type type, double moment_bytes,
                       const struct chip *chip, const struct op_plan_options *opt);
 
+/* Copies of n_bytes that are even over the tiles and stay on them: one compute set, or none for no bytes. */
+void copy_plan(struct op_plan *out, uint64_t n_bytes, const struct chip *chip, const struct op_plan_options *opt);
+
 uint64_t vector_work_codelet_bytes(enum vector_work work);  /* vertex code */
 
 /* The tensors of halves that a micro-batch leaves for its backward pass, kept as they are or cast to fp8. */

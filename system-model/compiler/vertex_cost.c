@@ -281,66 +281,126 @@ uint64_t copy_cycles(const struct chip *chip, uint64_t n_bytes)
 
 /* ---- one-dimensional vertices ---------------------------------------------------------------------------------- */
 
-const char *const map_op_names[N_MAP_OPS] = {
-    "binary", "binary-in-place", "scalar", "vector", "scaled-add", "scaled-add-mixed",
-    "relu", "tanh", "sigmoid", "gelu", "swish", "exp", "log", "square", "rsqrt", "sqrt",
-    "inverse", "divide", "relu-grad", "tanh-grad", "sigmoid-grad", "gelu-grad", "swish-grad",
-    "dropout", "cast", "fill", "copy", "reduce", "reduce-square", "cross-entropy", "erf", "select",
-};
+/* A loop of an inner vertex takes `cycles` of a worker for so many elements; 0 elements: as many as 8 bytes hold. One element is one
+ * element on every chip; more grow with the width of the data path. */
+struct map_loop { uint16_t cycles, elements; };
 
-/* cycles = start + turn x (worker_start + per_vector x vectors of the worker), in vectors of `bytes` bytes (8 bytes
- * are four halves). Rows and columns are those of PopLibs' estimators of popops and popnn. shared: the unit serves the
- * whole tile, so that a worker's share counts once and not a turn each. moves: the vertex moves bytes, whatever their
- * type; all others compute, and one-byte floats are computed as halves, since PopLibs has quarters only for convolutions
- * and casts. A vector of 1 byte is one element at a time, whatever its type. */
 enum { MAP_ROW_BYTES = 8 };      /* the width of the data path for which the rows were read */
+
+/* cycles = start + turn x (worker_start + loop.cycles x loops of the busiest worker), with a loop for halves (and for one-byte
+ * floats, which are computed as halves) and one for floats and integers.
+ * Loops are those of popops' tables for one and two operands, and for an operand repeated over the other (lib/popops/popopsCycleEstimators.hpp
+ * at 7eac0f2: out of place where PopART has no form in place); of its ternary codelets, which take longer than their
+ * estimators (codelets/asm/select_half.S, select_int_float.S, Clamp.S); of casts (popops/PerformanceEstimation.cpp); and
+ * of popnn (popnn/PerformanceEstimation.hpp). Sine, tangent, power and integer division are library calls, whose cycles are means over random operands.
+ * shared: the unit serves the whole tile, so that a worker's share counts once and not a turn each. */
 static const struct map_row {
-    uint16_t start, worker_start, per_vector, bytes;
-    bool shared, moves;
+    const char *name;
+    uint16_t start, worker_start;
+    struct map_loop half, single;
+    bool shared;
 } map_rows[] = {
-    [MAP_BINARY]           = { 11, 26, 3, 8, false, false },
-    [MAP_BINARY_IN_PLACE]  = { 11, 58, 3, 8, false, false },
-    [MAP_SCALAR]           = { 11, 20, 2, 8, false, false },
-    [MAP_VECTOR]           = { 13, 24, 2, 8, false, false },
-    [MAP_SCALED_ADD]       = { 60, 15, 3, 8, false, false },
-    [MAP_SCALED_ADD_MIXED] = { 60, 15, 5, 8, false, false },
-    [MAP_RELU]             = {  9, 23, 1, 8, false, false },
-    [MAP_TANH]             = {  9, 23, 2, 8, false, false },
-    [MAP_SIGMOID]          = {  9, 23, 4, 8, false, false },
-    [MAP_GELU]             = {  9, 23, 5, 8, false, false },
-    [MAP_SWISH]            = {  9, 23, 5, 8, false, false },
-    [MAP_EXP]              = { 20, 33, 4, 8, false, false },
-    [MAP_LOG]              = { 20, 17, 4, 8, false, false },
-    [MAP_SQUARE]           = { 20, 17, 2, 8, false, false },
-    [MAP_RSQRT]            = { 20, 17, 19, 8, false, false },
-    [MAP_SQRT]             = { 20, 17, 23, 8, false, false },
-    [MAP_INVERSE]          = { 20, 17, 15, 8, false, false },
-    [MAP_DIVIDE]           = { 20, 17, 16, 8, false, false },
-    [MAP_RELU_GRAD]        = {  9, 23, 3, 8, false, false },
-    [MAP_TANH_GRAD]        = {  9, 23, 3, 8, false, false },
-    [MAP_SIGMOID_GRAD]     = {  9, 23, 3, 8, false, false },
-    [MAP_GELU_GRAD]        = {  9, 23, 5, 8, false, false },
-    [MAP_SWISH_GRAD]       = {  9, 23, 5, 8, false, false },
-    [MAP_DROPOUT]          = {  6, 24, 2, 8, true, false },        /* one random generator a tile */
-    [MAP_CAST]             = { 12, 37, 1, 4, false, false },       /* two halves to two floats, or back */
-    [MAP_FILL]             = {  0, 26, 1, 8, false, true },
-    [MAP_COPY]             = {  0, 48, 1, 8, false, true },       /* 288 cycles a call */
-    [MAP_REDUCE]           = { 11, 17, 1, 8, false, false },
-    [MAP_REDUCE_SQUARE]    = { 11, 17, 2, 8, false, false },
-    [MAP_CROSS_ENTROPY]    = { 11, 20, 9, 4, false, false },
-    [MAP_ERF]              = {  9, 23, 15, 8, false, false },      /* as popnn's gelu_erf */
-    [MAP_SELECT]           = { 11, 20, SELECT_CYCLES, 1, false, false },
+    [MAP_BINARY]             = { "binary", 11, 26, { 3, 4 }, { 3, 2 }, false },
+    [MAP_BINARY_IN_PLACE]    = { "binary-in-place", 11, 58, { 3, 4 }, { 3, 2 }, false },
+    [MAP_SCALAR]             = { "scalar", 11, 20, { 2, 4 }, { 2, 2 }, false },
+    [MAP_VECTOR]             = { "vector", 13, 24, { 2, 4 }, { 2, 2 }, false },
+    [MAP_SCALED_ADD]         = { "scaled-add", 60, 15, { 3, 4 }, { 3, 2 }, false },
+    [MAP_SCALED_ADD_MIXED]   = { "scaled-add-mixed", 60, 15, { 5, 4 }, { 5, 2 }, false },
+    [MAP_RELU]               = { "relu", 9, 23, { 2, 4 }, { 2, 2 }, false },
+    [MAP_TANH]               = { "tanh", 9, 23, { 4, 4 }, { 12, 2 }, false },
+    [MAP_TANH_IN_PLACE]      = { "tanh-in-place", 9, 23, { 2, 4 }, { 10, 2 }, false },
+    [MAP_SIGMOID]            = { "sigmoid", 9, 23, { 4, 4 }, { 10, 2 }, false },
+    [MAP_GELU]               = { "gelu", 9, 23, { 5, 4 }, { 10, 2 }, false },
+    [MAP_SWISH]              = { "swish", 9, 23, { 5, 4 }, { 11, 2 }, false },
+    [MAP_EXP]                = { "exp", 20, 33, { 4, 4 }, { 6, 2 }, false },
+    [MAP_LOG]                = { "log", 20, 17, { 4, 4 }, { 12, 2 }, false },
+    [MAP_SQUARE]             = { "square", 20, 17, { 2, 4 }, { 2, 2 }, false },
+    [MAP_RSQRT]              = { "rsqrt", 20, 17, { 19, 4 }, { 8, 2 }, false },
+    [MAP_SQRT]               = { "sqrt", 20, 17, { 23, 4 }, { 10, 2 }, false },
+    [MAP_INVERSE]            = { "inverse", 20, 17, { 15, 4 }, { 6, 2 }, false },
+    [MAP_DIVIDE]             = { "divide", 20, 17, { 21, 4 }, { 10, 2 }, false },
+    [MAP_DIVIDE_NUMBER]      = { "divide-number", 11, 20, { 8, 2 }, { 6, 2 }, false },
+    [MAP_POWER]              = { "power", 11, 26, { 325, 1 }, { 312, 1 }, false },
+    [MAP_REMAINDER]          = { "remainder", 11, 26, { 300, 4 }, { 133, 2 }, false },
+    [MAP_REMAINDER_NUMBER]   = { "remainder-number", 11, 20, { 225, 4 }, { 93, 2 }, false },
+    [MAP_MAXIMUM]            = { "maximum", 11, 58, { 4, 4 }, { 3, 2 }, false },
+    [MAP_MAXIMUM_NUMBER]     = { "maximum-number", 11, 20, { 3, 4 }, { 3, 2 }, false },
+    [MAP_COMPARE]            = { "compare", 11, 26, { 9, 4 }, { 14, 4 }, false },
+    [MAP_COMPARE_NUMBER]     = { "compare-number", 11, 20, { 8, 4 }, { 12, 4 }, false },
+    [MAP_NOT_EQUAL]          = { "not-equal", 11, 26, { 11, 4 }, { 20, 4 }, false },
+    [MAP_NOT_EQUAL_NUMBER]   = { "not-equal-number", 11, 20, { 10, 4 }, { 18, 4 }, false },
+    [MAP_LOGICAL]            = { "logical", 11, 26, { 5, 4 }, { 5, 4 }, false },
+    [MAP_CLAMP]              = { "clamp", 11, 26, { 7, 2 }, { 4, 1 }, false },
+    [MAP_SELECT]             = { "select", 11, 20, { 8, 1 }, { 5, 1 }, false },
+    [MAP_SINE]               = { "sine", 20, 17, { 25, 1 }, { 2300, 1 }, false },
+    [MAP_TANGENT]            = { "tangent", 20, 17, { 5700, 1 }, { 5100, 1 }, false },
+    [MAP_ARC_SINE]           = { "arc-sine", 20, 17, { 106, 1 }, { 106, 1 }, false },
+    [MAP_ERF]                = { "erf", 20, 17, { 13, 1 }, { 41, 1 }, false },
+    [MAP_SIGN]               = { "sign", 20, 17, { 9, 4 }, { 9, 2 }, false },
+    [MAP_ROUND]              = { "round", 20, 17, { 6, 4 }, { 6, 2 }, false },
+    [MAP_IS_NAN]             = { "is-nan", 20, 17, { 7, 4 }, { 7, 2 }, false },
+    [MAP_IS_INF]             = { "is-inf", 20, 17, { 9, 4 }, { 7, 2 }, false },
+    [MAP_RELU_GRAD]          = { "relu-grad", 9, 23, { 3, 4 }, { 3, 2 }, false },
+    [MAP_TANH_GRAD]          = { "tanh-grad", 9, 23, { 3, 4 }, { 3, 2 }, false },
+    [MAP_SIGMOID_GRAD]       = { "sigmoid-grad", 9, 23, { 3, 4 }, { 3, 2 }, false },
+    [MAP_GELU_GRAD]          = { "gelu-grad", 9, 23, { 5, 4 }, { 10, 2 }, false },
+    [MAP_SWISH_GRAD]         = { "swish-grad", 9, 23, { 9, 4 }, { 15, 2 }, false },
+    [MAP_INTEGER]            = { "integer", 11, 26, { 7, 1 }, { 7, 1 }, false },
+    [MAP_INTEGER_NUMBER]     = { "integer-number", 11, 20, { 6, 1 }, { 6, 1 }, false },
+    [MAP_INTEGER_DIVIDE]     = { "integer-divide", 11, 26, { 277, 1 }, { 277, 1 }, false },
+    [MAP_INTEGER_REMAINDER]  = { "integer-remainder", 11, 26, { 292, 1 }, { 292, 1 }, false },
+    [MAP_INTEGER_COMPARE]    = { "integer-compare", 11, 26, { 22, 4 }, { 22, 4 }, false },
+    [MAP_INTEGER_COMPARE_NUMBER] = { "integer-compare-number", 11, 20, { 16, 4 }, { 16, 4 }, false },
+    [MAP_DROPOUT]            = { "dropout", 6, 24, { 2, 4 }, { 2, 2 }, true },       /* one random generator a tile */
+    [MAP_CAST]               = { "cast", 12, 37, { 1, 2 }, { 1, 1 }, false },        /* two halves to two floats, or back */
+    [MAP_CAST_BYTES]         = { "cast-bytes", 12, 37, { 9, 4 }, { 9, 4 }, false },  /* bytes to halves */
+    [MAP_CAST_ELEMENT]       = { "cast-element", 12, 37, { 2, 1 }, { 2, 1 }, false },
+    [MAP_FILL]               = { "fill", 0, 26, { 1, 0 }, { 1, 0 }, false },
+    [MAP_COPY]               = { "copy", 0, 48, { 1, 0 }, { 1, 0 }, false },         /* 288 cycles a call */
+    [MAP_REDUCE]             = { "reduce", 11, 17, { 1, 4 }, { 1, 2 }, false },
+    [MAP_REDUCE_SQUARE]      = { "reduce-square", 11, 17, { 1, 4 }, { 1, 2 }, false },
+    [MAP_CROSS_ENTROPY]      = { "cross-entropy", 11, 20, { 9, 2 }, { 9, 1 }, false },
+    [MAP_COMPARE_EXCHANGE]   = { "compare-exchange", 11, 23, { 11, 1 }, { 11, 1 }, false },   /* pairs of a top-k: values and their places */
 };
 _Static_assert(sizeof map_rows / sizeof *map_rows == N_MAP_OPS, "one row a vertex");
+
+const char *map_op_name(enum map_op op) { return map_rows[op].name; }
+
+static uint64_t loop_elements(const struct chip *chip, const struct map_loop *l, uint64_t element_bytes)
+{
+    if (l->elements == 0)
+        return max_u64(1, chip->vector_bytes_per_cycle / element_bytes);
+    return l->elements == 1 ? 1 : max_u64(1, l->elements * chip->vector_bytes_per_cycle / MAP_ROW_BYTES);
+}
 
 uint64_t map_cycles(const struct chip *chip, enum map_op op, uint64_t n, uint64_t element_bytes)
 {
     const struct map_row *row = &map_rows[op];
-    uint64_t turn = chip_turn_cycles(chip), computed_bytes = row->moves ? element_bytes : max_u64(2, element_bytes);
-    uint64_t vector = max_u64(1, row->bytes * chip->vector_bytes_per_cycle / (MAP_ROW_BYTES * computed_bytes));
+    const struct map_loop *l = element_bytes <= 2 ? &row->half : &row->single;
+    uint64_t turn = chip_turn_cycles(chip), elements = loop_elements(chip, l, element_bytes);
     if (row->shared)
-        return row->start + turn * row->worker_start + row->per_vector * ceil_div(n, vector);
-    return row->start + turn * (row->worker_start + row->per_vector * ceil_div(ceil_div(n, chip->n_workers), vector));
+        return row->start + turn * row->worker_start + l->cycles * ceil_div(n, elements);
+    return row->start + turn * (row->worker_start + l->cycles * ceil_div(ceil_div(n, chip->n_workers), elements));
+}
+
+/* popops' vertices for a vector repeated along the outer dimension (popopsCycleEstimators.cpp: vectorInnerAddCoreCycles_half and
+ * vectorInnerMulCoreCycles_half): each group of the vector's elements stays in registers while a worker passes over its rows. */
+static const struct channel_row { uint16_t elements, once, row, group; } channel_rows[] = {
+    [CHANNELS_ADD]          = { 8, 7, 2, 13 },
+    [CHANNELS_MUL]          = { 4, 9, 1, 9 },
+    [CHANNELS_MUL_IN_PLACE] = { 4, 9, 2, 7 },
+};
+
+/* Floats have no such vertex, and neither have vectors that are not in fours or not repeated: the vector is copied out to the size of the
+ * other operand (ElementWise.cpp, binaryOpBroadcastInnerVector). */
+uint64_t map_channels_cycles(const struct chip *chip, enum map_channels op, uint64_t n, uint64_t width, uint64_t element_bytes)
+{
+    const struct channel_row *c = &channel_rows[op];
+    uint64_t rows = ceil_div(ceil_div(n, max_u64(1, width)), chip->n_workers);
+    if (element_bytes > 2 || width % 4 != 0 || n < 2 * width)
+        return map_cycles(chip, MAP_COPY, n, element_bytes) + map_cycles(chip, MAP_BINARY, n, element_bytes);
+    uint64_t group = rows == 1 ? c->once : c->group + c->row * rows;
+    return 13 + chip_turn_cycles(chip) * (24 + ceil_div(width, c->elements) * group);
 }
 
 /* A lookup costs 8 cycles if the row is on another tile, else 19 and a cycle for each element. */

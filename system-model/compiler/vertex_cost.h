@@ -102,13 +102,25 @@ uint64_t copy_cycles(const struct chip *chip, uint64_t n_bytes);
 
 enum map_op {
     MAP_BINARY, MAP_BINARY_IN_PLACE, MAP_SCALAR, MAP_VECTOR, MAP_SCALED_ADD, MAP_SCALED_ADD_MIXED,
-    MAP_RELU, MAP_TANH, MAP_SIGMOID, MAP_GELU, MAP_SWISH, MAP_EXP, MAP_LOG, MAP_SQUARE, MAP_RSQRT, MAP_SQRT,
-    MAP_INVERSE, MAP_DIVIDE, MAP_RELU_GRAD, MAP_TANH_GRAD, MAP_SIGMOID_GRAD, MAP_GELU_GRAD, MAP_SWISH_GRAD,
-    MAP_DROPOUT, MAP_CAST, MAP_FILL, MAP_COPY, MAP_REDUCE, MAP_REDUCE_SQUARE, MAP_CROSS_ENTROPY, MAP_ERF, MAP_SELECT,
+    MAP_RELU, MAP_TANH, MAP_TANH_IN_PLACE, MAP_SIGMOID, MAP_GELU, MAP_SWISH, MAP_EXP, MAP_LOG, MAP_SQUARE, MAP_RSQRT, MAP_SQRT,
+    MAP_INVERSE, MAP_DIVIDE, MAP_DIVIDE_NUMBER, MAP_POWER, MAP_REMAINDER, MAP_REMAINDER_NUMBER, MAP_MAXIMUM, MAP_MAXIMUM_NUMBER,
+    MAP_COMPARE, MAP_COMPARE_NUMBER, MAP_NOT_EQUAL, MAP_NOT_EQUAL_NUMBER, MAP_LOGICAL, MAP_CLAMP, MAP_SELECT, MAP_SINE, MAP_TANGENT, MAP_ARC_SINE, MAP_ERF, MAP_SIGN,
+    MAP_ROUND, MAP_IS_NAN, MAP_IS_INF, MAP_RELU_GRAD, MAP_TANH_GRAD, MAP_SIGMOID_GRAD, MAP_GELU_GRAD, MAP_SWISH_GRAD,
+    MAP_INTEGER, MAP_INTEGER_NUMBER, MAP_INTEGER_DIVIDE, MAP_INTEGER_REMAINDER, MAP_INTEGER_COMPARE, MAP_INTEGER_COMPARE_NUMBER,
+    MAP_DROPOUT, MAP_CAST, MAP_CAST_BYTES, MAP_CAST_ELEMENT, MAP_FILL, MAP_COPY, MAP_REDUCE, MAP_REDUCE_SQUARE, MAP_CROSS_ENTROPY,
+    MAP_COMPARE_EXCHANGE,
     N_MAP_OPS
 };
-extern const char *const map_op_names[N_MAP_OPS];
+const char *map_op_name(enum map_op op);
 uint64_t map_cycles(const struct chip *chip, enum map_op op, uint64_t n, uint64_t element_bytes);
+
+/* n elements combined with a vector of `width` elements that repeats along them. */
+enum map_channels { CHANNELS_ADD, CHANNELS_MUL, CHANNELS_MUL_IN_PLACE };
+uint64_t map_channels_cycles(const struct chip *chip, enum map_channels op, uint64_t n, uint64_t width, uint64_t element_bytes);
+
+/* Cycles of a worker, besides its vectors: a row, or a piece of one, that is combined with a value of its own (popops'
+ * BroadcastVectorOuter); that is reduced to one (lib/popops/reduction/CycleEstimationFunctions.cpp, AllRegionsContinuous). */
+enum { BROADCAST_ROW_CYCLES = 7, REDUCED_ROW_CYCLES = 12 };
 
 /* Rows of a table, of which a tile holds a part: n_in of the n_lookups fall into that part. */
 uint64_t gather_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t row_elements);

@@ -33,11 +33,12 @@ static void fill_weight(float *to, const struct tensor *t, uint32_t id)
         to[i] = (float)(t->n_dims > 1 ? bound * noise_of(id, i) : vector);
 }
 
-/* Added masks are 0; masks that select are 1. */
+/* Added masks are 0; those that select, or multiply, are 1. */
 static void fill_state(float *to, const struct tensor *t)
 {
+    float value = text_is(t->name, "exponent-3") ? 3 : t->type == TYPE_UINT8 || strstr(t->name, "-factor");
     for (uint64_t i = 0; i < tensor_elements(t); i++)
-        to[i] = t->type == TYPE_UINT8;
+        to[i] = value;
 }
 
 bool fill_with_noise(void *graph, float *to, uint32_t id, uint64_t step, uint32_t replica, uint64_t micro_batch, struct err *err)

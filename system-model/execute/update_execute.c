@@ -23,7 +23,7 @@ static bool has_merged(const struct execution *x, enum update_kind kind)
 {
     const struct update_program *u = &x->p->update;
     for (uint32_t i = 0; i < u->n_chains; i++)
-        for (uint32_t k = 0; k < u->chains[i].steps->n_ops && u->chains[i].ipu == ALL_IPUS; k++)
+        for (uint32_t k = 0; k < u->chains[i].steps->n_ops && u->chains[i].is_merged; k++)
             if (u->chains[i].steps->ops[k].kind == kind)
                 return true;
     return false;

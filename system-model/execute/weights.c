@@ -62,7 +62,7 @@ static bool belongs(const struct weight *w, const struct graph *g, const struct 
 {
     const struct tensor *t = &g->tensors[w->tensor_id];
     bool has_norms = o->norms == NORMS_OF_ALL || (o->norms == NORMS_OF_KERNELS && t->n_dims > 1);
-    return c->ipu == w->ipu && c->n_elements == w->n && c->type == t->type && c->has_norms == has_norms;
+    return !c->is_merged && c->ipu == w->ipu && c->n_elements == w->n && c->type == t->type && c->has_norms == has_norms;
 }
 
 static bool find_chain(struct weight *w, const struct execution *x, struct err *err)
@@ -90,7 +90,7 @@ static bool check_chains(const struct execution *x, struct err *err)
         uint32_t n = 0;
         for (uint32_t k = 0; k < x->n_weights; k++)
             n += belongs(&x->weights[k], x->g, &x->p->request.optimizer, &u->chains[i]);
-        if (u->chains[i].ipu != ALL_IPUS && n != u->chains[i].n_tensors)
+        if (!u->chains[i].is_merged && n != u->chains[i].n_tensors)
             return fail(err, "%s: the plan's update changes %u tensors like '%s' on IPU %u, which has %u", x->g->name, u->chains[i].n_tensors,
                         u->chains[i].tensor, u->chains[i].ipu, n);
     }

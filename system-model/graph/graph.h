@@ -84,11 +84,11 @@ enum scatter_how { SCATTER_REPLACE, SCATTER_ADD, SCATTER_MAXIMUM };
  * (passes). */
 enum op_function {
     FUNCTION_EXP, FUNCTION_LOG, FUNCTION_SQRT, FUNCTION_ABS, FUNCTION_NEGATE, FUNCTION_RECIPROCAL, FUNCTION_SQUARE, FUNCTION_ERF,
-    FUNCTION_LEAKY_RELU, FUNCTION_ELU, FUNCTION_HARD_SIGMOID, FUNCTION_HARD_SWISH, FUNCTION_SOFTPLUS, FUNCTION_CLIP, FUNCTION_ADD,
+    FUNCTION_LEAKY_RELU, FUNCTION_ELU, FUNCTION_HARD_SIGMOID, FUNCTION_HARD_SWISH, FUNCTION_SOFTPLUS, FUNCTION_CLIP, FUNCTION_ADD, FUNCTION_DIVIDE_BY,
     FUNCTION_SIN, FUNCTION_COS, FUNCTION_TAN, FUNCTION_ASIN, FUNCTION_ACOS, FUNCTION_ATAN, FUNCTION_SINH, FUNCTION_COSH, FUNCTION_ASINH,
     FUNCTION_ACOSH, FUNCTION_ATANH, FUNCTION_FLOOR, FUNCTION_CEIL, FUNCTION_ROUND, FUNCTION_SIGN,
     FUNCTION_IS_NAN, FUNCTION_IS_INF,
-    FUNCTION_SUBTRACT, FUNCTION_DIVIDE, FUNCTION_POWER, FUNCTION_MAXIMUM, FUNCTION_MINIMUM,
+    FUNCTION_SUBTRACT, FUNCTION_DIVIDE, FUNCTION_POWER, FUNCTION_REMAINDER, FUNCTION_MAXIMUM, FUNCTION_MINIMUM,
     FUNCTION_EQUAL, FUNCTION_GREATER, FUNCTION_LESS, FUNCTION_GREATER_EQUAL, FUNCTION_LESS_EQUAL, FUNCTION_AND, FUNCTION_OR,
     N_OP_FUNCTIONS
 };
@@ -109,6 +109,7 @@ struct op_attributes {
     bool reset_before;                                      /* GRU: the state is reset before its product with the candidate's weights */
     enum op_function function;
     double low, high;                                       /* constants of functions; local norm: exponent, addend (rate: factor) */
+    bool divided;                                           /* scale: the source divides by the inverse of the constant */
     bool inverted;                                          /* combine: f(b, a); select: x where the condition does not hold */
     bool linear;                                            /* resize: between neighbours, by distance; else the nearest one */
     enum resize_place place;                                /* resize: the place in the input of each row and column of the result */

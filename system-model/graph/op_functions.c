@@ -25,6 +25,7 @@ static double of_elu(double x, double alpha, double unused) { (void)unused; retu
 static double of_hard_sigmoid(double x, double slope, double addend) { return fmax(0, fmin(1, slope * x + addend)); }
 static double of_clip(double x, double low, double high) { return fmin(high, fmax(low, x)); }
 static double of_add_constant(double x, double addend, double unused) { (void)unused; return x + addend; }
+static double of_divide_by(double x, double divisor, double unused) { (void)unused; return x / divisor; }
 
 static double of_subtract(double a, double b) { return a - b; }
 static double of_divide(double a, double b) { return a / b; }
@@ -59,6 +60,7 @@ static const struct op_function_row {
     [FUNCTION_SOFTPLUS]      = { .name = "softplus", .of_one = of_softplus },
     [FUNCTION_CLIP]          = { .name = "clip", .with_constants = of_clip },
     [FUNCTION_ADD]           = { .name = "add-constant", .with_constants = of_add_constant },
+    [FUNCTION_DIVIDE_BY]     = { .name = "divide-by", .with_constants = of_divide_by },
     [FUNCTION_SIN]           = { .name = "sin", .of_one = sin },
     [FUNCTION_COS]           = { .name = "cos", .of_one = cos },
     [FUNCTION_TAN]            = { .name = "tan", .of_one = tan },
@@ -79,6 +81,7 @@ static const struct op_function_row {
     [FUNCTION_SUBTRACT]      = { .name = "subtract", .of_two = of_subtract },
     [FUNCTION_DIVIDE]        = { .name = "divide", .of_two = of_divide },
     [FUNCTION_POWER]         = { .name = "power", .of_two = pow },
+    [FUNCTION_REMAINDER]     = { .name = "remainder", .of_two = fmod, .flat = true },
     [FUNCTION_MAXIMUM]       = { .name = "maximum", .of_two = fmax },
     [FUNCTION_MINIMUM]       = { .name = "minimum", .of_two = fmin },
     [FUNCTION_EQUAL]         = { .name = "equal", .of_two = of_equal, .flat = true },

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 static const char *const update_orders[] = { "series", "side-by-side", NULL };
+static const char *const torus_exchange_names[] = { "link-by-link", "full-routes", NULL };
+static const char *const exchange_targets[] = { "cycles", "balanced", NULL };
 static const char *const host_datas[] = { "ahead", "in-call", NULL };
 
 #define OFFSET(member) offsetof(struct framework, program.member)
@@ -22,6 +24,10 @@ static const char *const host_datas[] = { "ahead", "in-call", NULL };
 const struct field framework_fields[] = {
     { .name = "schedules", .unit = "names", .type = FIELD_TEXT, .offset = offsetof(struct framework, schedules), .required = true,
       .help = "pipeline schedules that it can run, such as grouped,sequential" },
+    CHOICE(exchange_target, exchange_targets, "what the compiler makes exchanges for (internalExchangeOptimisationTarget): cycles, or balanced, where code counts too"),
+    FLAG(calls_by_value, "a call of code that layers share copies its inputs in and its results out"),
+    CHOICE(torus_exchanges, torus_exchange_names, "exchanges of a ring's step on a torus, with replicas wider than two IPUs: each a link further, or over full routes, one direction after the other"),
+    FLAG(divides_scores, "attention divides its scores by the root of a head's width, instead of multiplying by the inverse"),
     COUNT(accumulation_multiple, "stages", 0, 64, "grouped, interleaved: gradient accumulation must be a multiple of this times the stages; 0: any"),
     CHOICE(update_order, update_orders, "order in which a replica's IPUs update, where collectives or streamed state hold them together"),
     NUMBER(merge_buffer_bytes, "B", 0, 1e15,
@@ -33,7 +39,8 @@ const struct field framework_fields[] = {
     FLAG(rearrange_before_reduce, "a gradient is copied to another layout before its reduce-scatter, its weight back"),
     FLAG(clip_norm, "gradients are clipped by their global norm"),
     NUMBER(moment_bytes, "B", 1, 8, "one moment of one parameter, unless optimizer.state_bytes_per_param says otherwise"),
-    FLAG(remote_together, "streamed state of equal tensors of several IPUs moves at the same time"),
+    FLAG(merge_over_ipus, "merged all-reduces take the tensors of all IPUs side by side; no: each IPU's are merged by themselves, one IPU after the other"),
+    FLAG(remote_together, "streamed state of several IPUs moves at the same time"),
     COUNT(remote_alone_ipus, "IPUs", 0, 64, "first IPUs whose streamed state moves by itself all the same"),
     NUMBER(steps_per_call, "steps", 0, 1e9, "weight updates in one call, unless hosts.steps_per_call says otherwise; 0: the run is one call"),
     COUNT(session_calls, "calls", 0, 100, "calls of the framework's session, one after the other, in each call; 1 where a published rate is that of the first alone; 0: a bare engine"),

@@ -10,10 +10,18 @@
 #include "system-model/machine/machine.h"
 
 enum update_order { UPDATE_IN_SERIES, UPDATE_SIDE_BY_SIDE };
+/* How a ring's step on a torus is exchanged where replicas are wider than two IPUs. */
+enum torus_exchanges { TORUS_ONE_LINK_FURTHER, TORUS_FULL_ROUTES };
+/* The aim of exchanges (internalExchangeOptimisationTarget): cycles, Poplar's default, or less code too. */
+enum exchange_target { EXCHANGE_FOR_CYCLES, EXCHANGE_BALANCED };
 enum host_data { HOST_DATA_AHEAD, HOST_DATA_IN_CALL };
 
 /* The framework's program, as numbers. */
 struct program {
+    int exchange_target;                /* enum exchange_target */
+    bool calls_by_value;                /* a call of shared code copies its inputs in and its results out */
+    int torus_exchanges;                /* enum torus_exchanges */
+    bool divides_scores;                /* attention divides its scores by the root of a head's width, instead of multiplying by the inverse */
     uint64_t accumulation_multiple;     /* grouped, interleaved: gradient accumulation is a multiple of this times the stages */
     /* The weight update. */
     int update_order;                   /* order in which the IPUs of a replica update, if collectives or streamed state synchronise them */
@@ -24,7 +32,8 @@ struct program {
     bool rearrange_before_reduce;       /* a gradient is copied to another layout before its reduce-scatter, a weight back afterwards */
     bool clip_norm;                     /* gradients are clipped by their global norm */
     double moment_bytes;                /* one moment of one parameter, unless the recipe says otherwise */
-    bool remote_together;               /* streamed state of equal tensors of several IPUs moves at the same time */
+    bool merge_over_ipus;               /* merged all-reduces take the tensors of all IPUs side by side; else each IPU's are merged by themselves */
+    bool remote_together;               /* streamed state of several IPUs moves at the same time */
     uint64_t remote_alone_ipus;         /* the streamed state of this many first IPUs moves separately nevertheless */
     /* The call. */
     double steps_per_call;              /* weight updates in one call; 0 if the whole run is one call */

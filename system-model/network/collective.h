@@ -54,6 +54,7 @@ struct collective_request {
     double bytes;
     double port_bytes;                      /* between domains instead, the mean of the IPUs behind one port, where vectors differ by IPU; 0: bytes */
     uint32_t n_in_use;                      /* the first IPUs of the machine, which the program uses and a sync waits for; 0: only the ranks */
+    bool full_routes;                       /* on a torus, with replicas wider than two IPUs: full routes, the two directions one after the other */
     bool unfolded;                          /* play every group and domain even if they are alike */
     struct collective_cache *cache;           /* this topology's; may be NULL */
 };

@@ -96,12 +96,15 @@ struct ring_phase {
     bool adds;                              /* reduce-scatter: what arrives is added */
     bool first_rank_only;                   /* folded rings over domains: only the flows that leave the first domain */
 };
-enum ring_direction { RING_FORWARD, RING_BOTH_WAYS };
+enum ring_direction { RING_FORWARD, RING_BACKWARD, RING_BOTH_WAYS };
 
 /* These add times and bytes to the cost of the collective, and fail if a flow has no route. Bytes are those of one rank.
  * Plays n_steps of these flows, each of `bytes`; after each step every rank adds add_bytes. */
 bool collective_play(struct collective *run, const struct step_flows *flows, double bytes, uint32_t n_steps, double add_bytes, struct err *err);
 /* Plays steps in which every rank sends `share` bytes to the next rank of its ring, or to both neighbours. */
+/* n_iterations over full routes, forward and then backward; each direction also has an exchange without data for every further pair of the
+ * replica's IPUs. */
+bool ring_phase_full_routes(struct collective *run, const struct ring_phase *p, uint32_t n_iterations, double share, struct err *err);
 bool ring_phase_steps(struct collective *run, const struct ring_phase *p, uint32_t n_steps, double share, enum ring_direction direction,
                       struct err *err);
 /* One more step, in which nothing is sent and every rank adds add_bytes. */

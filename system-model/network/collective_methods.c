@@ -69,9 +69,12 @@ static bool meet_in_middle(struct collective *run, const struct ring_phase *p, s
 {
     uint32_t n = p->rings[0].n;
     double share = p->bytes / n;
-    if (!ring_phase_steps(run, p, (n - 1) / 2, share, RING_BOTH_WAYS, err))
+    bool full = run->req->full_routes && run->t->domain_topology == DOMAIN_TORUS && run->req->pattern.width > 2;
+    if (full && !ring_phase_full_routes(run, p, n / 2, share, err))
         return false;
-    if (n % 2 == 0 && !ring_phase_steps(run, p, 1, share, RING_FORWARD, err))
+    if (!full && !ring_phase_steps(run, p, (n - 1) / 2, share, RING_BOTH_WAYS, err))
+        return false;
+    if (!full && n % 2 == 0 && !ring_phase_steps(run, p, 1, share, RING_FORWARD, err))
         return false;
     collective_join(run, p->adds ? share : 0);
     return true;

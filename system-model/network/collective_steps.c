@@ -9,6 +9,8 @@
  * 887b9d3a, ReplicatedCollectives; the number of exchanges is not at hand). Here each exchange takes the copies one link further, so that no
  * copy passes an IPU and none waits. A ring that leaves its domain closes no circle, and its flows all go at once. Broadcasts to all ranks go
  * link by link too, both ways round, unless the vectors are too small to be cut into pieces.
+ * With full_routes the directions follow one another instead, over their whole routes, as the last public state of the library has them
+ * (graphcore/poplibs 887b9d3a^, ReplicatedCollectives.cpp:372-380, 718-797, 1078-1108, and CollectivesProgram.hpp).
  * The steps of a phase are alike, so one is played and counted n times. collective.c has the methods.
  */
 #include "system-model/base/assumed.h"
@@ -88,8 +90,9 @@ void step_flows_add_rings(struct step_flows *e, const struct ring_phase *p, enum
     for (size_t i = 0; i < p->n_rings; i++) {
         const struct ring *ring = &p->rings[i];
         for (uint32_t j = 0; j < (p->first_rank_only ? 1 : ring->n); j++) {
-            step_flows_add(e, ring->ipus[j], ring->ipus[(j + 1) % ring->n]);
-            if (direction == RING_BOTH_WAYS)
+            if (direction != RING_BACKWARD)
+                step_flows_add(e, ring->ipus[j], ring->ipus[(j + 1) % ring->n]);
+            if (direction != RING_FORWARD)
                 step_flows_add(e, ring->ipus[j], ring->ipus[(j + ring->n - 1) % ring->n]);
         }
     }
@@ -104,6 +107,20 @@ bool ring_phase_steps(struct collective *run, const struct ring_phase *p, uint32
     step_flows_add_rings(&e, p, direction);
     run->cost->bytes_sent_per_rank += n_steps * bytes;
     return collective_play(run, &e, share, n_steps, p->adds ? bytes : 0, err);
+}
+
+bool ring_phase_full_routes(struct collective *run, const struct ring_phase *p, uint32_t n_iterations, double share, struct err *err)
+{
+    uint32_t n_empty = run->req->pattern.width / 2 - 1;
+    for (int direction = RING_FORWARD; direction <= RING_BACKWARD; direction++) {
+        struct step_flows e = step_flows_new(p->n_rings * (p->first_rank_only ? 1 : p->rings[0].n), run->a);
+        step_flows_add_rings(&e, p, (enum ring_direction)direction);
+        run->cost->bytes_sent_per_rank += n_iterations * share;
+        run->cost->sync_s += (double)n_iterations * n_empty * run->sync_s;
+        if (!collective_play(run, &e, share, n_iterations, p->adds ? share : 0, err))
+            return false;
+    }
+    return true;
 }
 
 void collective_join(struct collective *run, double add_bytes)

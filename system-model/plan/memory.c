@@ -36,8 +36,8 @@ const char *const memory_category_names[N_MEMORY_CATEGORIES] = {
 MEMO_INPUT(memory_input,
     struct owned stages, stash_depths, parts;
     double state_bytes_per_param;
-    uint64_t offloaded_elements, n_stages;
-    uint32_t n_parts, n_ipus, shard, schedule, stash_type, io_tiles, outlining, training, keeps_gradients, streams, optimizer_work, n_moments;
+    uint64_t offloaded_elements, n_stages, n_ipus;
+    uint32_t n_parts, shard, schedule, stash_type, io_tiles, code_sharing, image_code, training, keeps_gradients, streams, optimizer_work, n_moments;
 );
 
 enum { WEIGHT_GRAIN_BYTES = 256, ACTIVATION_GRAIN_BYTES = 128 };
@@ -191,7 +191,7 @@ static void add_update_step(struct update_count *t, const struct update_chain *c
         [UPDATE_ZERO] = { { WORK_ZERO }, 1 }, [UPDATE_REARRANGE] = { { WORK_REARRANGE }, 1 }, [UPDATE_COPY_BACK] = { { WORK_REARRANGE }, 1 },
         [UPDATE_CLIP] = { { WORK_SQUARES, WORK_SCALE }, 2 },
     };
-    for (uint32_t i = 0; i < made_of[op->kind].n && chain->ipu != ALL_IPUS; i++)
+    for (uint32_t i = 0; i < made_of[op->kind].n && !chain->is_merged; i++)
         add_weight_work(t, chain, made_of[op->kind].works[i], 1);
     if (!op->on_tiles && !made_of[op->kind].n)
         t->out->code.exchange_code += exchange_code_bytes(1, ceil_div((uint64_t)op->bytes, t->q->n_tiles * MOVED_PIECE_BYTES));
@@ -216,7 +216,7 @@ static double update_buffer_bytes(const struct update_chain *c)
 static double more_elements(const struct update_bytes_input *q, const struct update_chain *c)
 {
     double all = (double)c->n_tensors * (double)c->n_elements, part = all / q->shard;
-    if (c->ipu == ALL_IPUS || (q->streams && c->n_elements >= q->offloaded_elements))
+    if (c->is_merged || (q->streams && c->n_elements >= q->offloaded_elements))
         return 0;
     return (c->steps->sharded ? part : all) - (q->streams ? 0 : part);
 }
@@ -233,9 +233,9 @@ static const void *count_update(void *world, const void *input, struct err *err)
     for (const struct update_chain *chain = chains; chain < chains + q->n_chains; chain++) {
         for (uint32_t k = 0; k < chain->steps->n_ops; k++)
             add_update_step(&t, chain, &chain->steps->ops[k]);
-        if (chain->ipu != ALL_IPUS && q->training)
+        if (!chain->is_merged && q->training)
             add_weight_work(&t, chain, (enum vector_work)q->optimizer_work, chain->n_tensors);
-        if (chain->ipu != ALL_IPUS && q->keeps_gradients)
+        if (!chain->is_merged && q->keeps_gradients)
             add_weight_work(&t, chain, WORK_ACCUMULATE, chain->n_tensors);
         out->most_buffer_bytes = fmax(out->most_buffer_bytes, update_buffer_bytes(chain));
         more += more_elements(q, chain);
@@ -253,7 +253,7 @@ static struct update_bytes update_part_bytes(const struct memory_input *q, struc
         .streams = q->streams, .training = q->training, .keeps_gradients = q->keeps_gradients, .optimizer_work = q->optimizer_work,
         .n_moments = q->n_moments,
     };
-    if (part->ipu != ALL_IPUS)
+    if (!part->chains->is_merged)
         return *(const struct update_bytes *)memo_get(&c->memo, count_update, &of_part, sizeof of_part, NULL).at;
     return *(const struct update_bytes *)memo_get(&c->plans, count_update, &of_part, sizeof of_part, NULL).at;
 }
@@ -299,7 +299,7 @@ static void add_program(struct tile_memory *m, const struct memory_input *q, str
 {
     struct layer_range ranges[MAX_STAGES];
     uint32_t n_ranges = ipu_layers(ranges, q->stages.at, (uint32_t)q->n_stages, ipu);
-    const struct program_bytes layers = compile_program(c, ranges, n_ranges, q->outlining == OUTLINING_YES);
+    const struct program_bytes layers = compile_program(c, ranges, n_ranges, (struct code_options){ (enum code_sharing)q->code_sharing, q->image_code });
     m->bytes[MEMORY_VERTEX_CODE] = EMPTY_VERTEX_CODE_BYTES + layers.vertex_code + update->vertex_code;
     m->bytes[MEMORY_VERTEX_STATE] = layers.vertex_state + update->vertex_state;
     m->bytes[MEMORY_CONTROL_CODE] = EMPTY_CONTROL_BYTES + layers.control_code + update->control_code;
@@ -355,6 +355,12 @@ static uint64_t needed_bytes(const struct tile_memory *m, uint64_t capacity)
     return m->end_bytes > capacity ? m->end_bytes : m->total_bytes;
 }
 
+static enum code_sharing code_sharing_of(const struct plan_request *o)
+{
+    enum code_sharing shared = o->program.calls_by_value ? CODE_SHARED_BY_VALUE : CODE_SHARED;
+    return o->outlining == OUTLINING_NO ? CODE_OWN : shared;
+}
+
 /* The plan's input, except for what only the memo can own: stages and parts may be made by hand, and depths are the caller's. */
 static struct memory_input memory_input_of(const struct plan *p, struct owned stash_depths)
 {
@@ -362,7 +368,8 @@ static struct memory_input memory_input_of(const struct plan *p, struct owned st
     return (struct memory_input){
         .stages = { p->placed ? p->placed : p->stages }, .n_stages = p->n_stages, .stash_depths = stash_depths,
         .parts = { p->update.parts }, .n_parts = p->update.n_parts, .n_ipus = o->ipus_per_replica, .shard = plan_shard_replicas(p),
-        .schedule = o->schedule, .stash_type = o->stash_type, .io_tiles = o->io_tiles, .outlining = o->outlining, .training = o->training,
+        .schedule = o->schedule, .stash_type = o->stash_type, .io_tiles = o->io_tiles, .code_sharing = code_sharing_of(o),
+        .image_code = o->program.exchange_target == EXCHANGE_FOR_CYCLES, .training = o->training,
         .keeps_gradients = plan_keeps_gradients(o), .streams = o->state.place == OPTIMIZER_STREAMING,
         .offloaded_elements = o->program.offloaded_elements, .state_bytes_per_param = o->optimizer.state_bytes_per_param,
         .optimizer_work = o->optimizer.work, .n_moments = o->optimizer.n_moments,

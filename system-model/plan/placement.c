@@ -99,7 +99,7 @@ static bool find_checkpoints(struct plan *p, struct compiler *c, struct arena *a
 /* ---- what a stage costs ------------------------------------------------------------------ */
 
 /* The layers show if a stage is the last, or the only one, and their compilation shows if they are trained. */
-MEMO_INPUT(stage_input, struct owned compiled, checkpoints; uint32_t first_layer, n_layers, recompute, stash_type, accumulates, timed_only;);
+MEMO_INPUT(stage_input, struct owned compiled, checkpoints; uint64_t calls_by_value; uint32_t first_layer, n_layers, recompute, stash_type, accumulates, timed_only;);
 
 /* Cuts the stage into segments at its checkpoints, and adds up what is recomputed. */
 static void add_recomputation(const struct stage_input *q, struct stage_plan *s, bool last_stage)
@@ -185,6 +185,8 @@ static const void *sum_stage(void *world, const void *input, struct err *err)
     sum_layers(s);
     if (training && q->recompute != RECOMPUTE_NONE)
         add_recomputation(q, s, last);
+    if (q->calls_by_value)
+        stage_calls(s, c);
     const struct stage_layers layers = { q->first_layer, q->n_layers, s->n_layers_again, (enum recompute)q->recompute, q->checkpoints.at };
     stage_moments(s, c->graph, compile_stage_program(c, &layers), q->timed_only, c->arena);
     if (training && !(last && s->first_layer == 0))
@@ -200,6 +202,7 @@ MEMO_INPUT(placement_input,
     struct owned sizes, shares, checkpoints;    /* by stage; of memory for temporaries, by IPU; by layer */
     uint64_t spanned_replicas;          /* 0 if no norm spans several */
     uint32_t n_stages, n_shares, ipus_per_replica, training, accumulates, recompute, stash_type, partials, io_tiles, each_replica, unfolded, timed_only;
+    uint32_t divides_scores, calls_by_value;
 );
 
 struct placer { const struct placement_input *q; struct compiler *c; struct stage_plan *stages; struct err *err; };
@@ -303,11 +306,10 @@ static void add_tied_copies(const struct placer *p, struct stage_plan *s)
     }
 }
 
-
 static bool cost_stage(struct placer *p, struct stage_plan *s)
 {
     const struct placement_input *q = p->q;
-    const struct stage_input of_layers = { { s->compiled }, q->checkpoints, s->first_layer, s->n_layers, q->recompute, q->stash_type, q->accumulates,
+    const struct stage_input of_layers = { { s->compiled }, q->checkpoints, q->calls_by_value, s->first_layer, s->n_layers, q->recompute, q->stash_type, q->accumulates,
                                            q->timed_only };
     uint32_t ipu = s->ipu;
     *s = *(const struct stage_plan *)memo_get(&p->c->memo, sum_stage, &of_layers, sizeof of_layers, NULL).at;
@@ -328,7 +330,7 @@ static bool compile_stage(struct placer *p, uint32_t stage)
         return fail(p->err, "parallel.io_tiles: %u of the %s's %ju tiles leaves none to compute", p->q->io_tiles, chip->name,
                     (uintmax_t)chip->n_tiles);
     struct op_plan_options opt = {
-        .partials = (enum partials_type)p->q->partials, .inference = !p->q->training,
+        .partials = (enum partials_type)p->q->partials, .inference = !p->q->training, .divides_scores = p->q->divides_scores,
         .n_tiles = chip->n_tiles - p->q->io_tiles, .available_memory = share_of(p, stage),
     };
     p->stages[stage].compiled = compile_graph(p->c, &opt);
@@ -385,6 +387,7 @@ bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err 
         .checkpoints = { p->named_checkpoints }, .ipus_per_replica = o->ipus_per_replica, .spanned_replicas = c->n_spanning ? o->n_replicas : 0,
         .training = o->training, .accumulates = o->grad_accum > 1, .recompute = o->recompute, .stash_type = o->stash_type, .partials = o->partials,
         .io_tiles = o->io_tiles, .each_replica = o->detail.unfolded || o->faults, .unfolded = o->detail.unfolded, .timed_only = o->detail.timed_only,
+        .divides_scores = o->program.divides_scores, .calls_by_value = o->program.calls_by_value && o->outlining == OUTLINING_YES,
     };
     p->placed = memo_get(&c->plans, place_stages, &q, sizeof q, err).at;
     if (p->placed)

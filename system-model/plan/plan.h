@@ -175,6 +175,7 @@ uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind
 
 /* ---- steps of plan_build(), in order ---------------------------------------------------------- */
 
+void stage_calls(struct stage_plan *s, struct compiler *c);      /* stage_calls.c: adds what calls of shared code copy, after recomputation is known */
 bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err);
 bool plan_pipeline(struct plan *p, struct compiler *c, struct arena *a, struct err *err);
 bool plan_update(struct plan *p, struct compiler *c, struct err *err);

@@ -12,7 +12,7 @@ static double most_streamed_bytes(const struct plan *p)
         const struct update_chain *c = &p->update.chains[i];
         if (i == 0 || c->ipu != c[-1].ipu)
             n = 0;
-        if (c->ipu != ALL_IPUS && plan_streams(&p->request, c->n_elements))
+        if (!c->is_merged && plan_streams(&p->request, c->n_elements))
             n += (double)c->n_tensors * (double)ceil_div(c->n_elements, c->steps->sharded ? plan_shard_replicas(p) : 1);
         most = fmax(most, n);
     }

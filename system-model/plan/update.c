@@ -28,7 +28,7 @@ MEMO_INPUT(update_terms,
     uint64_t sharded_elements, offloaded_elements, remote_alone_ipus;
     uint32_t n_replicas, ipus_per_replica, shard;       /* shard: replicas that share one */
     uint32_t streams, in_series, remote_together, rearrange_before_reduce, clip_norm, all_reduce_method, each_replica, unfolded, has_faults;
-    uint32_t work, work_without_norms, norms, n_moments;
+    uint32_t work, work_without_norms, norms, n_moments, full_routes, merge_over_ipus;
 );
 /* A tensor of the update, or several that are alike; the layers of a stage; an IPU with its stages; a replica with all of them. */
 MEMO_INPUT(steps_input, struct owned terms; uint64_t n_elements, has_norms; uint32_t ipu, type;);
@@ -70,6 +70,7 @@ static bool add_uneven_collective(struct update_op *op, struct update_builder *b
 {
     const struct update_terms *o = b->q;
     struct collective_question q = { .kind = kind, .method = o->all_reduce_method, .unfolded = o->unfolded, .bytes = bytes, .port_bytes = port_bytes,
+                                     .full_routes = o->full_routes,
                                      .n_in_use = o->n_replicas * o->ipus_per_replica,
                                      .ranks = { g.n_ranks, g.stride, g.n_starts, o->ipus_per_replica, g.first_ipu, g.n_ipus } };
     struct collective_cost cost;
@@ -364,10 +365,11 @@ static void add_to_merged(struct merged *m, const struct update_builder *b, cons
     m->norm_type = c->has_norms && data_type_bytes(c->type) > data_type_bytes(m->norm_type) ? c->type : m->norm_type;
 }
 
-static struct merged largest_merged(const struct update_builder *b, const struct update_program *const *of_ipus)
+/* The largest sum of n IPUs. */
+static struct merged largest_merged(const struct update_builder *b, const struct update_program *const *of_ipus, uint32_t n)
 {
     struct merged most = { .norm_type = TYPE_FP16 };
-    for (uint32_t ipu = 0; ipu < b->q->ipus_per_replica; ipu++) {
+    for (uint32_t ipu = 0; ipu < n; ipu++) {
         struct merged here = { .norm_type = TYPE_FP16 };
         for (uint32_t i = 0; i < of_ipus[ipu]->n_chains; i++)
             add_to_merged(&here, b, &of_ipus[ipu]->chains[i]);
@@ -382,17 +384,40 @@ static struct merged largest_merged(const struct update_builder *b, const struct
     return most;
 }
 
-static bool add_merged(struct update_builder *b, enum update_kind kind, const char *what, struct group g, double bytes, double port_bytes, double buffer_bytes)
+static bool add_merged_on(struct update_builder *b, uint32_t ipu, enum update_kind kind, const char *what, struct group g, double bytes, double port_bytes,
+                          double buffer_bytes)
 {
     if (bytes == 0 || g.n_ranks < 2)
         return true;
     uint32_t n = (uint32_t)ceil(bytes / buffer_bytes);
     struct update_steps *steps = ARENA_NEW(b->c->plans.arena, struct update_steps);
-    new_chain(b, (struct update_chain){ .ipu = ALL_IPUS, .tensor = what, .type = TYPE_FP16, .n_tensors = n,
+    new_chain(b, (struct update_chain){ .ipu = ipu, .tensor = what, .is_merged = true, .type = TYPE_FP16, .n_tensors = n,
                                         .n_elements = (uint64_t)(bytes / n / 2), .steps = steps });
     if (!add_uneven_collective(add_op(b, kind, false), b, COLLECTIVE_ALL_REDUCE, g, bytes / n, port_bytes / n))
         return false;
-    close_steps(steps, b, ALL_IPUS, b->c->plans.arena);
+    close_steps(steps, b, ipu, b->c->plans.arena);
+    return true;
+}
+
+static bool add_merged(struct update_builder *b, enum update_kind kind, const char *what, struct group g, double bytes, double port_bytes, double buffer_bytes)
+{
+    return add_merged_on(b, ALL_IPUS, kind, what, g, bytes, port_bytes, buffer_bytes);
+}
+
+/* A framework that merges on one IPU alone reduces IPU by IPU, where these follow one another. */
+static bool merges_by_ipu(const struct update_builder *b) { return b->q->in_series && !b->q->merge_over_ipus; }
+
+static bool merge_gradients(struct update_builder *b, const struct update_program *const *of_ipus, const struct merged *most)
+{
+    const struct update_terms *o = b->q;
+    if (!merges_by_ipu(b))
+        return add_merged(b, UPDATE_REDUCE, "gradients", over(b, ALL_IPUS, o->n_replicas, 1, 1), most->bytes, merged_behind_port(b, of_ipus, false),
+                          o->merge_buffer_bytes);
+    for (uint32_t ipu = 0; ipu < o->ipus_per_replica; ipu++) {
+        double bytes = largest_merged(b, of_ipus + ipu, 1).bytes;
+        if (!add_merged_on(b, ipu, UPDATE_REDUCE, "gradients", over(b, ipu, o->n_replicas, 1, 1), bytes, bytes, o->merge_buffer_bytes))
+            return false;
+    }
     return true;
 }
 
@@ -404,7 +429,7 @@ static void merge_norms(struct update_builder *b, const struct merged *most)
     if (buffer_bytes == 0 || n == 0)
         return;
     struct update_steps *steps = ARENA_NEW(b->c->plans.arena, struct update_steps);
-    struct update_chain chain = { .ipu = ALL_IPUS, .tensor = "norms", .type = most->norm_type, .n_tensors = n, .steps = steps,
+    struct update_chain chain = { .ipu = ALL_IPUS, .tensor = "norms", .is_merged = true, .type = most->norm_type, .n_tensors = n, .steps = steps,
                                   .n_elements = ceil_div(2 * most->norm_elements, n) };
     new_chain(b, chain);
     add_work(add_op(b, UPDATE_NORMS, true), b, WORK_SQUARES, chain.n_elements, chain.type, PART_OPTIMIZER);
@@ -416,10 +441,10 @@ static void merge_norms(struct update_builder *b, const struct merged *most)
 static bool merge_collectives(struct update_builder *b, const struct update_program *const *of_ipus)
 {
     const struct update_terms *o = b->q;
-    struct merged most = largest_merged(b, of_ipus);
+    struct merged most = largest_merged(b, of_ipus, o->ipus_per_replica);
     merge_norms(b, &most);
     double words = is_merged(b, WORD_BYTES) ? WORD_BYTES : 0, squares = words * most.n_sharded, norms = 2 * words * most.n_sharded_norms;
-    return add_merged(b, UPDATE_REDUCE, "gradients", over(b, ALL_IPUS, o->n_replicas, 1, 1), most.bytes, merged_behind_port(b, of_ipus, false), o->merge_buffer_bytes)
+    return merge_gradients(b, of_ipus, &most)
         && add_merged(b, UPDATE_REDUCE_PODS, "shards", over(b, ALL_IPUS, b->n_pods, b->q->shard, b->q->shard), most.sharded_bytes / b->q->shard,
                       merged_behind_port(b, of_ipus, true), o->merge_buffer_bytes)
         && (!o->clip_norm || add_merged(b, UPDATE_CLIP, "squares", over_shard(b, ALL_IPUS), squares, squares, o->merge_buffer_bytes))
@@ -471,21 +496,23 @@ static const struct update_program *ipu_update(const struct update_builder *b, c
     return memo_get(&b->c->memo, make_ipu_update, &q, sizeof q, b->err).at;
 }
 
-/* Appends a program's chains and parts. */
-static void append_program(struct update_program *u, const struct update_program *more)
+/* Appends a program's parts of one IPU, or of all, with their chains. */
+static void append_parts(struct update_program *u, const struct update_program *more, uint32_t ipu)
 {
-    for (uint32_t i = 0; i < more->n_parts; i++) {
-        struct update_part *part = &u->parts[u->n_parts++];
-        *part = more->parts[i];
-        part->first += u->n_chains;
-        part->end += u->n_chains;
+    for (const struct update_part *part = more->parts; part < more->parts + more->n_parts; part++) {
+        uint32_t n = part->end - part->first, at = u->n_chains;
+        if (part->ipu != ipu)
+            continue;
+        memcpy(u->chains + at, more->chains + part->first, n * sizeof *u->chains);
+        u->n_chains += n;
+        u->parts[u->n_parts] = *part;
+        u->parts[u->n_parts].first = at;
+        u->parts[u->n_parts].end = at + n;
+        u->parts[u->n_parts++].chains = part->chains->is_merged ? u->chains + at : part->chains;
     }
-    if (more->n_chains)
-        memcpy(u->chains + u->n_chains, more->chains, more->n_chains * sizeof *more->chains);
-    u->n_chains += more->n_chains;
 }
 
-/* Merged chains first, then IPU by IPU. */
+/* Chains merged over all IPUs first, then IPU by IPU what is merged there and its tensors. */
 static const void *make_update(void *world, const void *input, struct err *err)
 {
     struct compiler *c = world;
@@ -512,11 +539,11 @@ static const void *make_update(void *world, const void *input, struct err *err)
         out->in_series = b.u.in_series;
         out->chains = ARENA_ROOM(c->plans.arena, struct update_chain, n_chains + b.u.n_chains);
         out->parts = ARENA_ROOM(c->plans.arena, struct update_part, n_parts + b.u.n_parts);
-        append_program(out, &b.u);
-        for (uint32_t i = 0; i < out->n_parts; i++)
-            out->parts[i].chains = out->chains + out->parts[i].first;
-        for (uint32_t i = 0; i < width; i++)
-            append_program(out, of_ipus[i]);
+        append_parts(out, &b.u, ALL_IPUS);
+        for (uint32_t i = 0; i < width; i++) {
+            append_parts(out, &b.u, i);
+            append_parts(out, of_ipus[i], i);
+        }
     }
     arena_free(&scratch);
     return out;
@@ -539,6 +566,7 @@ static struct owned update_terms_of(const struct plan *p, struct compiler *c)
         .all_reduce_method = o->all_reduce_method, .each_replica = o->detail.unfolded || o->faults, .unfolded = o->detail.unfolded, .has_faults = o->faults != NULL,
         .work = o->optimizer.work, .work_without_norms = o->optimizer.work_without_norms, .norms = o->optimizer.norms, .n_moments = o->optimizer.n_moments,
         .state_bytes_per_param = o->optimizer.state_bytes_per_param,
+        .full_routes = f->torus_exchanges == TORUS_FULL_ROUTES, .merge_over_ipus = f->merge_over_ipus,
     };
     return memo_own(&c->memo, &terms, sizeof terms);
 }

@@ -50,10 +50,11 @@ struct update_chain {
     uint64_t n_elements;                /* the elements of one tensor */
     bool has_norms;                     /* that the optimizer needs */
     uint32_t n_tensors;                 /* alike, one after the other */
+    bool is_merged;                     /* a collective of many tensors, which have chains of their own */
     const struct update_steps *steps;
 };
 
-/* Chains first to end of a program: all of one IPU, or a merged one; the memo's own array of them; what they take together. */
+/* Chains first to end of a program: all of one IPU's tensors, or merged ones; the memo's own array of them; what they take together. */
 struct update_part { uint32_t first, end, ipu; const struct update_chain *chains; uint64_t n_cycles; struct cycles cycles; };
 
 struct update_program {

@@ -108,9 +108,10 @@ static void layers_in_inference(void **state)
     stop(&u);
 }
 
-/* A tensor that is added to itself is freed once. */
+/* A tensor that is added to itself is freed once. Tanh, unlike the two before it, has no form in place. */
 static void read_twice_freed_once(void **state)
 {
+    static const uint64_t live_bytes[] = { 66, 66, 66 + 66 };
     struct unit u;
     (void)state;
     start(&u);
@@ -120,7 +121,7 @@ static void read_twice_freed_once(void **state)
     layer_of(&u, 0, OP_TANH, y, NO_ID, (struct op_attributes){0});
     const struct stage_layer *layers = moments_of(&u.graph, NULL, RECOMPUTE_NONE, &u.arena);
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(layers[i].moments[TASK_FORWARD].live_bytes, 66);
+        assert_int_equal(layers[i].moments[TASK_FORWARD].live_bytes, live_bytes[i]);
     stop(&u);
 }
 

@@ -204,7 +204,7 @@ static void print_vertices(FILE *f)
     chips[1].vector_bytes_per_cycle = 16;
     chips[1].worker_turn_cycles = 4;
     for (int op = 0; op < N_MAP_OPS; op++) {
-        fprintf(f, "vertex %s:", map_op_names[op]);
+        fprintf(f, "vertex %s:", map_op_name((enum map_op)op));
         for (size_t i = 0; i < 2; i++)
             for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
                 fprintf(f, " %ju %ju", (uintmax_t)map_cycles(&chips[i], (enum map_op)op, sizes[k], 2), (uintmax_t)map_cycles(&chips[i], (enum map_op)op, sizes[k], 4));

@@ -96,7 +96,7 @@ static void refused_as_a_sheets_value_is(void **state)
 static const struct { const char *sets[5], *refused; } belonging[] = {
     { { "interleaved_bytes=638976" }, NULL }, { { "interleaved_bytes=638977" }, "interleaved_bytes: 638977 of a tile's 638976" },
     { { "n_links=10" }, NULL },
-    { { "idle_power_w=119" }, "idle_power_w and running_power_w: 363 W are more than the 362 W of tdp_w" }, { { "idle_power_w=118" }, NULL },
+    { { "idle_power_w=110" }, "idle_power_w and running_power_w: 363 W are more than the 362 W of tdp_w" }, { { "idle_power_w=109" }, NULL },
     { { "board_power_w=1701" }, "board_power_w: 1701 W are more than the 1700 W of board_power_cap_w" },
     { { "board_idle_power_w=1250.5" }, "board_idle_power_w: 1250.5 W are more than the 1250 W of board_power_w" },
     { { "board_power_w=1700" }, NULL }, { { "board_idle_power_w=1250" }, NULL }, { { "board_power_w=1701", "board_power_cap_w=" }, NULL },

@@ -163,8 +163,7 @@ static void masked_tokens_of_a_row(void **state)
     }
 }
 
-/* A kernel of 16 steps sees 7 before its own and 8 after it, so the number of steps stays: half of the longest
- * utterance's 557, or 33. */
+/* A kernel of 16 frames, two apart, with 7 zeros before and after: a step for each two frames of the longest utterance's 557, or of 66. */
 static void kernels_over_time_are_centred(void **state)
 {
     (void)state;
@@ -175,20 +174,57 @@ static void kernels_over_time_are_centred(void **state)
         const struct model_options o = { .micro_batch = 1, .sequence_length = frames };
         build(&g, "transformer-transducer", &o, &a);
         for (size_t i = 0; i < g.n_forward_ops; i++) {
-            const struct op *op = &g.ops[i];
-            if (op->kind != OP_PAD)
+            const struct op *conv = &g.ops[i];
+            if (conv->kind != OP_CONV)
                 continue;
-            assert_int_equal(op->at->axis, 2);
-            assert_int_equal(op->at->begin, 7);
-            assert_int_equal(op->at->length, 7 + time + 8);
-            const struct op *conv = &g.ops[i + 1];
-            assert_int_equal(conv->kind, OP_CONV);
-            assert_true(conv->at->kernel_h == 1 && conv->at->kernel_w == 16 && conv->at->stride == 1 && conv->at->groups == 768);
+            assert_true(conv->at->kernel_h == 1 && conv->at->kernel_w == 16 && conv->at->stride_w == 2 && conv->at->groups == 1);
+            assert_true(conv->at->zeros[1] == 7 && conv->at->zeros[3] == 7 && conv->at->zeros[0] == 0 && conv->at->zeros[2] == 0);
             const uint64_t want[] = { 1, 1, time, 768 };
             assert_memory_equal(g.tensors[conv->outputs[0]].dims, want, sizeof want);
             n++;
         }
-        assert_int_equal(n, 14);
+        assert_int_equal(n, 1);
+        arena_free(&a);
+    }
+}
+
+/* The window of 3 steps sees one before and one after its own, along the inner axis; each of 12 blocks has one. */
+static void windows_of_conformers_lie_along_the_inner_axis(void **state)
+{
+    (void)state;
+    struct graph g;
+    struct arena a;
+    uint64_t n = 0;
+    build(&g, "conformer-medium", NULL, &a);
+    for (size_t i = 0; i < g.n_forward_ops; i++)
+        if (g.ops[i].kind == OP_CONV && g.ops[i].at->groups == 256) {
+            const struct op_attributes *at = g.ops[i].at;
+            assert_true(at->kernel_h == 1 && at->kernel_w == 15 && at->zeros[1] == 7 && at->zeros[3] == 7 && at->pad == 0);
+            n++;
+        }
+    assert_int_equal(n, 12);
+    arena_free(&a);
+}
+
+/* gelu-new writes one power, one tanh and four products a layer where gelu is one operation; relu and swish replace it. */
+static void activations_replace_the_models_own(void **state)
+{
+    static const struct { int activation; enum op_kind kind; uint32_t powers, others; } cases[] = {
+        { ACTIVATION_OWN, OP_GELU, 0, 12 }, { ACTIVATION_GELU, OP_GELU, 0, 12 }, { ACTIVATION_RELU, OP_RELU, 0, 12 }, { ACTIVATION_SWISH, OP_SWISH, 0, 12 },
+        { ACTIVATION_GELU_NEW, OP_TANH, 12, 12 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct graph g;
+        struct arena a;
+        const struct model_options o = { .micro_batch = 1, .activation = cases[i].activation };
+        uint32_t powers = 0, others = 0;
+        build(&g, "gpt2-small", &o, &a);
+        for (size_t k = 0; k < g.n_forward_ops; k++) {
+            powers += g.ops[k].kind == OP_COMBINE && g.ops[k].at->function == FUNCTION_POWER;
+            others += g.ops[k].kind == cases[i].kind;
+        }
+        assert_int_equal(powers, cases[i].powers);
+        assert_int_equal(others, cases[i].others);
         arena_free(&a);
     }
 }
@@ -330,7 +366,8 @@ static void masks_of_packs(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(masks_of_packs), cmocka_unit_test(unets_of_all_sizes), cmocka_unit_test(masked_tokens_of_a_row),
-    cmocka_unit_test(kernels_over_time_are_centred), cmocka_unit_test(a_file_is_a_workload),
+    cmocka_unit_test(kernels_over_time_are_centred),
+        cmocka_unit_test(windows_of_conformers_lie_along_the_inner_axis), cmocka_unit_test(activations_replace_the_models_own), cmocka_unit_test(a_file_is_a_workload),
     cmocka_unit_test(labels_of_an_utterance), cmocka_unit_test(dropout_rates), cmocka_unit_test(layers_are_numbered),
     cmocka_unit_test(recipes_shape_the_graph), cmocka_unit_test(a_packed_row_comes_in_eight_inputs),
     cmocka_unit_test(fine_tuning_scores_an_answer), cmocka_unit_test(inference_folds_batch_norms),

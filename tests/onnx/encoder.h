@@ -64,7 +64,7 @@ static inline struct draft *draft_encoder(bool tanh_form)
     draft_number(d, "c", 0.044715);
     draft_number(d, "s", 0.79788458);
     if (tanh_form) {
-        draft_text(d, "Pow h three > h3; Mul h3 c > h4; Add h h4 > h5; Mul h5 s > h6; Tanh h6 > e; Add e one > e1; "
+        draft_text(d, "Mul h h > hsq; Mul hsq h > h3; Mul h3 c > h4; Add h h4 > h5; Mul h5 s > h6; Tanh h6 > e; Add e one > e1; "
                       "Mul half h > hh; Mul hh e1 > gelu");
     } else {
         draft_text(d, "Div h root2 > hr; Erf hr > e; Add e one > e1; Mul h e1 > he; Mul he half > gelu");

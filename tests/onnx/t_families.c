@@ -181,7 +181,7 @@ static void transducers(void **state)
 
 /* ---- every built-in model -------------------------------------------------------------------------------------------- */
 
-/* Views are free, and transpositions join differently; all other work is as much as it was. */
+/* Views are free, transpositions join differently, and the two parts of a swish are joined; all other work is as much as it was. */
 static void same_operations(const struct graph *read, const struct graph *built)
 {
     int counts[N_OP_KINDS] = { 0 };
@@ -190,6 +190,13 @@ static void same_operations(const struct graph *read, const struct graph *built)
         counts[built->ops[i].kind]++;
     for (size_t i = 0; i < read->n_ops; i++)
         counts[read->ops[i].kind]--;
+    int joined = -counts[OP_SWISH];             /* x sigmoid(x) in two operations is read as swish */
+    if (joined > 0) {
+        counts[OP_SWISH] += joined;
+        counts[OP_SIGMOID] -= joined;
+        counts[OP_MUL] -= joined;
+        counts[OP_ADD] -= built->n_ops > built->n_forward_ops ? joined / 2 : 0;         /* the sum of the two gradients of x */
+    }
     for (int k = 0; k < N_OP_KINDS; k++)
         if (counts[k] && k != OP_VIEW && k != OP_TRANSPOSE) {
             print_error("%s has %d operations %s more than the file\n", built->name, counts[k], op_kind_names[k]);

@@ -12,8 +12,8 @@ struct row { const char *program, *expected; };
 
 /* Dan Hendrycks and Kevin Gimpel 2016: x / 2 (1 + erf(x / sqrt 2)), in the orders that exporters have; and tanh(c (x +
  * k x^3)). */
-#define LONG(more) "Pow x three > a; Mul a bell > b; Add x b > c; Mul c one > c0; Mul c0 one > c1; Mul c1 one > c2; Mul c2 one > c3; Mul c3 one > c4; " \
-    "Mul c4 one > c5; " more " root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y"
+#define LONG(more) "Mul x x > s; Mul s x > a; Mul a bell > b; Add x b > c; Mul c one > c0; Mul c0 one > c1; Mul c1 one > c2; Mul c2 one > c3; Mul c3 one > c4; " \
+    more " root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y"
 #define PARABOLA(a, b, c) \
     { "Mul x x > q; Mul q " a " > i; Mul x " b " > j; Add i j > k; Add k " c " > p; Tanh p > e; Add e one > f; Mul x f > g; Mul g half > y", \
       "mul scale scale add map tanh map mul scale" }
@@ -25,40 +25,42 @@ static const struct row gelus[] = {
     { "Add u one > x1; Div x1 root2 > a; Erf a > b; Add b one > c; Mul x1 c > d; Mul d half > y", "map gelu" },      /* works for a sum with one, too */
     { "Add u one > x1; Div x1 root2 > a; Erf a > b; Add b one > c; Mul c x1 > d; Mul half d > y", "map gelu" },
     { "Mul u x > e; Div e root2 > a; Erf a > b; Add b one > c; Mul e c > d; Mul d half > y", "mul gelu" },       /* a product's */
-    { "Div x root2 > a; Erf a > b; Add b one > c; Mul u c > d; Mul d half > y", "scale map map mul scale" },     /* another tensor's */
-    { "Div x root3 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },
-    { "Div x root2 > a; Erf a > b; Add b two > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },
-    { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d third > y", "scale map map mul scale" },
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul u c > d; Mul d half > y", "map map map mul scale" },     /* another tensor's */
+    { "Div x root3 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "map map map mul scale" },
+    { "Div x root2 > a; Erf a > b; Add b two > c; Mul x c > d; Mul d half > y", "map map map mul scale" },
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d third > y", "map map map mul scale" },
     { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half- > y", "gelu" },
-    { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half+ > y", "scale map map mul scale" },
-    { "Div x root2 > a; Sin a > b; Add b one > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half+ > y", "map map map mul scale" },
+    { "Div x root2 > a; Sin a > b; Add b one > c; Mul x c > d; Mul d half > y", "map map map mul scale" },
     { "Mul x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },
-    { "Div root2 x > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "map scale map map mul scale" },
-    { "Div x root2 > a; Erf a > b; Sub b one > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },
+    { "Div root2 x > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "combine map map mul scale" },
+    { "Div x root2 > a; Erf a > b; Sub b one > c; Mul x c > d; Mul d half > y", "map map map mul scale" },
     { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > e; Mul e x > y", "gelu mul" },
-    { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > e; Add d e > y", "scale map map mul scale add" },   /* read again */
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > e; Add d e > y", "map map map mul scale add" },   /* read again */
     { "Div x root2 > a; Erf a > b; Add b one > c; Mul x half > d; Mul d c > e; Mul e half > y", "gelu scale" },
-    { "Pow x three > a; Mul a bell > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y", "gelu" },
+    { "Mul x x > s; Mul s x > a; Mul a bell > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y", "gelu" },
     { "Mul x x > a; Mul a x > b; Mul bell b > c; Add c x > d; Mul root d > e; Tanh e > f; Add one f > g; Mul half x > h; Mul h g > y", "gelu" },
     { "ReduceMean x > m; Mul x m > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y", "average-pool mul tanh map mul scale" },
-    { "Pow x three > a; Mul a bell > b; Add x b > c; Mul c root+ > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y", "gelu" },
-    { "Pow x three > a; Mul a bell > b; Add x b > c; Mul c root++ > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",
-      "map mul scale add scale tanh map mul scale" },
-    { "Pow x three > a; Mul a third > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",
-      "map mul scale add scale tanh map mul scale" },
-    { "Pow x three > a; Mul a bell > b; Sub x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",
-      "map mul scale combine scale tanh map mul scale" },
-    { "Pow u three > a; Mul a bell > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",
-      "map mul scale add scale tanh map mul scale" },
-    { "Pow x three > a; Mul a bell > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > h; Add h a > y",
-      "map mul scale add scale tanh map mul scale add" },       /* read again */
-    { "Div x root2 > a; Erf a > b; Add b one > c; Mul u c > d; Mul x half > e; Mul d e > y", "scale map map mul scale mul" },      /* four factors */
-    { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d u > e; Mul e half > y", "scale map map mul mul scale" },
-    { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > y", "scale map map mul" },
-    { LONG("Mul c5 one > c6; Mul c6"), "gelu" }, { LONG("Mul c5 one > c6; Mul c6 one > c7; Mul c7"), "map mul scale add scale scale scale scale scale scale scale scale scale tanh map mul scale" },     /* 15 nodes, and 16 */
+    { "Pow x three > a; Mul a bell > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",     /* gelu_new has a power */
+      "combine scale add scale tanh map mul scale" },
+    { "Mul x x > s; Mul s x > a; Mul a bell > b; Add x b > c; Mul c root+ > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y", "gelu" },
+    { "Mul x x > s; Mul s x > a; Mul a bell > b; Add x b > c; Mul c root++ > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",
+      "mul mul scale add scale tanh map mul scale" },
+    { "Mul x x > s; Mul s x > a; Mul a third > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",
+      "mul mul scale add scale tanh map mul scale" },
+    { "Mul x x > s; Mul s x > a; Mul a bell > b; Sub x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",
+      "mul mul scale combine scale tanh map mul scale" },
+    { "Mul u u > s; Mul s u > a; Mul a bell > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",
+      "mul mul scale add scale tanh map mul scale" },
+    { "Mul x x > s; Mul s x > a; Mul a bell > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > h; Add h a > y",
+      "mul mul scale add scale tanh map mul scale add" },       /* read again */
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul u c > d; Mul x half > e; Mul d e > y", "map map map mul scale mul" },      /* four factors */
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d u > e; Mul e half > y", "map map map mul mul scale" },
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > y", "map map map mul" },
+    { LONG("Mul c4 one > c6; Mul c6"), "gelu" }, { LONG("Mul c4 one > c6; Mul c6 one > c7; Mul c7"), "mul mul scale add scale scale scale scale scale scale scale scale tanh map mul scale" },     /* 15 nodes, and 16 */
     { "Tanh x > e; Add e one > f; Mul x f > g; Mul g half > y", "tanh map mul scale" },
-    { "Mul x u > g; Mul g half > y", "mul scale" }, { "Div x root2 > a; Erf a > b; Add b one > c; Mul half c > d; Mul d half > y", "scale map map scale scale" },
-    { "Div x root2 > a; Erf a > b; Add b one > c; Mul c c > d; Mul d half > y", "scale map map mul scale" },       /* two curves, no x */
+    { "Mul x u > g; Mul g half > y", "mul scale" }, { "Div x root2 > a; Erf a > b; Add b one > c; Mul half c > d; Mul d half > y", "map map map scale scale" },
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul c c > d; Mul d half > y", "map map map mul scale" },       /* two curves, no x */
     /* tanh of a line or parabola that equals sqrt(2 / pi) (x + 0.044715 x^3) at -3 alone; at -3 and -0.5; at three
      * of -3, -0.5, 1 and 2. */
     { "Mul x steep > c; Tanh c > e; Add e one > f; Mul x f > g; Mul g half > y", "scale tanh map mul scale" },
@@ -68,7 +70,7 @@ static const struct row gelus[] = {
       "mul scale add scale tanh map mul scale" },
     { "Mul x x > a; Mul a a > i; Mul i bell > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",
       "mul mul scale add scale tanh map mul scale" },
-    { "Pow x three > a; Mul a bell > b; Add x b > c; Tanh c > e; Add e one > f; Mul x f > g; Mul g half > y", "map mul scale add tanh map mul scale" },
+    { "Mul x x > s; Mul s x > a; Mul a bell > b; Add x b > c; Tanh c > e; Add e one > f; Mul x f > g; Mul g half > y", "mul mul scale add tanh map mul scale" },
     { "Mul x x > a; Mul a bell > b; Add b one > c; Mul c x > d; Mul d root > i; Tanh i > e; Add e one > f; Mul x f > g; Mul g half > y", "gelu" },
 };
 
@@ -94,7 +96,7 @@ static const struct row norms[] = {
     { NORM("Mul d d", "Add v small", "d r > n; Mul n half > o; Add o b4 > y"), "layer-norm scale bias-add" },
     { NORM("Mul d d", "Add v small", "d r > n; Mul n u > y"), "layer-norm mul" }, { NORM("Mul d d", "Add v small", "d r > n; Mul n n > y"), "layer-norm mul" },
     { NORM("Mul d d", "Add v small", "d r > n; Mul n g4 > o; Add o n > y"), "layer-norm mul add" },
-    { NORM("Pow d three", "Add v small", "d r > y"), "average-pool combine map mul average-pool map map combine" },
+    { NORM("Pow d three", "Add v small", "d r > y"), "average-pool combine combine average-pool map map combine" },
     { NORM("Mul d u", "Add v small", "d r > y"), "average-pool combine mul average-pool map map combine" },
     { NORM("Mul d d", "Add v small", "u r > y"), "average-pool combine mul average-pool map map combine" },
     { NORM("Mul d d", "Mul v small", "d r > y"), "average-pool combine mul average-pool scale map combine" },
@@ -124,7 +126,7 @@ static const struct row norms_by_factor[] = {
     { FACTOR("Sub u m", "Mul d d", "Add v small", "Mul c g4") "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > y", PIECES },
     { FACTOR("Sub x m", "Mul d u", "Add v small", "Mul c g4") "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > y", PIECES },
     { FACTOR("Sub x m", "Pow d three", "Add v small", "Mul c g4") "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > y",
-      "average-pool combine map mul average-pool map map map mul mul mul combine add" },
+      "average-pool combine combine average-pool map map map mul mul mul combine add" },
     { FACTOR("Sub x m", "Mul d d", "Add v v", "Mul c g4") "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > y",
       "average-pool combine mul average-pool add map map mul mul mul combine add" },
     { FACTOR("Sub x m", "Mul d d", "Mul v small", "Mul c g4") "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > y",

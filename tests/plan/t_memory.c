@@ -172,7 +172,7 @@ static void the_update_is_a_moment(void **state)
     struct update_op merged_op = { .kind = UPDATE_ZERO, .bytes = 60000 };
     const struct update_steps steps = { .ops = ops, .n_ops = 5 }, merged = { .ops = &merged_op, .n_ops = 1 };
     struct update_chain chains[] = { { .ipu = 1, .n_elements = 1, .type = TYPE_FP16, .n_tensors = 1, .steps = &steps },
-                                     { .ipu = ALL_IPUS, .n_elements = 1, .type = TYPE_FP16, .n_tensors = 1, .steps = &merged } };
+                                     { .ipu = ALL_IPUS, .is_merged = true, .n_elements = 1, .type = TYPE_FP16, .n_tensors = 1, .steps = &merged } };
     struct toy y;
     (void)state;
     toy_start(&y);
@@ -278,7 +278,7 @@ static void moments_of_small_tensors_stay(void **state)
     };
     const struct update_steps sharded = { .sharded = true }, whole = { .sharded = false };
     struct update_chain chains[] = {
-        { .ipu = ALL_IPUS, .n_elements = 99999, .n_tensors = 2, .steps = &whole }, { .ipu = 0, .n_elements = 500, .n_tensors = 4, .steps = &sharded },
+        { .ipu = ALL_IPUS, .is_merged = true, .n_elements = 99999, .n_tensors = 2, .steps = &whole }, { .ipu = 0, .n_elements = 500, .n_tensors = 4, .steps = &sharded },
         { .ipu = 0, .n_elements = 190, .n_tensors = 3, .steps = &whole }, { .ipu = 1, .n_elements = 100, .n_tensors = 1, .steps = &whole },
     };
     (void)state;

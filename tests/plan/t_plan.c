@@ -282,6 +282,48 @@ static void operations_sum_to_the_timeline(void **state)
 }
 
 /* Recomputation adds the forward pass of all segments but the last to the backward pass, and to hardware work alone. */
+/* One compute set over bytes that lie evenly: 48 cycles a worker and one for each 8 bytes, six workers in turn. */
+static uint64_t copied_cycles(const struct chip *chip, uint64_t n_tiles, uint64_t bytes)
+{
+    uint64_t words = ((bytes + 7) / 8 + n_tiles - 1) / n_tiles, worker = (words + 5) / 6;
+    return bytes ? 6 * (48 + worker) + superstep_cycles(chip) : 0;
+}
+
+/* A stage's attentions share their code, and its feed-forward halves theirs, as each has several here: a forward call copies weights and input in, the
+ * output and what backward passes read out. The embeddings, alone of their kind, are not called. */
+static void calls_copy_what_they_take(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan without, with;
+    start(&y, bert);
+    y.opt.program.calls_by_value = false;
+    assert_true(build(&y, &without));
+    y.opt.program.calls_by_value = true;
+    assert_true(build(&y, &with));
+    uint64_t n_called = 0;
+    for (uint32_t s = 0; s < with.n_stages; s++) {
+        const struct stage_plan *stage = &with.stages[s];
+        uint64_t want = 0, tiles = stage->compiled->options.n_tiles, n_body = 0;
+        for (uint32_t i = stage->first_layer; i < stage_end(stage); i++)
+            n_body += with.graph->layers[i].role == LAYER_BODY;
+        for (uint32_t i = stage->first_layer; i < stage_end(stage) && n_body > 3; i++) {
+            const struct layer_cost *l = &stage->compiled->layers[i];
+            if (with.graph->layers[i].role != LAYER_BODY)
+                continue;
+            n_called++;
+            want += copied_cycles(&y.sim.machine->chip, tiles, l->weight_bytes + l[-1].output_bytes);
+            want += copied_cycles(&y.sim.machine->chip, tiles, l->output_bytes + l->kept_bytes);
+        }
+        assert_int_equal(cycles_total(&stage->forward) - cycles_total(&without.stages[s].forward), want);
+    }
+    assert_true(n_called > 40);
+    y.opt.outlining = OUTLINING_NO;
+    assert_true(build(&y, &with));
+    assert_int_equal(with.stages[1].forward_cycles, without.stages[1].forward_cycles);
+    stop(&y);
+}
+
 static void recomputation_is_counted_once(void **state)
 {
     (void)state;
@@ -289,6 +331,7 @@ static void recomputation_is_counted_once(void **state)
     struct plan none, layer;
     start(&y, bert);
     y.opt.recompute = RECOMPUTE_NONE;
+    y.opt.outlining = OUTLINING_NO;         /* no calls, which copy */
     assert_true(build(&y, &none));
     y.opt.recompute = RECOMPUTE_LAYER;
     assert_true(build(&y, &layer));
@@ -651,7 +694,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
     cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(the_ipu_with_most_state_counts), cmocka_unit_test(steps_too_long_to_time_are_refused), cmocka_unit_test(the_longest_step_of_all),
     cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(operations_sum_to_the_timeline),
-    cmocka_unit_test(recomputation_is_counted_once), cmocka_unit_test(placement_conserves_the_model),
+    cmocka_unit_test(recomputation_is_counted_once), cmocka_unit_test(calls_copy_what_they_take), cmocka_unit_test(placement_conserves_the_model),
     cmocka_unit_test(a_plan_as_text), cmocka_unit_test(splits_as_text), cmocka_unit_test(verdicts_as_text), cmocka_unit_test(schedules_as_text), cmocka_unit_test(blocks_alone_are_divided),
     cmocka_unit_test(memory_of_earlier_plans_changes_nothing), cmocka_unit_test(a_border_moved_is_another_question), cmocka_unit_test(checkpoints_are_those_named_now), cmocka_unit_test(an_accumulation_is_another_question),
 };

@@ -66,7 +66,7 @@ static void the_largest_fits_and_the_next_does_not(void **state)
 static void a_size_that_fits_again(void **state)
 {
     (void)state;
-    static const char recipe[] = "vendor-c600-resnet50-b90-poprt";
+    static const char recipe[] = "vendor-c600-vit-b16-b32-poprt";
     const struct fit_axis *axis = &find(recipe, NULL, 0, 0)->axes[FIT_MICRO_BATCH];
     assert_true(axis->fits_again > axis->next && axis->next > axis->best);
     assert_true(at_size(recipe, fit_axis_keys[FIT_MICRO_BATCH], axis->fits_again).fits);

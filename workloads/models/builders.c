@@ -140,8 +140,7 @@ uint32_t build_classes(struct builder *b, uint32_t scores, size_t n_dims, const 
 
 /* ---- attention --------------------------------------------------------------------------- */
 
-/* [batch, time, width] to [batch, heads, time, width / heads]. */
-static uint32_t to_heads(struct builder *b, uint32_t x, uint64_t heads)
+uint32_t build_to_heads(struct builder *b, uint32_t x, uint64_t heads)
 {
     uint64_t batch = build_dim(b, x, 0), time = build_dim(b, x, 1), width = build_width(b, x);
     assert(width % heads == 0);
@@ -149,18 +148,32 @@ static uint32_t to_heads(struct builder *b, uint32_t x, uint64_t heads)
     return graph_op(b->g, OP_TRANSPOSE, &x, 1, at);
 }
 
-static uint32_t from_heads(struct builder *b, uint32_t x)
+uint32_t build_from_heads(struct builder *b, uint32_t x)
 {
     struct op_attributes at = { .order = { 0, 2, 1, 3 }, .merge = 2 };
     return graph_op(b->g, OP_TRANSPOSE, &x, 1, at);
 }
 
-static void query_key_value(struct builder *b, uint32_t x, bool split, uint32_t out[3])
+/* Three products, two of which may share their weights. */
+static void separate_query_key_value(struct builder *b, uint32_t x, bool shares_key, uint32_t out[3])
 {
     uint64_t width = build_width(b, x);
-    if (split) {
-        for (int i = 0; i < 3; i++)
-            out[i] = build_dense(b, x, width, true);
+    out[0] = build_dense(b, x, width, true);
+    uint32_t w = build_product_weight(b, DIMS(width, width)), bias = build_weight(b, "bias", DIMS(width));
+    for (int i = 1; i < 3; i++) {
+        if (i == 2 && !shares_key) {
+            w = build_product_weight(b, DIMS(width, width));
+            bias = build_weight(b, "bias", DIMS(width));
+        }
+        out[i] = build_op2(b, OP_BIAS_ADD, build_op2(b, OP_MATMUL, build_factor(b, x), w), bias);
+    }
+}
+
+static void query_key_value(struct builder *b, uint32_t x, const struct attention *at, uint32_t out[3])
+{
+    uint64_t width = build_width(b, x);
+    if (at->split_qkv) {
+        separate_query_key_value(b, x, at->shares_key, out);
         return;
     }
     uint32_t all = build_dense(b, x, 3 * width, true);
@@ -178,12 +191,7 @@ static uint32_t position_scores(struct builder *b, uint32_t query, uint32_t posi
     p = graph_op(b->g, OP_TRANSPOSE, &p, 1, by_head);
     if (batch > 1)
         p = graph_op(b->g, OP_EXPAND, &p, 1, (struct op_attributes){ .view = { batch, heads, time, width / heads } });
-    return graph_op(b->g, OP_MATMUL, (uint32_t[]){ to_heads(b, build_bias(b, query), heads), p }, 2, (struct op_attributes){ .transpose_b = true });
-}
-
-static uint32_t masked(struct builder *b, uint32_t x, uint32_t mask, double otherwise)
-{
-    return graph_op(b->g, OP_SELECT, (uint32_t[]){ x, mask }, 2, (struct op_attributes){ .rate = otherwise });
+    return graph_op(b->g, OP_MATMUL, (uint32_t[]){ build_to_heads(b, build_bias(b, query), heads), p }, 2, (struct op_attributes){ .transpose_b = true });
 }
 
 /* softmax(Q K^T / sqrt(d) + mask) V for all heads, and the output product. With relative positions, each of the two
@@ -194,23 +202,25 @@ static uint32_t attend(struct builder *b, uint32_t qkv[3], uint64_t width, const
     if (at->positions)
         qkv[0] = build_bias(b, qkv[0]);
     for (int i = 0; i < 3; i++)
-        qkv[i] = to_heads(b, qkv[i], at->heads);
+        qkv[i] = build_to_heads(b, qkv[i], at->heads);
     uint32_t scores = graph_op(b->g, OP_MATMUL, qkv, 2, (struct op_attributes){ .transpose_b = true });
     if (at->positions)
         scores = build_op2(b, OP_ADD, scores, placed);
     scores = graph_op(b->g, OP_SCALE, &scores, 1,
-                      (struct op_attributes){ .rate = 1 / sqrt((double)(width / at->heads)) });
+                      (struct op_attributes){ .rate = 1 / sqrt((double)(width / at->heads)), .divided = true });
+    if (at->factor)
+        scores = build_op2(b, OP_MUL, scores, at->factor);
     if (at->mask != NO_ID)
-        scores = at->select ? masked(b, scores, at->mask, -10000) : build_op2(b, OP_ADD, scores, at->mask);
+        scores = build_op2(b, OP_ADD, scores, at->mask);
     uint32_t shares = build_op1(b, OP_SOFTMAX, scores);
-    shares = build_dropout(b, at->select_again ? masked(b, shares, at->mask, 0) : shares, at->dropout);
-    return build_dense(b, from_heads(b, build_op2(b, OP_MATMUL, shares, qkv[2])), width, true);
+    shares = build_dropout(b, at->factor ? build_op2(b, OP_MUL, shares, at->factor) : shares, at->dropout);
+    return build_dense(b, build_from_heads(b, build_op2(b, OP_MATMUL, shares, qkv[2])), width, true);
 }
 
 uint32_t build_attention(struct builder *b, uint32_t x, const struct attention *at)
 {
     uint32_t qkv[3];
-    query_key_value(b, x, at->split_qkv, qkv);
+    query_key_value(b, x, at, qkv);
     return attend(b, qkv, build_width(b, x), at);
 }
 
@@ -221,10 +231,39 @@ uint32_t build_cross_attention(struct builder *b, uint32_t x, uint32_t other, co
     return attend(b, qkv, width, at);
 }
 
+static uint32_t build_number(struct builder *b, const char *name, uint32_t n_dims)
+{
+    const uint64_t dims[MAX_DIMS] = { 1, 1, 1, 1, 1 };
+    return graph_tensor(b->g, name, ROLE_STATE, b->type, n_dims, dims);
+}
+
+uint32_t build_scale(struct builder *b, uint32_t x, double by)
+{
+    return graph_op(b->g, OP_SCALE, &x, 1, (struct op_attributes){ .rate = by });
+}
+
+/* x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, operation by operation: the power is one of tensors (transformers' NewGELUActivation). */
+static uint32_t gelu_in_pieces(struct builder *b, uint32_t x)
+{
+    uint32_t exponent = build_number(b, "exponent-3", b->g->tensors[x].n_dims);
+    uint32_t cube = graph_op(b->g, OP_COMBINE, (uint32_t[]){ x, exponent }, 2, (struct op_attributes){ .function = FUNCTION_POWER });
+    uint32_t t = build_op1(b, OP_TANH, build_scale(b, build_op2(b, OP_ADD, x, build_scale(b, cube, 0.044715)), sqrt(2 / M_PI)));
+    t = graph_op(b->g, OP_MAP, &t, 1, (struct op_attributes){ .function = FUNCTION_ADD, .low = 1 });
+    return build_op2(b, OP_MUL, build_scale(b, x, 0.5), t);
+}
+
+uint32_t build_activation(struct builder *b, uint32_t x, enum op_kind usual)
+{
+    static const enum op_kind kinds[] = { [ACTIVATION_GELU] = OP_GELU, [ACTIVATION_RELU] = OP_RELU, [ACTIVATION_SWISH] = OP_SWISH };
+    if (b->o->activation == ACTIVATION_GELU_NEW)
+        return gelu_in_pieces(b, x);
+    return build_op1(b, b->o->activation == ACTIVATION_OWN ? usual : kinds[b->o->activation], x);
+}
+
 uint32_t build_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum op_kind activation)
 {
     uint64_t width = build_width(b, x);
-    return build_dense(b, build_op1(b, activation, build_dense(b, x, inner, true)), width, true);
+    return build_dense(b, build_activation(b, build_dense(b, x, inner, true), activation), width, true);
 }
 
 uint32_t build_block(struct builder *b, uint32_t x, const char *name, uint32_t i, const struct attention *at, uint64_t inner, double dropout)
@@ -246,6 +285,16 @@ uint32_t build_conv(struct builder *b, uint32_t x, struct conv_spec c)
     struct op_attributes at = { .kernel_h = c.kernel, .kernel_w = width, .stride = stride, .pad = pad, .groups = groups };
     uint32_t w = build_product_weight(b, DIMS(c.kernel, width, build_width(b, x) / groups, c.channels));
     return graph_op(b->g, OP_CONV, (uint32_t[]){ build_factor(b, x), w }, 2, at);
+}
+
+uint32_t build_time_conv(struct builder *b, uint32_t x, uint64_t kernel)
+{
+    uint64_t time = build_dim(b, x, 1), width = build_width(b, x), before = (kernel - 1) / 2;
+    struct op_attributes at = { .kernel_h = 1, .kernel_w = (uint32_t)kernel, .stride = 1, .groups = (uint32_t)width,
+                                .zeros = { 0, (uint32_t)before, 0, (uint32_t)(kernel - 1 - before) } };
+    uint32_t w = build_product_weight(b, DIMS(1, kernel, 1, width));
+    x = build_reshape(b, x, DIMS(b->batch, 1, time, width));
+    return build_reshape(b, graph_op(b->g, OP_CONV, (uint32_t[]){ build_factor(b, x), w }, 2, at), DIMS(b->batch, time, width));
 }
 
 uint32_t build_own_norm(struct builder *b, uint32_t x)

@@ -45,14 +45,20 @@ uint32_t build_classes(struct builder *b, uint32_t scores, size_t n_dims, const 
 /* Self-attention of [batch, time, width]; mask is added to the scores, NO_ID if none. */
 struct attention {
     uint64_t heads; uint32_t mask; double dropout; bool split_qkv;
-    bool select;                        /* the mask selects scores instead of being added */
-    bool select_again;                  /* and selects again after the softmax */
+    uint32_t factor;                    /* multiplies scores before the mask is added, and shares after the softmax; 0: none */
+    bool shares_key;                    /* the value's product has the key's weights */
     uint32_t positions;                 /* [time, width] of relative positions, which are scored too (Transformer-XL); 0 if none */
 };
 uint32_t build_attention(struct builder *b, uint32_t x, const struct attention *at);
 /* Queries from x, keys and values from another sequence [batch, other time, width]. */
 uint32_t build_cross_attention(struct builder *b, uint32_t x, uint32_t other, const struct attention *at);
+/* The function between the two products of a feed-forward part: of this kind, unless the options name another. */
+uint32_t build_activation(struct builder *b, uint32_t x, enum op_kind usual);
+uint32_t build_scale(struct builder *b, uint32_t x, double by);
 uint32_t build_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum op_kind activation);
+/* [batch, time, width] to [batch, heads, time, width / heads], and back. */
+uint32_t build_to_heads(struct builder *b, uint32_t x, uint64_t heads);
+uint32_t build_from_heads(struct builder *b, uint32_t x);
 /* Block i of a transformer whose norms come first, as two layers: NAMEi/attention and NAMEi/feed-forward, with GELU. */
 uint32_t build_block(struct builder *b, uint32_t x, const char *name, uint32_t i, const struct attention *at, uint64_t inner, double dropout);
 
@@ -63,6 +69,8 @@ enum { N_IMAGE_CLASSES = 1000 };        /* ImageNet */
 /* width 0: the kernel is square; the padding is half the kernel, unless unpadded. */
 struct conv_spec { uint32_t kernel, width, stride, groups; uint64_t channels; bool unpadded; };
 uint32_t build_conv(struct builder *b, uint32_t x, struct conv_spec c);
+/* A depthwise convolution over the time of [batch, time, width] that keeps the number of steps, its taps along the inner field axis. */
+uint32_t build_time_conv(struct builder *b, uint32_t x, uint64_t kernel);
 /* Batch norm, or group norm where the options ask for one; in inference a batch norm is folded and leaves a bias. */
 uint32_t build_norm(struct builder *b, uint32_t x);
 uint32_t build_own_norm(struct builder *b, uint32_t x);     /* one that no convolution before it can absorb */

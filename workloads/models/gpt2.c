@@ -2,8 +2,8 @@
 /*
  * gpt2.c - GPT-2: Radford et al. 2019, as its released configurations have it.
  *
- * Norms come before attention and before the feed-forward product; scores of later tokens are masked; a product with
- * the word table scores every token, whose label is the next token. Inference computes the same for the whole text.
+ * Norms come before attention and before the feed-forward product; a mask of -10000 is added to the scores of later
+ * tokens, as the vendor's program subtracts it (examples v3.3.0 nlp/gpt2/pytorch/model/optimized_gpt2_attn.py:39-40); a product with the word table scores every token, whose label is the next token. Inference computes the same for the whole text.
  */
 #include "workloads/models/builders.h"
 
@@ -26,8 +26,8 @@ bool gpt2_build(struct builder *b, const struct workload *w, struct err *err)
     uint32_t table = build_weight(b, "word-embeddings", DIMS(vocabulary, c->hidden));
     uint32_t x = graph_op(b->g, OP_GATHER, (uint32_t[]){ table, tokens }, 2, serial);
     x = build_op2(b, OP_ADD, x, build_gather(b, build_weight(b, "position-embeddings", DIMS(c->positions, c->hidden)), places));
-    uint32_t mask = graph_tensor(b->g, "causal-mask", ROLE_STATE, TYPE_UINT8, DIMS(1, 1, length, length));
-    struct attention at = { .heads = c->heads, .mask = mask, .select = true, .dropout = o->attention_dropout ? attention_dropout : 0, .split_qkv = o->split_qkv };
+    uint32_t mask = graph_tensor(b->g, "causal-mask", ROLE_STATE, b->type, DIMS(1, 1, length, length));
+    struct attention at = { .heads = c->heads, .mask = mask, .dropout = o->attention_dropout ? attention_dropout : 0, .split_qkv = o->split_qkv };
     x = build_dropout(b, x, c->dropout);
     for (uint32_t i = 0; i < c->n_layers; i++)
         x = build_block(b, x, "decoder", i, &at, FEED_FORWARD * c->hidden, c->dropout);

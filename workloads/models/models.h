@@ -9,6 +9,8 @@
 
 enum compute_type { COMPUTE_FP16 = TYPE_FP16, COMPUTE_FP32 = TYPE_FP32, COMPUTE_FP8 = TYPE_FP8 };
 enum input_type { INPUT_UINT8, INPUT_FP16, INPUT_FP32 };
+/* own: the model's; gelu-new: the tanh form, operation by operation with a power, as optimum's GPT-2 runs it */
+enum activation { ACTIVATION_OWN, ACTIVATION_GELU, ACTIVATION_GELU_NEW, ACTIVATION_RELU, ACTIVATION_SWISH, N_ACTIVATIONS };
 
 /* The sizes that shape a graph. All zero but micro_batch: a training step in fp16 with the sizes of the model's paper. */
 struct model_options {
@@ -32,6 +34,7 @@ struct model_options {
     uint64_t embedding_serial_steps;    /* steps of the word table's products; 0 means the compiler chooses */
     bool split_qkv;                     /* three products for query, key and value instead of one */
     bool attention_dropout;
+    int activation;                     /* enum activation: of feed-forward parts */
     bool fine_tuning;                   /* training on questions: scores of an answer's start and end replace the heads of pre-training */
     const char *file;                   /* an ONNX file's path; NULL means a built-in model */
     const char *dimensions;             /* sizes of its symbolic dimensions: "tokens=128,frames=1220"; NULL if none */

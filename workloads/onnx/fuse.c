@@ -2,7 +2,8 @@
 /*
  * fuse.c - recognises operations that exporters write out in pieces, as graph compilers do.
  *
- *     GELU          0.5 x (1 + erf(x / sqrt 2)), and its tanh form          Hendrycks and Gimpel 2016
+ *     GELU          0.5 x (1 + erf(x / sqrt 2)), and its tanh form of products    Hendrycks and Gimpel 2016; a form with a
+ *                   power stays in pieces, as PopTorch runs transformers' gelu_new
  *     swish         x sigmoid(x), x hard-sigmoid(x) of slope 1/6
  *     layer norm    (x - mean) / sqrt(mean of squares + epsilon), times gamma, plus beta; or x f + (beta - mean f)
  *     group norm    instance norm of reshaped channels, times gamma, plus beta
@@ -185,7 +186,7 @@ static bool become(struct pattern *p, struct onnx_node *last, enum onnx_op op, c
 static const double samples[] = { -3, -0.5, 1, 2 };
 enum { N_SAMPLES = sizeof samples / sizeof *samples };
 
-/* Evaluates a tree of Mul, Add and Pow at the samples of x; false: it has other nodes. */
+/* Evaluates a tree of Mul and Add at the samples of x; false: it has other nodes. */
 static bool polynomial(struct pattern *p, uint32_t value, uint32_t x, double y[N_SAMPLES])
 {
     const struct onnx_value *v = &p->m->values[value];
@@ -196,7 +197,7 @@ static bool polynomial(struct pattern *p, uint32_t value, uint32_t x, double y[N
     if (number || value == x)
         return true;
     struct onnx_node *n = maker(p, value);
-    if (!n || p->n_parts == MOST_PATTERN_PARTS || !(onnx_is(n, ONNX_OP_MUL) || onnx_is(n, ONNX_OP_ADD) || onnx_is(n, ONNX_OP_POW)))
+    if (!n || p->n_parts == MOST_PATTERN_PARTS || !(onnx_is(n, ONNX_OP_MUL) || onnx_is(n, ONNX_OP_ADD)))
         return false;
     pattern_add(p, n);
     if (!polynomial(p, n->inputs[0], x, y) || !polynomial(p, n->inputs[1], x, b))

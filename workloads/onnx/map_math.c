@@ -224,23 +224,19 @@ struct function_of_two { enum op_kind kind; enum op_function function; };
 static struct function_of_two function_of(const struct onnx_node *n) { return (struct function_of_two){ n->op->kind, n->op->function }; }
 static struct function_of_two combination(enum op_function f) { return (struct function_of_two){ OP_COMBINE, f }; }
 
-/* A number and a tensor: where it can be, one pass without an exchange. */
+/* A number and a tensor: where PopART has such a form, one pass without an exchange. A division stays one, a maximum is no ReLU, and a power
+ * has a tensor as its exponent, whatever it is. */
 static uint32_t with_number(struct mapper *p, struct function_of_two two, uint32_t x, double number, bool number_first)
 {
-    bool subtract = two.function == FUNCTION_SUBTRACT && two.kind == OP_COMBINE, divide = two.function == FUNCTION_DIVIDE;
-    if (two.kind == OP_MUL || (divide && !number_first))
-        return map_emit1(p, OP_SCALE, x, WITH(.rate = two.kind == OP_MUL ? number : 1 / number));
-    if (divide)
-        return map_scaled(p, map_emit_function(p, FUNCTION_RECIPROCAL, x), number);
+    bool subtract = two.function == FUNCTION_SUBTRACT && two.kind == OP_COMBINE, divide = two.function == FUNCTION_DIVIDE && two.kind == OP_COMBINE;
+    if (two.kind == OP_MUL)
+        return map_emit1(p, OP_SCALE, x, WITH(.rate = number));
+    if (divide && !number_first)
+        return map_emit1(p, OP_MAP, x, WITH(.function = FUNCTION_DIVIDE_BY, .low = number));
     if (subtract && number_first)
         x = map_emit_function(p, FUNCTION_NEGATE, x);
     if (two.kind == OP_ADD || subtract)
         return map_emit1(p, OP_MAP, x, WITH(.function = FUNCTION_ADD, .low = subtract && !number_first ? -number : number));
-    if (two.function == FUNCTION_MAXIMUM && number == 0)
-        return map_emit1(p, OP_RELU, x, NO_ATTRIBUTES);
-    if (two.function == FUNCTION_MAXIMUM || two.function == FUNCTION_MINIMUM)
-        return map_emit1(p, OP_MAP, x, WITH(.function = FUNCTION_CLIP, .low = two.function == FUNCTION_MAXIMUM ? number : -INFINITY,
-                                      .high = two.function == FUNCTION_MINIMUM ? number : INFINITY));
     return map_emit2(p, OP_COMBINE, x, number_beside(p, number, x), WITH(.function = two.function, .inverted = number_first));
 }
 
@@ -378,21 +374,19 @@ bool map_xor(struct mapper *p)
     return map_done(p, 0, map_shifted(p, map_emit_function(p, FUNCTION_NEGATE, y), 1), image);
 }
 
-/* a - floor(a / b) b, which has the divisor's sign, or with fmod a - sign(a / b) floor(|a / b|) b, which has the dividend's. */
+/* a - floor(a / b) b, which has the divisor's sign, or with fmod the remainder, which has the dividend's. */
 bool map_mod(struct mapper *p)
 {
-    uint32_t parts, whole;
+    uint32_t parts, whole, y;
     bool image;
+    if (onnx_flag(p->n, "fmod", false))
+        return combine_values(p, combination(FUNCTION_REMAINDER), map_in_id(p, 0), map_in_id(p, 1), &y, &image) && map_done(p, 0, y, image);
     uint32_t n = map_out(p, 0)->n_dims, b = map_as_operand(p, map_in_id(p, 1), false, n), a = b == NO_ID ? NO_ID : map_as_operand(p, map_in_id(p, 0), false, n);
     if (a == NO_ID || !combine_values(p, combination(FUNCTION_DIVIDE), map_in_id(p, 0), map_in_id(p, 1), &parts, &image))
         return false;
     if (image)
         return MAP_REFUSE(p, "on an image");
-    if (onnx_flag(p->n, "fmod", false))
-        whole = map_emit2(p, OP_MUL, map_emit_function(p, FUNCTION_FLOOR, map_emit_function(p, FUNCTION_ABS, parts)),
-                          map_emit_function(p, FUNCTION_SIGN, parts), NO_ATTRIBUTES);
-    else
-        whole = map_emit_function(p, FUNCTION_FLOOR, parts);
+    whole = map_emit_function(p, FUNCTION_FLOOR, parts);
     whole = map_view(p, whole, p->g->tensors[a].n_dims, p->g->tensors[expanded(p, a, b)].dims);
     whole = combine(p, (struct function_of_two){ .kind = OP_MUL }, whole, b);
     return map_done(p, 0, combine(p, combination(FUNCTION_SUBTRACT), a, whole), false);
@@ -412,17 +406,6 @@ bool map_sum(struct mapper *p)
     if (onnx_is(p->n, ONNX_OP_MEAN))
         y = map_emit1(p, OP_SCALE, y, WITH(.rate = 1.0 / p->n->n_inputs));
     return map_done(p, 0, y, image);
-}
-
-bool map_pow(struct mapper *p)
-{
-    const struct onnx_value *power = map_in(p, 1);
-    double e = onnx_is_known_number(power) ? power->known[0] : 0;
-    uint32_t x = e == 2 || e == 0.5 || e == 3 ? input_as_it_is(p) : NO_ID;
-    if (x == NO_ID)
-        return map_binary(p);
-    uint32_t y = map_emit_function(p, e == 0.5 ? FUNCTION_SQRT : FUNCTION_SQUARE, x);
-    return done_like_input(p, e == 3 ? map_emit2(p, OP_MUL, y, x, NO_ATTRIBUTES) : y);
 }
 
 /* The operator Where(condition, a, b) for two numbers: condition (a - b) + b, or a selection if one is infinite. */

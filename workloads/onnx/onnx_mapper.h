@@ -108,7 +108,7 @@ uint32_t map_ones_at(struct mapper *p, uint32_t index, uint64_t rows, uint64_t c
 
 typedef bool map_rule(struct mapper *p);
 /* map_tensors.c, map_math.c */
-map_rule map_alias, map_binary, map_cast, map_celu, map_clip, map_dequantize, map_dropout, map_function, map_mish, map_mod, map_not, map_pow,
+map_rule map_alias, map_binary, map_cast, map_celu, map_clip, map_dequantize, map_dropout, map_function, map_mish, map_mod, map_not,
     map_is_inf, map_prelu, map_quantize, map_selu, map_shrink, map_softsign, map_sum, map_swish, map_thresholded_relu, map_where, map_xor;
 /* map_sums.c, map_einsum.c, map_recurrence.c */
 map_rule map_arg_max, map_cumsum, map_einsum, map_gemm, map_loss, map_matmul, map_recurrence, map_reduce, map_rnn, map_softmax, map_triangle;

@@ -84,7 +84,7 @@ static const struct onnx_operator rows[] = {
     { "Sub",               PAIR, COMBINE(SUBTRACT), NAMED(SUB), .traits = ONNX_ARITHMETIC },
     { "Div",               RULES(2, infer_quotient, map_binary), FOLD(2, fold_pair), COMBINE(DIVIDE), NAMED(DIV), .traits = ONNX_ARITHMETIC },
     { "Mod",               RULES(2, infer_quotient, map_mod), FOLD(2, fold_mod) },
-    { "Pow",               RULES(2, infer_pair, map_pow), FOLD(2, fold_pair), COMBINE(POWER), NAMED(POW) },
+    { "Pow",               RULES(2, infer_pair, map_binary), FOLD(2, fold_pair), COMBINE(POWER), NAMED(POW) },
     { "Equal",             TRUTH, COMBINE(EQUAL) },
     { "Greater",           TRUTH, COMBINE(GREATER) },
     { "GreaterOrEqual",    TRUTH, COMBINE(GREATER_EQUAL) },

@@ -16,6 +16,7 @@ static const char *const modes[] = { "train", "infer", NULL };
 static const char *const eval_placements[] = { "inline", "end", NULL };
 static const char *const eval_programs[] = { "forward", "training", NULL };
 static const char *const training_rates[] = { "steps", "logged", NULL };
+static const char *const activations[] = { "own", "gelu", "gelu-new", "relu", "swish", NULL };
 static const char *const input_types[] = { "uint8", "fp16", "fp32", NULL };      /* as enum input_type */
 static const char *const optimizer_places[] = { "on-chip", "streaming", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
@@ -121,6 +122,10 @@ const struct recipe_key recipe_keys[] = {
     COUNT("data", "image_size", model.image_size, 16, 4096, false, in_images, "width and height of an image in pixels; default: the model's"),
     FLAG("data", "synthetic", synthetic_data, NULL, "input is made on the chip (synthetic data mode): none is read from the host"),
     CHOICE("data", "input_type", model.input_type, input_types, in_images, "type of the images that the host sends: uint8; or fp16 or fp32 if the host normalises them, of which fp32 is cast on the chip to what it computes in"),
+
+    CHOICE("model", "activation", model.activation, activations, in_attention,
+           "function between the products of a feed-forward part: own (the default), the model's; gelu-new: the tanh form, operation by operation with a power, "
+           "as huggingface's NewGELUActivation runs it"),
 
     COUNT("parallel", "replicas", replicas, 1, 65536, true, NULL, "copies of the model"),
     COUNT("parallel", "ipus_per_replica", ipus_per_replica, 1, 64, true, NULL, "IPUs that hold one copy of the model"),

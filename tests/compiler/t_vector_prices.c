@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * t_vector_prices.c - operations of PopART held against the library's own tables: tile cycles an element, for 10,000 elements on one tile.
+ *
+ * A price is worked out from the source that its row names, apart from the program's tables: PopLibs 7eac0f26 (H: lib/popops/popopsCycleEstimators.hpp,
+ * C: its .cpp, PE: lib/popops/PerformanceEstimation.cpp, NP: lib/popnn/PerformanceEstimation.hpp, ASM: lib/popops/codelets/asm) and PopART
+ * d2f20d78 (PA: willow/src/popx/op), for what an operation consists of. A worker's cycle is a tile's, as six workers issue in turn. Starts are left out,
+ * so a price may be up to a tenth off.
+ */
+#include "tests/check.h"
+#include "system-model/graph/graph.h"
+#include "tests/chip_fixture.h"
+#include "system-model/compiler/passes.h"
+
+enum { ROWS = 10, WIDTH = 1000, N = ROWS * WIDTH };
+enum second { NO_SECOND, AS_LARGE, ONE_NUMBER, CONDITION_AND_OTHER, GAMMA_BETA };
+static const enum data_type halves = TYPE_FP16, floats = TYPE_FP32, integers = TYPE_INT32, bytes = TYPE_UINT8;
+
+static struct op_plan planned(enum op_kind kind, struct op_attributes at, enum second second, bool backward, enum data_type type)
+{
+    struct chip chip = small_chip(1);
+    struct arena arena = { 0 };
+    struct plan_cache cache = { 0 };
+    struct graph g;
+    const uint64_t dims[] = { ROWS, WIDTH }, ones[] = { 1, 1 }, width[] = { WIDTH };
+    graph_start(&g, "one", 1, &arena);
+    graph_layer(&g, (struct layer){ .name = "layer", .n_parts = 1 });
+    uint32_t in[3] = { graph_tensor(&g, "x", ROLE_ACTIVATION, type, 2, dims) }, n = 1;
+    for (uint32_t more = second == CONDITION_AND_OTHER || second == GAMMA_BETA ? 2 : second != NO_SECOND; more-- > 0; )
+        in[n++] = graph_tensor(&g, "y", ROLE_ACTIVATION, type, second == GAMMA_BETA ? 1 : 2, second == ONE_NUMBER ? ones : second == GAMMA_BETA ? width : dims);
+    uint32_t y = graph_op(&g, kind, in, n, at), gradient = graph_tensor(&g, "gradient", ROLE_GRADIENT, type, 2, dims);
+    g.tensors[gradient].of_tensor = in[0];
+    if (backward)
+        graph_append(&g, (struct op){ .kind = kind, .pass = PASS_BACKWARD_DATA, .forward_op = 0, .at = g.ops[0].at, .n_inputs = 1, .inputs = &y,
+                                      .n_outputs = 1, .outputs = &gradient });
+    struct op_plan p;
+    struct op_plan_options options = { .available_memory = 0.6, .divides_scores = true };
+    struct operands together = { .imbalance = 1, .together = true };
+    op_plan_build(&p, &g, (uint32_t)g.n_ops - 1, together, &chip, &options, &cache);
+    plan_cache_free(&cache);
+    arena_free(&arena);
+    return p;
+}
+
+static double price(enum op_kind kind, struct op_attributes at, enum second second, bool backward, enum data_type type)
+{
+    return (double)planned(kind, at, second, backward, type).compute_cycles / N;
+}
+
+#define F(name) { .function = FUNCTION_##name }
+static const struct row {
+    const char *name, *source;
+    enum op_kind kind;
+    struct op_attributes at;
+    enum second second;
+    bool backward;
+    double halves, floats;
+} rows[] = {
+    { "power", "H:383: 325; 312 an element; PA powx.cpp:38: never simplified", OP_COMBINE, F(POWER), ONE_NUMBER, false, 325, 312 },
+    { "division by a number", "H:626: 8 of 2; 6 of 2; PA divx.cpp:34", OP_MAP, F(DIVIDE_BY), NO_SECOND, false, 4, 3 },
+    { "scores divided", "the same", OP_SCALE, { .rate = 0.125, .divided = true }, NO_SECOND, false, 4, 3 },
+    { "division", "H:348: 21 of 4; 10 of 2", OP_COMBINE, F(DIVIDE), AS_LARGE, false, 5.25, 5 },
+    { "number over x", "the same, and the number copied out: PA reciprocalx.cpp", OP_COMBINE, { .function = FUNCTION_DIVIDE, .inverted = true }, ONE_NUMBER, false, 5.5, 5.5 },
+    { "reciprocal", "the same", OP_MAP, F(RECIPROCAL), NO_SECOND, false, 5.5, 5.5 },
+    { "remainder", "H:390: 300 of 4; 133 of 2", OP_COMBINE, F(REMAINDER), AS_LARGE, false, 75, 66.5 },
+    { "clip", "ASM/Clamp.S:226, 84: 7 of 2; 4 of 1; two bounds made: PA clipx.cpp:132", OP_MAP, F(CLIP), NO_SECOND, false, 4, 5 },
+    { "clip's gradient", "twice not-equal by a number 10 of 4; 18 of 4 (H:738), a cast 2, a product 3 of 4; 3 of 2: PA clipx.cpp:188", OP_MAP, F(CLIP), NO_SECOND, true, 10.5, 16 },
+    { "maximum of a number", "H:636: 3 of 4; 3 of 2, and a copy: PA maxx.cpp", OP_COMBINE, F(MAXIMUM), ONE_NUMBER, false, 1, 2 },
+    { "maximum", "H:357: 4 of 4; 3 of 2, and a copy", OP_COMBINE, F(MAXIMUM), AS_LARGE, false, 1.25, 2 },
+    { "comparison", "H:417: 9 of 4; 14 of 4", OP_COMBINE, F(GREATER), AS_LARGE, false, 2.25, 3.5 },
+    { "comparison with a number", "H:696: 8 of 4; 12 of 4", OP_COMBINE, F(GREATER), ONE_NUMBER, false, 2, 3 },
+    { "where", "ASM/select_half.S:60: 8; select_int_float.S: 5", OP_SELECT, { 0 }, CONDITION_AND_OTHER, false, 8, 5 },
+    { "where's gradient", "a cast from truth 2 (PE:287) and a product: PA wherex.cpp", OP_SELECT, { 0 }, CONDITION_AND_OTHER, true, 2.75, 3.5 },
+    { "erf", "H:135: 13; 41", OP_MAP, F(ERF), NO_SECOND, false, 13, 41 },
+    { "sine", "H:191: 25; 2300", OP_MAP, F(SIN), NO_SECOND, false, 25, 2300 },
+    { "tangent", "H:200: 5700; 5100", OP_MAP, F(TAN), NO_SECOND, false, 5700, 5100 },
+    { "arc sine", "H:110: 102 and a loop of 4", OP_MAP, F(ASIN), NO_SECOND, false, 106, 106 },
+    { "sign", "H:188: 5 and a loop of 4, of a vector", OP_MAP, F(SIGN), NO_SECOND, false, 2.25, 4.5 },
+    { "floor", "H:153: 2 and a loop of 4, of a vector", OP_MAP, F(FLOOR), NO_SECOND, false, 1.5, 3 },
+    { "exponential", "H:142: 4 of 4; 6 of 2", OP_MAP, F(EXP), NO_SECOND, false, 1, 3 },
+    { "logarithm", "H:172: 4 of 4; 12 of 2", OP_MAP, F(LOG), NO_SECOND, false, 1, 6 },
+    { "root", "H:193: 23 of 4; 10 of 2", OP_MAP, F(SQRT), NO_SECOND, false, 5.75, 5 },
+    { "tanh", "H:202: 4 of 4; 12 of 2, never in place: PA op/tanh.hpp:16", OP_TANH, { 0 }, NO_SECOND, false, 1, 6 },
+    { "sigmoid", "H:297: 4 of 4; 10 of 2 in place", OP_SIGMOID, { 0 }, NO_SECOND, false, 1, 5 },
+    { "relu", "H:301: 2 a vector in place", OP_RELU, { 0 }, NO_SECOND, false, 0.5, 1 },
+    { "gelu", "NP:33: 5; 10 a vector", OP_GELU, { 0 }, NO_SECOND, false, 1.25, 5 },
+    { "gelu's gradient", "NP:71: 5; 10 a vector", OP_GELU, { 0 }, NO_SECOND, true, 1.25, 5 },
+    { "swish", "NP:44: 5; 11 a vector", OP_SWISH, { 0 }, NO_SECOND, false, 1.25, 5.5 },
+    { "swish's gradient", "NP:80: 9; 15 a vector", OP_SWISH, { 0 }, NO_SECOND, true, 2.25, 7.5 },
+    { "sum", "H:310: 1 and a loop of 2, of a vector", OP_ADD, { 0 }, AS_LARGE, false, 0.75, 1.5 },
+    { "scale", "H:588: 1 and a loop of 1, of a vector", OP_SCALE, { .rate = 0.5 }, NO_SECOND, false, 0.5, 1 },
+    { "dropout", "poprandCycleEstimators.cpp:135: 2 of a vector, one generator a tile; the states of six generators copied three times", OP_DROPOUT, { .rate = 0.1 }, NO_SECOND, false, 0.6, 1.1 },
+    { "softmax", "popnn NonLinearity.cpp:71: largest 1 of a vector and 12 a row, less it 2, exponential 4 of 4; 6 of 2, sum, times 2", OP_SOFTMAX, { 0 }, NO_SECOND, false, 2.6, 6.2 },
+    { "layer norm", "sums and squares 1 a vector, mean and deviation 2 (C:232), gamma 1 of 4 and 9, beta 2 of 8 and 13 (C:700, 1035); floats copied out", OP_LAYER_NORM, { 0 }, GAMMA_BETA, false, 4.45, 7.1 },
+};
+
+static void prices_are_the_librarys(void **state)
+{
+    (void)state;
+    for (const struct row *r = rows; r < rows + sizeof rows / sizeof *rows; r++) {
+        double half = price(r->kind, r->at, r->second, r->backward, halves), single = price(r->kind, r->at, r->second, r->backward, floats);
+        if (fabs(half / r->halves - 1) > 0.1 || fabs(single / r->floats - 1) > 0.1)
+            print_error("%s: %.3g and %.3g cycles an element, not %.3g and %.3g (%s)\n", r->name, half, single, r->halves, r->floats, r->source);
+        assert_near(half / r->halves, 1, 0.1);
+        assert_near(single / r->floats, 1, 0.1);
+    }
+}
+
+/* H:312: 7 an element of two tensors; H:590: 6 with a number; H:350: 277; H:419: 22 of 4. PE:257: bytes to halves 9 of 4; PE:287: other casts
+ * of whole numbers 2. Values of integers are whole already: rounding takes nothing. */
+static void integers_take_one_element_at_a_time(void **state)
+{
+    (void)state;
+    const struct op_attributes divides = F(DIVIDE), compares = F(GREATER), rounds = F(FLOOR), plain = { 0 };
+    assert_near(price(OP_ADD, plain, AS_LARGE, false, integers), 7, 0.2);
+    assert_near(price(OP_MUL, plain, ONE_NUMBER, false, integers), 6, 0.2);
+    assert_near(price(OP_COMBINE, divides, AS_LARGE, false, integers), 277, 1);
+    assert_near(price(OP_COMBINE, compares, AS_LARGE, false, integers), 5.5, 0.2);
+    assert_near(price(OP_MAP, rounds, NO_SECOND, false, integers), 0, 0);
+    assert_near(price(OP_CAST, (struct op_attributes){ .to_type = TYPE_FP16 }, NO_SECOND, false, bytes), 2.25, 0.1);
+    assert_near(price(OP_CAST, (struct op_attributes){ .to_type = TYPE_FP32 }, NO_SECOND, false, integers), 2, 0.1);
+    assert_near(price(OP_CAST, (struct op_attributes){ .to_type = TYPE_FP32 }, NO_SECOND, false, halves), 0.5, 0.05);
+}
+
+/* C:2571: 11 cycles a pair and stage, of floats: ten halvings of rows of 1000 compare 5000, 2500, 1250, ... pairs. */
+static void a_stage_of_the_largest_takes_eleven_a_pair(void **state)
+{
+    (void)state;
+    assert_near(price(OP_TOP_K, (struct op_attributes){ .length = 1 }, NO_SECOND, false, floats), 11, 0.6);
+}
+
+/* A program whose framework multiplies by the inverse: 2 of 4; 2 of 2. */
+static void scores_are_divided_by_the_frameworks_that_do(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(1);
+    assert_int_equal(planned(OP_SCALE, (struct op_attributes){ .rate = 0.5 }, NO_SECOND, false, halves).compute_cycles, map_cycles(&chip, MAP_SCALAR, N, 2));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prices_are_the_librarys), cmocka_unit_test(integers_take_one_element_at_a_time),
+        cmocka_unit_test(a_stage_of_the_largest_takes_eleven_a_pair), cmocka_unit_test(scores_are_divided_by_the_frameworks_that_do),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
