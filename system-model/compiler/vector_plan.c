@@ -10,14 +10,12 @@
  * PopART build it; neighbours are not fused, as these frameworks run one operation after the other.
  *     softmax       max, subtract, exponential, sum, inverse, multiply: at least 6 compute sets
  *     dropout       the generators' state kept, set, put back: 3 compute sets besides the mask's
- *     norms         forward: statistics (two sums in one pass, or popnn's stable way), then subtract, multiply,
- *                   multiply, add: 5 passes; in inference a batch norm's statistics are known: 2
  *     functions     those without a vertex of their own are made of several, as PopART builds them from map
  *                   expressions (willow/src/popx/op)
  *     local norm    squares, one addition for each neighbour, and a power (lrnx.cpp)
  *     resize        copied (nearest), or mixed from two neighbours in either direction (linear); the gradient
  *                   adds up what was copied
- * Lookups and recurrent layers have files of their own (vector_*.c), as has work outside the graph (vector_passes.c).
+ * Norms, lookups and recurrent layers have files of their own (vector_*.c), as has work outside the graph (vector_passes.c).
  * Limits: what moves is taken to be even over the tiles afterwards; broadcasts of vectors cost the vector's bytes once
  * a tile.
  */
@@ -318,97 +316,6 @@ static void plan_transducer_loss(struct passes *p, const struct vector_op *w)
     p->plan->exchanged_bytes += steps * one.exchanged_bytes;
     p->plan->n_supersteps += (uint32_t)steps;
     op_code_add(&p->plan->code, &one.code);
-}
-
-/* ---- norms ----------------------------------------------------------------------------------------------------- */
-
-/* The number of statistics that a norm keeps: one for each channel, group or row. */
-static uint64_t norm_statistics(const struct vector_op *w)
-{
-    if (w->op->kind == OP_BATCH_NORM)
-        return w->last;
-    if (w->op->kind == OP_LAYER_NORM)
-        return w->n / w->last;
-    return w->x->dims[0] * max_u64(1, w->forward->at->norm_groups);
-}
-
-/* A value for each row or for each channel. */
-static void add_statistic(struct passes *p, enum map_channels op, uint64_t n, bool by_row)
-{
-    if (by_row)
-        passes_map_rows(p, n);
-    else
-        passes_map_channels(p, op, n);
-}
-
-/* A norm over several replicas hands its sums over and takes them back: two more passes on this chip. */
-static void add_shared_statistics(struct passes *p, const struct vector_op *w, uint64_t n)
-{
-    if (w->op->kind != OP_BATCH_NORM || w->forward->at->norm_groups < 2)
-        return;
-    passes_map(p, MAP_COPY, n);
-    passes_map(p, MAP_BINARY, n);
-}
-
-/* Subtracts the mean and multiplies by the inverse deviation, each with a value for each row or for each channel. */
-static void add_whitening(struct passes *p, uint64_t n, uint64_t n_statistics, bool by_row)
-{
-    passes_broadcast(p, 2 * n_statistics, n);
-    add_statistic(p, CHANNELS_ADD, n, by_row);
-    add_statistic(p, CHANNELS_MUL_IN_PLACE, n, by_row);
-}
-
-/* gamma, out of place as the whitened values are kept, and beta */
-static void add_gamma_beta(struct passes *p, uint64_t n, uint64_t n_channels)
-{
-    passes_broadcast(p, 2 * n_channels, n);
-    passes_map_channels(p, CHANNELS_MUL, n);
-    passes_map_channels(p, CHANNELS_ADD, n);
-}
-
-/* Mean and variance are two sums in one pass. popnn's stable way sums, subtracts the mean, then sums the squares. */
-static void add_statistics(struct passes *p, const struct vector_op *w, uint64_t n, uint64_t k, bool by_row)
-{
-    bool stable = w->forward->at->stable;
-    passes_reduction(p, MAP_REDUCE, by_row, n, k, stable ? 1 : 2);
-    add_shared_statistics(p, w, stable ? k : 2 * k);
-    if (!stable)
-        return;
-    passes_broadcast(p, k, n);
-    add_statistic(p, CHANNELS_ADD, n, by_row);
-    passes_reduction(p, MAP_REDUCE, by_row, n, k, 1);
-    add_shared_statistics(p, w, k);
-}
-
-static void plan_norm(struct passes *p, const struct vector_op *w)
-{
-    uint64_t n = w->n, k = norm_statistics(w);
-    bool by_row = w->op->kind == OP_LAYER_NORM;
-    if (w->op->pass == PASS_FORWARD) {
-        if (w->opt->inference && w->op->kind == OP_BATCH_NORM) {    /* statistics are known: one scale, one shift */
-            add_gamma_beta(p, n, k);
-            return;
-        }
-        add_statistics(p, w, n, k, by_row);
-        passes_map(p, MAP_RSQRT, k);
-        add_whitening(p, n, k, by_row);
-        add_gamma_beta(p, n, w->last);
-        return;
-    }
-    if (w->op->pass == PASS_BACKWARD_WEIGHT) {
-        passes_map(p, MAP_BINARY, n);      /* on the normalised input that the data pass has made */
-        passes_reduction(p, MAP_REDUCE, false, n, w->last, 2);
-        return;
-    }
-    add_whitening(p, n, k, by_row);     /* the normalised input is made again, once for both gradients */
-    passes_map_channels(p, CHANNELS_MUL, n);        /* gradient times gamma */
-    passes_map(p, MAP_BINARY, n);
-    passes_reduction(p, MAP_REDUCE, by_row, n, k, 2);
-    add_shared_statistics(p, w, 2 * k);
-    passes_broadcast(p, 2 * k, n);
-    add_statistic(p, CHANNELS_MUL, n, by_row);      /* less the gradients that come back through the statistics */
-    passes_map(p, MAP_BINARY_IN_PLACE, n);
-    add_statistic(p, CHANNELS_MUL_IN_PLACE, n, by_row);
 }
 
 /* ---- functions of elements ------------------------------------------------------------------------------------- */

@@ -223,7 +223,11 @@ void stage_program_make(struct stage_program *out, const struct graph *g, const 
 
 /* ---- remembered --------------------------------------------------------------------------------------------- */
 
-static void trim_ids(struct id_list *l, struct arena *a) { l->ids = memcpy(ARENA_ROOM(a, uint32_t, l->n), l->ids, l->n * sizeof *l->ids); }
+static void trim_ids(struct id_list *l, struct arena *a)
+{
+    uint32_t *ids = ARENA_ROOM(a, uint32_t, l->n);
+    l->ids = l->n ? memcpy(ids, l->ids, l->n * sizeof *ids) : ids;
+}
 
 /* Lists that take no more memory than they need. */
 static const struct stage_program *kept_program_of(const struct stage_program *made, struct arena *a)
