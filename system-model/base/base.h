@@ -45,7 +45,7 @@ char *arena_strdup(struct arena *a, const char *text);
 char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void arena_free(struct arena *a);                       /* frees everything; the arena can be used again */
 void arena_reset(struct arena *a);                      /* empties the arena but keeps its largest block, for loops */
-size_t arena_held_bytes(const struct arena *a);         /* what its blocks take, used or not */
+size_t arena_held_bytes(const struct arena *a);         /* all of its blocks, used or not */
 #define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))
 #define ARENA_ARRAY(a, type, n) ((type *)arena_array((a), (n), sizeof(type)))
 

@@ -40,11 +40,6 @@ static double process_bytes(const struct plan *p, uint64_t stage_bytes(const str
     return bytes * (double)plan_process_replicas(&p->request);
 }
 
-double plan_process_bytes(const struct plan *p)
-{
-    return process_bytes(p, plan_port_bytes);
-}
-
 static bool is_unexplained(const struct plan_request *o, uint64_t parameters)
 {
     double least = o->program.unexplained_parameters;

@@ -46,6 +46,14 @@ bool plan_is_buffered(const struct plan_request *r)
     return r->program.prefetch_depth > 1 || r->io_tiles || plan_requests_overlap(r);
 }
 
+double plan_process_bytes(const struct plan *p)
+{
+    double bytes = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        bytes += (double)plan_port_bytes(p, s);
+    return bytes * (double)plan_process_replicas(&p->request);
+}
+
 bool plan_returns_each_micro_batch(const struct plan_request *r)
 {
     return !r->host.synthetic_data && (r->program.outputs_each_micro_batch || (!r->training && !r->evaluation));

@@ -21,7 +21,7 @@ perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); my %r = map { $_->{t
 result $? "a loss scale that is too large overflows, which is counted, and no weight is changed" "$(head -30 "$work/out")"
 ! grep -q 'no effect here:.*precision' "$work/err"
 result $? "its keys have an effect here" "$(cat "$work/err")"
-run execute $recipe --set parallel.gradient_accumulation=100000 --set parallel.micro_batch=4096
+run execute $recipe --set parallel.gradient_accumulation=1000000 --set parallel.micro_batch=800
 gives 2 "GB; lower parallel.replicas" "too little host memory is said first"
 run execute vendor-c600-resnet50-b32-fp8-poprt --set parallel.gradient_accumulation=1 --set parallel.micro_batch=1 --set data.image_size=32 --format json
 perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); my %e = map { $_->{format} => $_->{error} } @{$o->{output}};

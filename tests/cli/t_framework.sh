@@ -66,7 +66,7 @@ run framework PaddlePaddle --format csv
     [ "$(sed 1d "$work/out" | cut -d, -f1 | sort -u)" = popart-2.1.0 ]
 result $? "a sheet that adds nothing: every value is its engine's" "$(cut -d, -f1-3 "$work/out" "$work/err")"
 run framework 'TensorFlow 2' --format csv
-[ "$(grep -c '^tensorflow-2-2.1.0,' "$work/out")" -eq 2 ] && grep -q '^tensorflow-2-2.1.0,session_calls,1,' "$work/out" && grep -q '^tensorflow-1-2.1.0,prefetch_depth,1,' "$work/out"
+[ "$(grep -c '^tensorflow-2-2.1.0,' "$work/out")" -eq 3 ] && grep -q '^tensorflow-2-2.1.0,session_calls,1,' "$work/out" && grep -q '^tensorflow-1-2.1.0,prefetch_depth,3,' "$work/out"
 result $? "a value of the framework's own sheet takes the place of its engine's" "$(cut -d, -f1-3 "$work/out" "$work/err")"
 run list frameworks
 [ "$status" -eq 0 ] && grep -qx popart-2.1.0 "$work/out" && [ "$(wc -l <"$work/out")" -eq "$(ls system-model/specs/frameworks/*.csv | wc -l)" ]

@@ -37,7 +37,7 @@ run run $resnet --set open.precision.partials=fp32 --unfolded
 result $? "readings are simulated where every replica is" "$(readings)"
 run run mlperf-v2.0-closed-bow-pod64-bert-large --set data.sequence_length=1 --format json
 json 'abs($o->{validity}{from_fitted_share} + $o->{validity}{from_assumed_share} + $o->{validity}{from_sourced_share} - 1) < 1e-9
-    && $o->{validity}{from_fitted_share} > 0.2 && $o->{validity}{from_assumed_share} > 0.5'
+    && $o->{validity}{from_fitted_share} > 0.2 && $o->{validity}{from_assumed_share} > 0.4'
 result $? "shares are the whole, where most is fitted or assumed" "$(grep -A40 '"validity"' "$work/out" | grep _share)"
 
 # ---- assumptions: every row of every sheet whose source begins so, every number of the header, and nothing else
@@ -49,7 +49,7 @@ result $? "every assumption of a sheet and of the code is listed, once" "want $s
 
 # ---- explain
 run explain $resnet
-[ "$status" -eq 0 ] && [ "$(wc -l <"$work/out")" -le 58 ] && sed -n 2p "$work/out" | grep -q '^bound by compute: conv'
+[ "$status" -eq 0 ] && [ "$(wc -l <"$work/out")" -le 60 ] && sed -n 2p "$work/out" | grep -q '^bound by compute: conv'
 result $? "explain: one screen, the conclusion first" "$(wc -l <"$work/out"; head -3 "$work/out")"
 grep -q '(system-model/specs/[a-z0-9-]*\.csv:[0-9]*)' "$work/out"
 result $? "explain: inputs are traced to the sheet's line"
