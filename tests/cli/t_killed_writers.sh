@@ -188,13 +188,13 @@ is_first() { # what is there is whole, and the same command adds what is not
 first_files='scores.accepted.csv h.csv base/reasons.csv base/rows.csv base/manifest.json base/history.csv'
 SOURCE_DATE_EPOCH=1700000000 && export SOURCE_DATE_EPOCH
 fail_everywhere() { # CHECK COMMAND...: each call that changes something fails for want of room
-    check=$1 n_failed=0 torn=
+    check=$1 n_without_room=0 torn=
     shift
     while read -r call at; do
         rm -rf now && cp -r fresh now
         (cd now && failed_at "$call" "$at" ENOSPC "$PODBENCH" "$@")
         status=$?
-        n_failed=$((n_failed + 1))
+        n_without_room=$((n_without_room + 1))
         case $status in 0|2) ;; *) torn="$torn $call:$at(status $status)" ;; esac
         ! grep -q 'Success' err || torn="$torn $call:$at($(cat err))"
         [ -z "$(find now -type d -empty)" ] || torn="$torn $call:$at(an empty folder)"
@@ -211,8 +211,8 @@ while IFS='|' read -r name least command; do
     result $? "the first $name killed at $n_killed calls is whole or absent" "$torn"
     # shellcheck disable=SC2086
     fail_everywhere is_first $command
-    [ -z "$torn" ] && [ "$n_failed" -ge "$least" ]
-    result $? "and without room at any of $n_failed calls" "$torn"
+    [ -z "$torn" ] && [ "$n_without_room" -ge "$least" ]
+    result $? "and without room at any of $n_without_room calls" "$torn"
 done <<END
 acceptance|3|watch scores.csv --better higher --accept wanted
 point of a history|3|record run --from h.csv --label one

@@ -178,10 +178,10 @@ static void calls_that_nobody_has_set(void **state)
     struct validity sheet = judged(&r, recipe, (const char *[]){ none, "open.framework.steps_per_call=7" }, 2, true);
     assert_int_equal(sheet.open.n, 1);
     assert_string_equal(sheet.open.items[0].key, "framework.steps_per_call");
-    /* 5.9 % of the step; and 4.9 %, less than a twentieth, so the sheet's value is good enough */
+    /* 7.5 % of the step; and 4.3 %, less than a twentieth, so the sheet's value is good enough */
     struct validity longer = judged(&r, recipe, (const char *[]){ none, "parallel.gradient_accumulation=90" }, 2, true);
     assert_near(longer.open.items[0].unset_share, 0.075, 0.002);
-    assert_int_equal(judged(&r, recipe, (const char *[]){ none, "parallel.gradient_accumulation=110" }, 2, true).open.n, 0);
+    assert_int_equal(judged(&r, recipe, (const char *[]){ none, "parallel.gradient_accumulation=160" }, 2, true).open.n, 0);
     assert_int_equal(judged(&r, "vendor-bow-pod16-bert-large-ph1-tf1", NULL, 0, true).open.n, 0);
     arena_free(&a);
 }
