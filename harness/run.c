@@ -214,6 +214,8 @@ static void add_run_csv(struct run_state *state, const struct run_found *x, stru
     json_decref(said);
     if (v->foreign)
         notes = arena_printf(a, "%s%sno interval: no published run has %s", notes, *notes ? "; " : "", v->foreign);
+    if (validity_is_guess(v))
+        notes = arena_printf(a, "%s%sthe interval is a guess: no published run is near", notes, *notes ? "; " : "");
     bool known = validity_has_interval(v);
     if (!state->csv)
         state->csv = document_table(&state->d, run_rows(a));

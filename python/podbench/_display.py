@@ -58,7 +58,8 @@ def run(fields: Mapping[str, Any]) -> str:
     validity = fields.get("validity") or {}
     low, high = validity.get("interval_low"), validity.get("interval_high")
     if low is not None and high is not None:
-        shown[f"{100 * validity['level']:.0f} % interval, samples/s"] = f"{low:,.4g} to {high:,.4g}"
+        guess = ", a guess" if validity.get("guess") else ""
+        shown[f"{100 * validity['level']:.0f} % interval, samples/s{guess}"] = f"{low:,.4g} to {high:,.4g}"
     head = f"<b>{html.escape(fields['id'])}</b>: {html.escape(fields['workload'])} on {fields['ipus']} IPUs of {html.escape(fields['system'])}"
     doubt = "" if fields.get("fits", True) else "<p><b>It does not fit:</b> this is the time it would take if it did.</p>"
     return f"<div>{head}{doubt}{table(shown)}{bar(fields.get('breakdown') or {})}</div>"
