@@ -70,7 +70,7 @@ static void begin_with_setting(struct beginning *b, const char *key, uint64_t va
     b->sets[b->n_sets++] = arena_printf(a, "%s=%ju", key, (uintmax_t)value);
 }
 
-/* The recipe taken to the machine: as many replicas as it has room for, and about the same global batch. */
+/* Moves the recipe to the machine: it gets as many replicas as the machine has room for, and about the same global batch. */
 static bool begin_with_published(struct beginning *b, const struct asked *q, struct session *s, struct err *err)
 {
     struct recipe r = {0};

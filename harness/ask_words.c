@@ -9,7 +9,7 @@
 static const char usage[] = "ask MODEL on MACHINE [train|infer] [GOAL...], as in 'bert-large on bow-pod16', 'model.onnx on 16 bow infer', "
                             "'resnet50 on pod64 at least 100000/s'; goals: fastest, cheapest (fewest IPUs), least energy, shortest training, at least N/s, fits with N %";
 
-/* Words for a model that has several sizes, and the usual one. */
+/* A model that has several sizes may be named by its family; this table gives the size that is meant. */
 static const struct { const char *word, *model; } usual_models[] = {
     { "bert", "bert-large" }, { "resnet", "resnet50" }, { "gpt2", "gpt2-small" }, { "gpt", "gpt2-small" }, { "vit", "vit-b16" }, { "conformer", "conformer-medium" },
     { "efficientnet", "efficientnet-b4" }, { "resnext", "resnext101" }, { "inception", "inception-v3" }, { "mobilenet", "mobilenet-v2" }, { "vgg", "vgg16" },

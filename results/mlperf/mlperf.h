@@ -257,7 +257,7 @@ struct lint {
     struct json_t *folders, *messages;  /* members of its JSON */
     const char *org;                    /* the submitter that was looked at last; NULL if none */
     const char *top;                    /* the folder that is judged */
-    const char *provisional;            /* the date of rules that may still change, if some were used; NULL if not */
+    const char *provisional;            /* the date of the rules, if they are provisional; NULL if they are final */
     bool failed;                        /* something does not pass, or could not be read */
 };
 

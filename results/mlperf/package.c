@@ -168,7 +168,7 @@ static void read_package_parameters(struct package *p)
             p->seed_bypass = p->seed_bypass || text_is(line, "seed-checker-bypass");
             p->train_samples = p->train_samples || text_is(line, "rcp-bert-train-samples");
         } else if (*line) {
-            package_note(p, SEVERITY_WARNING, arena_printf(p->a, "package_checker_params of the submitter: the last line, '%.60s', has no line end, and is not read "
+            package_note(p, SEVERITY_WARNING, arena_printf(p->a, "package_checker_params of the submitter: the last line, '%.60s', does not end with a newline, so it is not read "
                                                            "by the submission script", line));
         }
 }

@@ -247,7 +247,7 @@ static bool parse_apply(struct action *out, char *text, const struct rule_loader
     char *rest = text, *name = next_rule_part(&rest, " for "), *value = next_rule_part(&rest, ";");
     size_t n = strlen(name), m = value ? strlen(value) : 2;
     if (n < 2 || name[0] != '"' || name[n - 1] != '"' || m < 2 || (value && (value[0] != '"' || value[m - 1] != '"')))
-        return fail(d->err, "%s: action: apply %s, want apply \"LAYER\" or apply \"LAYER\" for \"VALUE\"", d->where, text);
+        return fail(d->err, "%s: action: apply %s, want apply \"LAYER\", or apply \"LAYER\" for \"VALUE\"", d->where, text);
     name[n - 1] = 0;
     if (value)
         value[m - 1] = 0;

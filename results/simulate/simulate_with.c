@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * simulate_with.c - the same simulation with changes: more overrides, on the same simulator.
+ * simulate_with.c - repeats a simulation on the same simulator, with more overrides.
  */
 #include "results/simulate/simulator.h"
 

@@ -29,7 +29,7 @@ struct gain gain_of(const struct ratio_test *t, double ratio, double spread, con
 
 /* ---- novel_settings.c: what no published run had ---------------------------------------------------- */
 
-/* Those of the settings ("section.key=value") that no published run of the framework had: another word, or a number beyond all of theirs.
+/* Lists the settings ("section.key=value") that no published run of the framework had: a word that none had, or a number outside their range.
  * How layers are divided is not looked at, as each division is its own. */
 struct novel_settings { const char *settings[32]; size_t n; uint64_t n_runs; };
 void settings_never_published(struct novel_settings *out, const char *const *settings, size_t n, const struct references *r, const struct properties *at,

@@ -236,7 +236,7 @@ static const struct { const char *command, *ruleset, *want; enum severity severi
     { "printf 'rcp-bypass\\n' > " LOGS "'package_checker_params", "4.0.0",
       "package_checker_params in the benchmark's folder: an option that a line end follows is not read by the official checker", SEVERITY_WARNING },
     { "printf 'rcp-bypass' > '%s/podbench-simulated/package_checker_params'", "4.0.0",
-      "package_checker_params of the submitter: the last line, 'rcp-bypass', has no line end, and is not read by the submission script", SEVERITY_WARNING },
+      "package_checker_params of the submitter: the last line, 'rcp-bypass', does not end with a newline, so it is not read by the submission script", SEVERITY_WARNING },
 };
 
 static void test_notes(void **state)

@@ -39,7 +39,7 @@ struct onnx_value {
     bool output;                            /* an output of the whole graph */
     const Onnx__TensorProto *data;          /* the contents of an initialiser or a Constant node; else NULL */
     uint32_t producer;                      /* node; NO_ID means an input or initialiser */
-    bool bound;                             /* a parameter or result of a function: another name for bound_to, NO_ID if it is left out */
+    bool bound;                             /* for a parameter or result of a function: the value that it is another name for; NO_ID if the caller leaves it out */
     uint32_t bound_to;
     uint32_t n_readers;
 };

@@ -18,7 +18,7 @@ enum onnx_op {
     ONNX_OP_SUB, ONNX_OP_SWISH, ONNX_OP_TANH, ONNX_OP_TRANSPOSE, ONNX_OP_UNSQUEEZE, N_ONNX_OPS
 };
 
-/* Properties of operators that passes ask for, whichever the operator is. */
+/* Properties of operators. A pass over the graph asks for them without knowing the operator. */
 enum onnx_trait {
     ONNX_VIEWS = 1,                 /* the elements of its first input, in another form, order or type */
     ONNX_CUTS = 2, ONNX_REPEATS = 4, ONNX_JOINS = 8, ONNX_PICKS = 16,

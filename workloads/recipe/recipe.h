@@ -55,7 +55,7 @@ struct recipe {
     uint64_t eval_every, eval_samples;  /* samples between evaluations; samples of one */
     int eval_placement;
     int eval_program;                   /* the forward pass alone, or training steps that change nothing */
-    uint64_t save_every;                /* samples between checkpoints that training waits for; 0: none */
+    uint64_t save_every;                /* samples from one checkpoint to the next, where training waits for each; 0: no checkpoints */
     int rate;                           /* enum training_rate: what the throughput counts */
     uint64_t evaluations;               /* how many, if eval_every does not say; 0 if it does */
     bool initial_checkpoint;            /* training starts from given weights, read inside the timed region */
