@@ -391,8 +391,8 @@ static const struct channel_row { uint16_t elements, once, row, group; } channel
     [CHANNELS_MUL_IN_PLACE] = { 4, 9, 2, 7 },
 };
 
-/* Floats have no such vertex, and neither have vectors that are not in fours or not repeated: the vector is copied out to the size of the
- * other operand (ElementWise.cpp, binaryOpBroadcastInnerVector). */
+/* The vertex takes halves, and a vector that is repeated and whose length is a multiple of four. Any other vector is first copied out to the
+ * size of the other operand (ElementWise.cpp, binaryOpBroadcastInnerVector). */
 uint64_t map_channels_cycles(const struct chip *chip, enum map_channels op, uint64_t n, uint64_t width, uint64_t element_bytes)
 {
     const struct channel_row *c = &channel_rows[op];
