@@ -148,6 +148,9 @@ assumed: $B/podbench                    ## halve and double each assumed number 
 warm-cold: $B/tests/harness/t_warm_cold ## compare one process that answers many questions with fresh ones for SECONDS (3600): SEED begins with other draws
 	PODBENCH_SECONDS=$(or $(SECONDS),3600) PODBENCH_SEED=$(or $(SEED),1) $<
 
+SEED ?= 1
+sample-words:                           ## print 60 comments and 30 messages drawn by SEED=1, to be read by somebody who has not seen the code
+	@perl tests/sample_words.pl $(SEED) $(shell find $(folders) harness -name '*.[ch]' | sort)
 memo-proof:                             ## in a copy, add keys and forget that plans are remembered: exit 1 if that gives wrong numbers
 	perl tests/memo_proof.pl $B/memo-proof "$(CC)"
 
@@ -230,7 +233,7 @@ $B/needs-lint:
 	@sh harness/needs.sh lint
 	@mkdir -p $B && touch $@
 
-.PHONY: always torch numbers mutants assumed warm-cold memo-proof onnx-outputs onnx-nodes onnx-runtime onnx-mutants onnx-check onnx-versions onnx-torch all bench test plots baseline gate gate-quality readme golden lint asan speed counts clean help
+.PHONY: always sample-words torch numbers mutants assumed warm-cold memo-proof onnx-outputs onnx-nodes onnx-runtime onnx-mutants onnx-check onnx-versions onnx-torch all bench test plots baseline gate gate-quality readme golden lint asan speed counts clean help
 .SECONDARY:
 -include $(objects:.o=.d) $(program:.o=.d) $(wildcard $B/tests/*.d $B/tests/*/*.d)
 

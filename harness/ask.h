@@ -15,7 +15,7 @@ struct asked {
     const char *mode;                   /* train or infer; NULL where the words do not say */
     enum objective objective;
     double least_throughput;            /* samples/s; 0 if none is asked for */
-    double least_fits;                  /* the chance that it fits; 0: the usual one */
+    double least_fits;                  /* the least probability to fit that is accepted; 0: the default */
 };
 /* Names may be written without signs and in any case ("POD16", "resnet 50"); "16 bow" is the smallest system of that chip with so many IPUs. Fails at
  * a word without a meaning, with the words that there are. */

@@ -18,7 +18,7 @@ struct logs_command {
     const struct options *o;
     struct session *s;
     struct judge judge;
-    struct run_log *logs;               /* those of the current folder */
+    struct run_log *logs;               /* the logs of the current folder */
     size_t n_logs;
     struct arena *folder_arena;
     uint64_t n_compared;

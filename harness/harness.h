@@ -39,7 +39,7 @@ enum option_id {
 struct session {
     struct arena arena;                 /* freed when the command ends */
     FILE *out, *log;                    /* the streams for answers and messages: standard output and error, or a library's memory */
-    bool in_terminal;                   /* out is one */
+    bool in_terminal;                   /* `out` is a terminal */
     bool in_colour;                     /* text may hold escape sequences */
     const char *root;
     struct simulator simulator;         /* runs, and caches, every simulation of a command */
@@ -60,7 +60,7 @@ struct command {
 };
 extern const struct command commands[];
 extern const size_t n_commands;
-const struct command *command_find(const char *name);           /* NULL if there is none of that name */
+const struct command *command_find(const char *name);           /* NULL if no command has this name */
 int command_unknown(const char *name, struct err *err);         /* EXIT_BAD_INPUT, with a message that names the commands there are */
 /* Runs a command in an open session. Returns its exit status, with a message for EXIT_BAD_INPUT. */
 int command_call(const struct command *c, const struct options *o, struct session *s, struct err *err);
@@ -105,7 +105,7 @@ bool run_folder(const char **out, const char *run, struct session *s, struct err
 bool session_figures(struct figures *out, const char *published, struct session *s, struct err *err);
 struct check_source session_source(struct session *s, struct simulator *simulator);     /* simulates what figures are compared with */
 struct first_sight;
-bool session_first_sight(struct first_sight *out, struct session *s, struct err *err);      /* empty where the table is not there */
+bool session_first_sight(struct first_sight *out, struct session *s, struct err *err);      /* empty if the table does not exist */
 /* Every recipe's id, sorted. */
 bool all_recipes(char ***ids, size_t *n, struct session *s, struct err *err);
 bool all_machines(char ***names, size_t *n, struct session *s, struct err *err);
@@ -159,10 +159,10 @@ bool gnuplot_draw(const char *picture, const char *script, const char *settings,
 /* A line among the messages, if they go to a terminal, once the work has taken two seconds. */
 struct progress { FILE *log; const char *what; double started_s, shown_s, told_s; };
 void progress_start(struct progress *p, FILE *log, const char *what);
-void progress_report(void *progress, const char *what, size_t done, size_t of);     /* as struct watch wants it */
+void progress_report(void *progress, const char *what, size_t done, size_t of);     /* the report() of a struct watch */
 /* Shows a text of its own; where stderr is no terminal, as a line now and then. */
 void progress_tell(struct progress *p, const char *text);
-double progress_seconds(const struct progress *p);      /* since its start */
+double progress_seconds(const struct progress *p);      /* seconds since the work began */
 void progress_end(struct progress *p);
 /* An interrupt (Control-C) is noted between the two, once, instead of ending the program; the second one ends it. */
 void interrupts_catch(void);
@@ -185,7 +185,7 @@ struct judge_options logs_options(const struct options *o, const struct session 
 const char *logs_path(const char *path, struct session *s, struct err *err);
 const char *logs_folder(const char *path, struct session *s, struct err *err);
 void logs_notice(const char *path, const char *text);                       /* prints to stderr */
-void logs_on_notice(void *user, const char *path, const char *text);        /* the same, for tree_visit */
+void logs_on_notice(void *user, const char *path, const char *text);        /* logs_on_notice() with the type that tree_visit() takes */
 /* rounds.c: reads folders of logs, by the user's cache. */
 bool results_from_folders(struct round_results *out, struct rounds_counts *counts, const char *const *dirs, size_t n, const struct options *o,
                           struct session *s, struct err *err);

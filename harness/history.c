@@ -165,7 +165,7 @@ static void place_names(double at[MOST_LINES], const struct history *h, size_t n
     double low = 0, high = 0, last = INFINITY;
     for (size_t k = 0; k < n_lines; k++) {
         double end = last_change(&h->items[k]);
-        ends[k] = (struct line_end){ k, isnan(end) ? 0 : end };         /* without a change there is no line */
+        ends[k] = (struct line_end){ k, isnan(end) ? 0 : end };         /* a series without a change gets no line */
         for (size_t i = 0; i < h->items[k].n; i++) {
             low = fmin(low, change_percent(&h->items[k], i));
             high = fmax(high, change_percent(&h->items[k], i));

@@ -195,7 +195,7 @@ static bool check_option_names(const struct argp_option *list, const struct comm
         if (!known && !option)
             return fail(err, "%s: unknown option '%.60s'; %sknown: %s", c->name, arena_printf(a, "%.*s", (int)n, argv[i]),
                         names_suggestion(names, n_names, arena_printf(a, "%.*s", (int)n - 2, argv[i] + 2), a), names_list(names, n_names, a));
-        i += option && option->arg && !argv[i][n];      /* its value is the next argument */
+        i += option && option->arg && !argv[i][n];      /* the next argument is this option's value */
     }
     return true;
 }

@@ -77,7 +77,7 @@ double progress_seconds(const struct progress *p)
 
 void progress_tell(struct progress *p, const char *text)
 {
-    enum { EVERY_S = 15 };              /* seconds between lines, if it is no terminal */
+    enum { EVERY_S = 15 };              /* seconds between lines where no terminal shows them */
     double now = now_s();
     if (takes_escapes(p->log)) {
         if (is_due(p, now))

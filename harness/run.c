@@ -20,7 +20,7 @@ struct run_found {
     struct result r;
     struct validity validity;
     struct drawn_runs drawn;            /* if runs are drawn */
-    struct remedy remedies[MAX_REMEDIES]; size_t n_remedies;        /* if it does not fit */
+    struct remedy remedies[MAX_REMEDIES]; size_t n_remedies;        /* changes with which it would fit, if it does not */
     struct table framework_options;
 };
 

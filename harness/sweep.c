@@ -125,7 +125,7 @@ static bool output_open_part(struct output *out, uint64_t n_bytes, struct err *e
         return fail(err, "%s: cannot be written: %s", out->part, strerror(errno));
     struct stat opened, there;
     if (flock(fileno(out->f), LOCK_EX | LOCK_NB) != 0 || fstat(fileno(out->f), &opened) != 0 || stat(out->part, &there) != 0
-        || opened.st_ino != there.st_ino)               /* it was finished and renamed in the meantime */
+        || opened.st_ino != there.st_ino)               /* another process has finished the file and renamed it */
         return fail(err, "%s: another podbench is writing it", out->part);
     return ftruncate(fileno(out->f), (off_t)n_bytes) == 0 || fail(err, "%s: cannot cut off an unfinished row: %s", out->part, strerror(errno));
 }

@@ -197,7 +197,7 @@ static bool draw_series(const struct watched *w, const char *picture, struct ses
     write_points(data.f, w, a);
     char *title = arena_printf(a, "%s: %s", w->series->name, series_state(w));
     for (char *p = title; *p; p++)
-        *p = *p == '_' ? ' ' : *p;              /* gnuplot takes it for a subscript */
+        *p = *p == '_' ? ' ' : *p;              /* gnuplot takes an underscore for a subscript */
     const char *settings = arena_printf(a, "data=%s; name=%s; finding=%s; style=%s", gnuplot_string(data.temp_path, a), gnuplot_string(w->series->name, a),
                                         gnuplot_string(title, a), gnuplot_string(arena_printf(a, "%s/style.gp", s->plots_dir), a));
     bool good = fflush(data.f) == 0 || fail(err, "%s: cannot be written: %s", picture, write_cause());

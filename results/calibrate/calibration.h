@@ -93,7 +93,7 @@ struct system_fit {
     double median_unfitted, median_fitted;      /* absolute relative error of the rows */
     double median_default[N_SYSTEM_CONSTANTS];  /* with this one constant at its default, the others fitted */
     double median_left_out;                     /* each row predicted by the fit to all other configurations */
-    double left_out_spread;                     /* spread of these log ratios about zero */
+    double left_out_spread;                     /* the spread of those log ratios about zero */
 };
 /* Uses throughputs and evaluation times of role calibrate, one-chip inference among them (which no constant moves),
  * where their recipe exists. Rows that validate are never read. watch may be NULL. */

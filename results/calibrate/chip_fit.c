@@ -13,7 +13,7 @@ struct chip_row { const char *recipe; const struct kernel_case *kernel; const st
 struct chip_job {
     struct chip_row *rows;
     size_t n_rows;
-    struct chip *chips;                 /* every chip that has constants, from its sheet */
+    struct chip *chips;                 /* all chips that have constants, as their sheets state them */
     size_t n_chips;
     const struct model_paths *paths;
     const struct watch *watch;

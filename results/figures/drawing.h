@@ -26,7 +26,7 @@ struct drawing {
     const char *folder; const struct drawing_source *from; struct arena *a;
     const char *finding, *missing;
     struct drawn_table { const char *name; FILE *f; char *text; size_t n_bytes; } tables[MOST_DRAWN_TABLES]; size_t n_tables;
-    struct simulation *simulation;              /* the last one; freed by the next */
+    struct simulation *simulation;              /* the latest simulation; the next one frees it */
     struct result result;
 };
 

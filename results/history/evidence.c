@@ -118,7 +118,7 @@ static struct shape ramp_at(const struct level_points *l, size_t k)
     double w = (double)(l->n - k), f = 1 / w, from = (double)k;
     double index = w * (w - 1) / 2, squares = (w - 1) * w * (2 * w - 1) / 6;
     double now = end->sum - s[k].sum, now_index = end->ramp - s[k].ramp - from * now;              /* with the point itself */
-    double past = before_end->sum - s[k - 1].sum, past_index = before_end->ramp - s[k - 1].ramp + (1 - from) * past;     /* with the one before it */
+    double past = before_end->sum - s[k - 1].sum, past_index = before_end->ramp - s[k - 1].ramp + (1 - from) * past;    /* with the point before it */
     return (struct shape){ { f * f * (squares + 2 * index + w), -2 * f * f * (squares + index), f * f * squares },
                            { f * (index + w), -f * index },
                            { f * (now_index + now), -f * (past_index + past) - f * now_index, f * past_index }, ramp_variance };

@@ -15,7 +15,7 @@ struct level_sum { double y, sum, square, lagged, ramp; };
 struct level_points {
     const double *x; size_t n;
     double centre, unit;                /* cleaned values are (x - centre) * unit */
-    struct level_sum *sums;             /* n + 1 of them */
+    struct level_sum *sums;             /* n + 1 sums */
     double *off;                        /* distances from the running median */
 };
 

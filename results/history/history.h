@@ -56,7 +56,7 @@ struct series_change {
     enum series_verdict verdict;
     size_t from, found;         /* index of the first point after the change, and of the point that revealed it */
     double before, after;       /* levels: means of points cleaned of outliers */
-    double correlation;         /* that of neighbouring points, estimated together with the change */
+    double correlation;         /* between neighbouring points, estimated together with the change */
 };
 
 /* The verdict when the newest point of a level has just arrived. */
@@ -77,10 +77,10 @@ extern const char *const change_end_names[N_CHANGE_ENDS];
 
 struct series_acceptance { size_t point; const char *reason; };     /* the level that holds at this point is accepted */
 struct series_level {
-    struct series_change change;        /* it begins with this change */
+    struct series_change change;        /* the change with which the level begins */
     enum change_end end;
-    size_t ended_by;                    /* index of the change that repaired it */
-    const char *reason;                 /* why it was accepted; else NULL */
+    size_t ended_by;                    /* the index of the change that ended it */
+    const char *reason;                 /* the reason for which it was accepted; NULL: it was not */
 };
 
 /* Every change, after which the points before it are ignored, and each return to the accepted level that ends a change for the worse, which needs

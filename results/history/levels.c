@@ -28,9 +28,9 @@ struct levels {
     const struct series_acceptance *accepted; size_t n_accepted;
     struct series_level *items; size_t n_items, cap;
     size_t base;                        /* the accepted level; 0 is the one before all changes, k begins with items[k - 1] */
-    size_t first_open;                  /* no change before it lasts */
+    size_t first_open;                  /* a lasting change may begin here or later */
     bool is_worse;                      /* the latest level is, as far as judged */
-    struct level_points points;         /* those of the latest level */
+    struct level_points points;         /* the points of the latest level */
     struct level_points compared;       /* scratch of compare_levels() */
     double *joined;
     struct arena *a, scratch;           /* scratch: emptied for each median */

@@ -28,7 +28,7 @@ static enum series_verdict verdict_of(bool high, const struct series_rule *rule)
     return (rule->better > 0) == high ? SERIES_BETTER : SERIES_WORSE;
 }
 
-/* Two directions count where none is better, each by half. */
+/* If neither direction is better, both are looked for, and each gets half of the false alarms. */
 static double threshold_of(const struct series_rule *rule)
 {
     return alarm_evidence + (rule->better ? 0 : M_LN2);

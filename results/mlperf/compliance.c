@@ -38,9 +38,9 @@ struct gathered { json_t *by, *object; };
 struct layer_run {
     const struct rule_layer *layer;
     struct rule_state st;
-    struct key_state *keys;             /* one for each rule */
+    struct key_state *keys;             /* the state of each rule's key */
     const struct action *gather;
-    bool only_gathers;                  /* its rules judge nothing */
+    bool only_gathers;                  /* the rules gather values and judge nothing */
     struct gathered *groups;
     size_t n_groups, cap_groups;
 };
@@ -470,7 +470,7 @@ void compliance_end(struct compliance_run *r, uint64_t n_lines)
 {
     struct compliance *out = r->out, unsaid = { .passed = false };
     if (n_lines == 0)
-        r->out = &unsaid;               /* the message below is the only one */
+        r->out = &unsaid;               /* only the message below is printed */
     for (size_t i = 0; i < r->n_layers; i++)
         finish_layer(r, i);
     suggest_keys(r);

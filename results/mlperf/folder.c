@@ -192,7 +192,7 @@ static void keep_run(struct folder_reading *r, const struct log_judgement *l, si
     const struct run_log *run = &l->run;
     e->compliant = l->compliance.passed;
     e->converged = run->success;
-    e->problem = run->problem;          /* a constant, so it outlives the log */
+    e->problem = run->problem;          /* the text is a constant, so it outlives the log */
     e->has_seed = l->n_seeds > 0, e->bad_seed = l->bad_seed != NULL, e->bad_lines = run->has_bad_line;
     e->start_ms = run->run_start_ms, e->minutes = run->time_to_train_s / 60, e->point = l->point, e->last_train_samples = l->last_train_samples;
     e->n_errors = l->compliance.n_errors, e->n_warnings = l->compliance.n_warnings;

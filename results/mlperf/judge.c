@@ -172,7 +172,7 @@ static bool find_layers(struct layer_calls *out, struct log_judgement *names, co
 
 /* ---- the second reading: facts beyond the rules ----------------------------------------------------------------- */
 
-struct impossible { uint64_t line; const char *key, *text; };     /* text is NULL where there is none */
+struct impossible { uint64_t line; const char *key, *text; };     /* text: NULL if no number is impossible */
 struct log_facts {
     struct log_judgement *out; struct eval_review evaluations;
     struct impossible number;
@@ -180,10 +180,10 @@ struct log_facts {
                                                          * others; 0 if none */
     uint64_t lost_line, n_lost;         /* the first line of several records, and how many; 0 if none */
     uint64_t second_run_line;           /* an init_start after run_stop; 0 if none */
-    uint64_t n_other_lines;             /* lines that are no records */
+    uint64_t n_other_lines;             /* lines that hold no record */
     double last_eval_ms, point;         /* point: the convergence point so far; a run_stop makes it the log's */
     const char *first_seed;
-    const char *benchmark;              /* as logged so far; NULL before that */
+    const char *benchmark;              /* the benchmark logged so far; NULL before the log names one */
     bool initialised, stopped, has_error_line;
     struct arena *a;
 };
@@ -279,7 +279,7 @@ static void note_stop(struct log_facts *f, const struct mllog_line *l)
         return;
     f->stopped = true;
     f->out->point = f->point;
-    bool gathered = f->out->rules && f->out->rules->where.text;         /* its points come at the end of the log */
+    bool gathered = f->out->rules && f->out->rules->where.text;         /* the points of such a log come at its end */
     if (!gathered && isnan(f->point) && text_is(json_string_value(json_object_get(l->metadata, "status")), "success") && !f->out->stops)
         f->out->stops = arena_printf(f->a, "line %" PRIu64 ": run_stop comes before any convergence point", l->line);
     if (!json_object_get(l->metadata, "status") && !f->out->stops)
@@ -289,7 +289,7 @@ static void note_stop(struct log_facts *f, const struct mllog_line *l)
 /* Notes the first batch or evaluation whose number cannot be a count. An epoch_num may be a placeholder where it is not the convergence point. */
 static void note_impossible_number(struct log_facts *f, const struct mllog_line *l)
 {
-    static const double most = 9007199254740992;        /* 2^53: counts beyond it are not exact */
+    static const double most = 9007199254740992;        /* 2^53: larger counts are not exact */
     bool batch = text_is(l->key, "global_batch_size"), by_epoch = !f->out->rules || text_is(f->out->rules->terms->point, "m.epoch_num");
     const json_t *v = batch ? l->value : by_epoch && text_is(l->key, "eval_accuracy") ? json_object_get(l->metadata, "epoch_num") : NULL;
     double x;
@@ -359,7 +359,7 @@ static bool read_log_lines(struct log_facts *f, const char *path, bool follow, s
         }
         run_fold_line(fold, &l);
         note_line(f, &l);
-        if (!f->second_run_line)        /* a second run is reported by its begin alone */
+        if (!f->second_run_line)        /* only the beginning of a second run is reported */
             compliance_line(c, &l);
         if (reader.lost_record && f->n_lost++ == 0)
             f->lost_line = l.line;
@@ -467,7 +467,7 @@ bool log_judge(struct log_judgement *out, struct judge *j, const char *path, boo
     if (!rules_of(&book, &j->library, out->edition, err) || !find_layers(&calls, out, book, path, follow, a, err))
         return false;
     const char *name = benchmark ? benchmark : out->benchmark;
-    bool has_terms = name && round_terms_find(&j->rounds, name, out->edition);     /* without them, the caller decides */
+    bool has_terms = name && round_terms_find(&j->rounds, name, out->edition);     /* a round without terms leaves the decision to the caller */
     if (has_terms && !judge_benchmark(&out->rules, j, out->edition, name, err))
         return false;
     layer_queue_fill(&queue, &calls, book, a);

@@ -10,7 +10,7 @@ void layer_calls_add(struct layer_calls *c, const char *key, const char *value, 
     snprintf(cut, sizeof cut, "%s", value);
     for (size_t i = 0; i < c->n; i++)
         if (text_is(c->items[i].key, key) && text_is(c->items[i].value, cut))
-            return;                     /* every host of a run may log it */
+            return;                     /* each host of a run may log this key */
     if (c->n == MOST_LAYER_CALLS)
         return;
     c->items[c->n].key = arena_strdup(a, key);

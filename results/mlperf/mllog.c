@@ -181,7 +181,7 @@ static bool read_event(struct mllog_reader *r)
             continue;
         r->raw = buffer_room(r, r->raw, &r->raw_cap, n + 1);
         r->raw[n++] = (char)c;
-        size_t more = min_u64(span_before(r, '\n'), MLLOG_LONGEST_EVENT - n);      /* all that follow in the block, at once */
+        size_t more = min_u64(span_before(r, '\n'), MLLOG_LONGEST_EVENT - n);      /* all such bytes of the block are taken at once */
         r->raw = buffer_room(r, r->raw, &r->raw_cap, n + more);
         if (more)
             memcpy(r->raw + n, r->block + r->at, more);

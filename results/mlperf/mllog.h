@@ -98,7 +98,7 @@ struct run_log {
     double init_s;                      /* first init_start to first init_stop */
     double startup_s;                   /* run_start to the first block or epoch */
     double global_batch, grad_accum, train_samples;
-    double nodes, accelerators_per_node;        /* MLPerf HPC logs them */
+    double nodes, accelerators_per_node;        /* MLPerf HPC logs both */
     double convergence_point;           /* epoch_num of the last eval_accuracy before run_stop, which the reference test reads */
     double epochs_trained;
     double samples_to_converge;
@@ -112,7 +112,7 @@ struct run_log {
     const char *throughput_method;
     double steady_samples_per_s;        /* from the STEADY_QUANTILE of ten epochs or more, which wait for no checkpoint and no host */
     double *unit_rates;                 /* samples/s of each epoch or block in order, NaN where unknown; at most MOST_UNITS */
-    size_t n_units, first_unit;         /* first_unit: number of the first one, from 1 */
+    size_t n_units, first_unit;         /* first_unit: the number of the first unit, counted from 1 */
     double epoch_samples;               /* the samples of each unit, where units are epochs; else 0 */
 };
 enum { MOST_UNITS = 512 };

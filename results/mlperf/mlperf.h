@@ -43,7 +43,7 @@ struct rcp_verdict {
     double batch;                       /* global, in samples */
     double submission_mean;             /* olympic; a run that failed counts as slowest */
     double scaling;                     /* the checker's factor for one that passes: mean / submission_mean where the edition scales, else 1 */
-    const char *text;                   /* rcp_verdict_text(), if somebody reads it */
+    const char *text;                   /* rcp_verdict_text(), if a reader has asked for it */
 };
 
 /* points: epochs or samples to converge, one a run, HUGE_VAL for a run that failed. t: pruned as the edition has it. */
@@ -67,7 +67,7 @@ struct judge_options {
 /* A round's demands on a benchmark, ready for use. */
 struct benchmark_rules {
     const struct round_terms *terms;
-    struct expression point, where;     /* text is NULL where there is none */
+    struct expression point, where;     /* NULL text: the rule has no such condition */
     bool has_reference;
     struct rcp_table reference;         /* pruned */
 };
@@ -75,7 +75,7 @@ struct benchmark_rules {
 struct judge {
     struct arena *a;                    /* lives as long as the judge */
     const struct judge_options *options;
-    struct judge_options quiet;         /* the same without the watch, for threads */
+    struct judge_options quiet;         /* the options without a watch, for threads */
     struct rule_library library;
     struct round_table rounds;
     struct benchmark_rules *cache;      /* one for each of rounds.items */
@@ -96,8 +96,8 @@ struct log_judgement {
     struct run_log run;
     const char *round, *benchmark, *division;   /* as the log names them; NULL if it does not */
     const struct edition *edition;
-    const struct benchmark_rules *rules;        /* NULL if none for its benchmark */
-    double batch;                       /* the last one logged; NaN if none */
+    const struct benchmark_rules *rules;        /* NULL if the benchmark has no rules */
+    double batch;                       /* the last global batch that was logged; NaN if none was */
     bool batch_differs;
     double point;                       /* convergence point; NaN if none */
     double last_train_samples;
@@ -132,12 +132,12 @@ struct run_entry {
     const char *file, *problem;         /* problem: why the run has no time; NULL if it has one */
     bool compliant, converged;          /* converged: its status says success */
     bool has_seed, bad_seed, bad_lines;
-    double start_ms, minutes, point;    /* point is NaN where there is none */
+    double start_ms, minutes, point;    /* point: the quality reached; NaN if none was logged */
     double last_train_samples;
     double measures[N_MEASURES];        /* NaN if unknown */
     uint64_t n_errors, n_warnings;
     const char *refused_key;            /* the key of the first error, or its text; NULL if no error */
-    const char *benchmark;              /* as the log names it; "" if it does not */
+    const char *benchmark;              /* the name as logged; "" if the log has none */
     const char *stops;                  /* as in struct log_judgement */
     const char *power_problem;          /* why the package checker refuses its power logs; NULL if it does not */
 };
@@ -162,9 +162,9 @@ struct folder {
     double batch;                       /* global, in samples; NaN if not logged */
     double score_minutes;               /* official; NaN if none */
     double olympic_minutes;             /* before scaling; weak scaling: the time for all models */
-    size_t n_models;                    /* in weak scaling, those that comply */
+    size_t n_models;                    /* weak scaling: how many models comply */
     double scaling;                     /* from scaling.json; 1 without */
-    const char *why_no_score;           /* NULL if there is one */
+    const char *why_no_score;           /* NULL if there is a score */
     double energy_j;                    /* the olympic mean over runs, scaled as the score is; NaN without power logs, or with a note that says why */
 };
 
@@ -200,7 +200,7 @@ struct tree_visit {
     void (*notice)(void *user, const char *path, const char *text);
     void *user;
     uint64_t *n_skipped;                /* counts the paths that notices speak of; NULL if nobody asks */
-    struct watch watch;                 /* told of each folder that is searched */
+    struct watch watch;                 /* is told of each folder that is searched */
 };
 
 bool is_result_name(const char *name);  /* result_*.txt */
@@ -223,12 +223,12 @@ struct score_row {
     double measures[N_MEASURES];
     const char *throughput_method, *ruleset;
     double recomputed_scaling;          /* the factor of the reference-convergence test; 1: none */
-    double recomputed_minutes;          /* the score with that factor */
+    double recomputed_minutes;          /* the score with the factor applied */
     double energy_j, power_w;           /* energy of a run, and over its score; NaN without power logs */
     const char *metric;                 /* as in struct folder */
     double models;                      /* trained at once in weak scaling, each on MEASURE_INSTANCE accelerators; NaN for strong scaling */
     const char *note;                   /* why there is no score, or a remark about it */
-    const char *shown_note;             /* the same for people, with the energy */
+    const char *shown_note;             /* the note in words, with the energy */
     const char *path;
     struct json_t *logs;                /* each of its logs; NULL: not made yet */
 };
@@ -245,7 +245,7 @@ void score_add(struct table *t, const struct folder *f, struct arena *a);      /
 
 struct lint_counts { uint64_t folders, folders_passed, logs, logs_passed, errors, warnings, reviews, skipped; };
 
-typedef void lint_notice(const char *path, const char *text);   /* told what is skipped */
+typedef void lint_notice(const char *path, const char *text);   /* is called with what is skipped */
 
 struct lint {
     lint_notice *notice;
@@ -254,7 +254,7 @@ struct lint {
     struct lint_counts counts;
     struct document d;
     FILE *out;                          /* the document's text or CSV */
-    struct json_t *folders, *messages;  /* members of its JSON */
+    struct json_t *folders, *messages;  /* members of the page's JSON */
     const char *org;                    /* the submitter that was looked at last; NULL if none */
     const char *top;                    /* the folder that is judged */
     const char *provisional;            /* the date of the rules, if they are provisional; NULL if they are final */

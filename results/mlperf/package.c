@@ -247,7 +247,7 @@ static void judge_seeds(struct package *p)
  * mlcommons/logging rcp_checker 1.0.0 to 5.0.0.
  */
 
-static const double failed_run = 1e9;   /* the value that the checker uses */
+static const double failed_run = 1e9;   /* the time that the official checker gives a failed run */
 
 static double submission_mean(const double *points, size_t n, size_t dropped, struct arena *a)
 {

@@ -72,7 +72,7 @@ struct rule {
     enum rule_occurs occurs;
     uint64_t at_least;
     const char *any_of[MOST_OF];        /* the keys of a group */
-    struct rule_check checks[MOST_CHECKS], once;    /* once.text is NULL where there is none */
+    struct rule_check checks[MOST_CHECKS], once;    /* once.text is NULL if there is no such check */
     struct action actions[MOST_ACTIONS];
     size_t n_of, n_checks, n_actions;
     bool only_warns, absent_warns;      /* every finding, or an absent key, is a warning */

@@ -14,7 +14,7 @@ enum { DEEPEST_TREE = 32 };
 
 struct tree_walker {
     const struct tree_visit *visit;
-    size_t n_seen, *n_folders, n_special;       /* n_special: links, pipes and devices that are no logs */
+    size_t n_seen, *n_folders, n_special;       /* n_special: links, pipes and devices, which are not read as logs */
     const char *first_special, *first_why;
     const char *foreign;                /* the suite of other results that were seen; NULL if none */
     struct arena arena;

@@ -64,7 +64,7 @@ static const struct result *row_result(struct check_row *row, struct check_sourc
 
 static bool metric_value(struct check_row *row, const struct published_metric *m, const struct result *r, struct arena *a)
 {
-    assert(m && m->per_unit > 0);       /* loading refuses other metrics here */
+    assert(m && m->per_unit > 0);       /* published_load() refuses other metrics in such a row */
     double value = *(const double *)((const char *)r + m->result_offset);
     if (!(value > 0))
         return no_value(row, VERDICT_NO_VALUE, arena_printf(a, "%s has no %s", r->id, m->name));
@@ -149,7 +149,7 @@ static bool simulate_memory(struct check_row *row, struct check_source *from, st
     if (!r)
         return false;
     describe_run(row, r);
-    row->verdict = VERDICT_PASS;        /* only whether it fits is compared */
+    row->verdict = VERDICT_PASS;        /* the row asks only if the program fits */
     if (!text_is(row->figure->metric, "fits"))
         return simulate_category(row, from, a);
     row->simulated = r->fits;

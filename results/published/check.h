@@ -59,7 +59,7 @@ struct check_source {
 
 /* One row for each figure, in the figures' order. Fails on malformed tables, recipes and sheets; a row without a value is a verdict. */
 bool check_build(struct check *out, const struct figures *figures, struct check_source *from, struct arena *a, struct err *err);
-size_t check_within_stated(size_t *n, const struct check *c);       /* how many of the n powers with a range were measured within it */
+size_t check_within_stated(size_t *n, const struct check *c);       /* n: powers that have a range; returns how many were measured within it */
 bool check_passes(const struct check *c);       /* every row of role calibrate or validate that has a recipe passes */
 
 /* "1823 figures: 1561 simulated; 262 without a recipe: 176 need a capability, 78 of other vendors (peer), ..." Every row is counted. */
@@ -86,7 +86,7 @@ struct accuracy {
     enum counts_as counts_as;
     size_t n_rows, n_simulated, n_passed;
     struct error_summary errors;        /* errors of the simulated rows */
-    double max_abs_error;               /* the largest of one row */
+    double max_abs_error;               /* the largest error of a row */
     const struct check_row *worst;      /* NULL when none is simulated */
 };
 
@@ -172,7 +172,7 @@ struct coverage {
     struct coverage_count items[16];
     size_t n;                           /* the first is "all" */
     uint64_t n_without_reference;       /* runs of rounds without reference points */
-    uint64_t n_without_timing;          /* runs that the caller's model does not know */
+    uint64_t n_without_timing;          /* runs whose timing the caller's model does not know */
 };
 
 /* For every run of the table: are its samples to converge and its time to train inside the 90 % interval predicted
@@ -199,7 +199,7 @@ struct table_change {
     enum change_kind kind;
     const char *id, *column;            /* id: first cell of the row; NULL for columns. column: NULL for rows */
     const char *before, *after;         /* cells */
-    bool is_number;                     /* both cells are numbers, and before is not 0 */
+    bool is_number;                     /* both cells hold numbers, and the earlier one is not 0 */
     double relative;                    /* after / before - 1, when is_number */
     int verdict;                        /* +1 better, -1 worse, 0 neither or unknown */
 };
@@ -239,7 +239,7 @@ struct gate {
     size_t n_better, n_worse, n_rows, n_new, n_gone;
     double margin;                                      /* allowed growth of mean |error|, as a share */
     const char **inputs; size_t n_inputs;               /* files whose content differs, by the manifests */
-    bool inputs_known;                                  /* both manifests list theirs */
+    bool inputs_known;                                  /* both manifests list their inputs */
 };
 
 bool gate_build(struct gate *out, const struct gate_tables *base, const struct gate_tables *run, double margin, struct arena *a, struct err *err);

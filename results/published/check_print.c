@@ -69,7 +69,7 @@ static bool has_no_recipe(const struct check_row *row)
     return !*row->figure->recipe;
 }
 
-/* One operation or one transfer. */
+/* True for a row that measures one operation or one transfer. */
 static bool is_part(const struct check_row *row)
 {
     enum figure_kind kind = figure_kind(row->figure);

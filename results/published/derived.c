@@ -55,7 +55,7 @@ double derived_value(const char *metric, const struct derived_point *points, siz
 {
     const struct derived_metric *m = derived_metric_find(metric);
     double x[MOST_PARENTS], y[MOST_PARENTS], intercept, slope, cov00, cov01, cov11, squares;
-    assert(m);                          /* loading refuses other metrics */
+    assert(m);                          /* published_load() refuses other metrics */
     for (size_t i = 0; i < n; i++) {
         x[i] = m->line == OF_BATCHES ? points[i].micro_batch : points[i].micro_batches;
         y[i] = m->line == OF_BATCHES ? points[i].seconds / points[i].micro_batches : points[i].seconds;

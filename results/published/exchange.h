@@ -27,7 +27,7 @@ struct exchange_request {
     uint32_t n_tiles;           /* the tiles of each IPU */
     uint32_t n_operands;
     double bytes;               /* a message */
-    bool both_ways;             /* P2P: in both directions at once */
+    bool both_ways;             /* P2P: both tiles send at once */
     uint32_t boards_apart;      /* HOP: between the two IPUs, which are in the same column of the ladder or not */
     bool other_column;
 };
@@ -39,7 +39,7 @@ struct message_costs {
     uint64_t exchange_columns;                  /* columns of tiles of a chip */
     uint64_t exchange_island_tiles;             /* fewest tiles that a broadcast reaches at the rate of shared buses */
     uint64_t exchange_least_cycles;             /* a word from or to nearby tiles */
-    uint64_t exchange_gather_cycles, exchange_scatter_cycles;       /* to and from one tile, besides its words */
+    uint64_t exchange_gather_cycles, exchange_scatter_cycles;       /* cycles to and from one tile, besides those of its words */
     double rung_message_s, rail_message_s;      /* each message occupies a pair of links for this long */
     double rung_through_message_s;              /* the same for a rung pair that carries only traffic passing through */
     double rail_through_message_s;              /* the same for a message that came along a rail */

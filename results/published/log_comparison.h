@@ -24,7 +24,7 @@ enum time_part { TIME_SAMPLES, TIME_STEP, TIME_EVALUATIONS, TIME_STARTUP, TIME_A
 
 struct log_comparison {
     const char *dir, *round, *division, *submitter, *system, *benchmark, *recipe;
-    size_t n_logs, n_converged;                         /* n_converged: those that also comply */
+    size_t n_logs, n_converged;                         /* n_converged: the logs that converged and comply */
     struct compared_value *values;
     size_t n_values, cap_values;
     double difference_s, parts_s[N_TIME_PARTS];         /* published mean run less the simulated one; NaN if not all is known */

@@ -30,7 +30,7 @@ struct figures {
     struct figure *items; size_t n, cap;
     size_t n_left_out; const char *left_out;    /* derived rows whose parents lack a recipe, and a message about the first of them */
 };
-bool published_load(struct figures *out, const char *path, struct arena *a, struct err *err);   /* a file, or a folder of them */
+bool published_load(struct figures *out, const char *path, struct arena *a, struct err *err);   /* path is a table, or a folder of tables */
 /* Reads only the tables whose text contains the recipe's name. */
 bool published_load_naming(struct figures *out, const char *path, const char *recipe, struct arena *a, struct err *err);
 /* Who published it: the repository's name, or what its source says up to a comma, a semicolon, a colon or an @. Rows of one origin were seen together. */
@@ -63,7 +63,7 @@ enum figure_kind figure_kind(const struct figure *f);
  * is refused.
  */
 
-struct derived_point { double micro_batches, seconds, micro_batch; };   /* one call of a run; micro_batch in samples */
+struct derived_point { double micro_batches, seconds, micro_batch; };   /* one call of a run; micro_batch: its size in samples */
 
 /* value: published or simulated, of the parent's metric: throughput_samples_per_s, step_time_s or evaluation_time_s
  * (many calls). */
@@ -96,7 +96,7 @@ struct ledger {
 
 /* Refuses an unknown role, and a later line of an id that gives no reason. */
 bool ledger_load(struct ledger *out, const char *path, struct arena *a, struct err *err);
-const struct ledger_line *ledger_find(const struct ledger *l, const char *id);     /* NULL if not there */
+const struct ledger_line *ledger_find(const struct ledger *l, const char *id);     /* NULL if the ledger has no such line */
 /* A hash of recipe, metric, value and unit: 16 hexadecimal digits. Id, role and configuration are not part of it. */
 const char *figure_hash(const struct figure *f, struct arena *a);
 
@@ -142,7 +142,7 @@ struct kept { const char *path; struct kept_line *last; size_t n; };            
 struct kept_fault { const char *what; struct kept_line wanted; };
 struct kept_faults { struct kept_fault *items; size_t n, cap; };
 bool kept_load(struct kept *out, const char *path, struct arena *a, struct err *err);
-const struct kept_line *kept_find(const struct kept *k, const char *id);        /* NULL if not there */
+const struct kept_line *kept_find(const struct kept *k, const char *id);        /* NULL if no such line is kept */
 /* Fails where a recipe cannot be read. */
 bool kept_compare(struct kept_faults *out, const struct kept *k, const struct figures *figures, const char *recipes_dir, struct arena *a, struct err *err);
 void kept_write_line(FILE *f, const struct kept_line *line);

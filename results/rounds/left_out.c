@@ -28,7 +28,7 @@ struct submitter_results {
     const char *benchmark, *submitter;
     double *ratios, median;             /* the median of ln(result / reference) */
     size_t n, n_shaping;                /* n_shaping: those that may shape the intervals of others */
-    double square;                      /* their mean square */
+    double square;                      /* the mean square of the errors */
 };
 /* A closed result that converged. ratio: ln(result / reference); NaN if unknown. */
 struct converged { const struct round_result *r; double reference, ratio; bool beyond; struct submitter_results *own; };

@@ -23,7 +23,7 @@ extern const char *const prediction_uses[N_PREDICTION_USES + 1];
 struct result_prediction {
     const char *round, *division, *submitter, *system, *benchmark;
     double global_batch;                /* NaN if not stated */
-    double samples_per_s, minutes;      /* one is NaN */
+    double samples_per_s, minutes;      /* one of the two is NaN */
     double low, high;                   /* NaN if none */
     const char *use_name;
     int use;

@@ -40,7 +40,7 @@ struct json_t *result_json(const struct result *r);             /* jansson; the 
 void result_json_add_groups(struct json_t *object, const struct result *r);     /* "energy" and "money" */
 enum better { LOWER = -1, NEITHER, HIGHER };                     /* which values of a column are better */
 enum better result_column_better(const char *name);             /* NEITHER for an unknown column */
-bool result_column_is_provenance(const char *name);             /* it says what made the row, and predicts nothing */
+bool result_column_is_provenance(const char *name);             /* the column tells what made the row; it predicts nothing */
 /* Sorts the parts by size, largest first, whatever the sign. */
 void parts_by_size(enum part out[N_PARTS], const double values[N_PARTS]);
 
@@ -53,8 +53,8 @@ struct json_t *result_json_schema(void);        /* JSON Schema of `run --format 
 /* The results of a run: read back from its rows, where absent values are 0, or gathered as they are simulated. */
 struct results { struct result *items; size_t n, cap; };
 bool results_load(struct results *out, const char *rows_csv, struct arena *a, struct err *err);
-struct result result_copy(const struct result *r, struct arena *a);         /* with its texts */
+struct result result_copy(const struct result *r, struct arena *a);         /* a copy of r with its texts, in the arena */
 void results_add(struct results *set, const struct result *r, struct arena *a);     /* a copy of r with its texts */
-const struct result *results_find(const struct results *set, const char *id);       /* NULL if not there */
+const struct result *results_find(const struct results *set, const char *id);       /* NULL if no result has this id */
 
 #endif

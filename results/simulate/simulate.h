@@ -44,7 +44,7 @@ struct model_paths {
  * simulations, or NULL. */
 bool simulate(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
               const struct model_paths *paths, struct plan_cache *cache, struct err *err);
-void simulation_free(struct simulation *sim);       /* and its simulator, if it owns one */
+void simulation_free(struct simulation *sim);       /* frees the simulation, and its simulator if it owns one */
 /* Every sheet that the simulation read, outermost first; returns how many. */
 enum { MAX_SHEETS = 10 };
 size_t simulation_sheets(const struct sheet *out[MAX_SHEETS], const struct simulation *sim);
@@ -75,7 +75,7 @@ bool root_is_installed(const char *root);       /* it is not a source tree, so n
 struct recompute_point {
     uint32_t n_checkpoints;
     uint64_t memory_bytes;          /* kept for one micro-batch: checkpoints, and the activations of the largest segment */
-    double memory_share;            /* the share of the memory that keeping everything takes */
+    double memory_share;            /* the share of the memory that would be needed to keep all activations */
     double extra_work_share;        /* recomputed multiply-accumulates divided by all others, forward and backward */
 };
 

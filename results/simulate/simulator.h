@@ -39,7 +39,7 @@ struct simulator {
 };
 
 void simulator_open(struct simulator *out, const struct model_paths *paths);    /* reads nothing yet */
-void simulator_close(struct simulator *s);      /* after the last of its simulations is freed */
+void simulator_close(struct simulator *s);      /* call it after the last of its simulations is freed */
 
 /* Simulates a recipe with overrides "section.key=value" and "machine.key=value", in order. Nothing is left to free if
  * it fails. */
@@ -81,7 +81,7 @@ struct simulator_pool { struct simulator *simulators; uint32_t n; };
 
 /* paths stay the caller's; every simulator gets the options. */
 void simulator_pool_open(struct simulator_pool *out, const struct model_paths *paths, uint32_t n_threads, struct simulator_options options);
-void simulator_pool_close(struct simulator_pool *p);    /* after the last of its simulators' simulations is freed */
+void simulator_pool_close(struct simulator_pool *p);    /* call it after the last simulation of its simulators is freed */
 /* Calls job(user, i, simulator) for each i below n, `chunk` neighbours on one thread, and returns when all are done.
  * Jobs write to places of their own, so that the result does not depend on the thread. The caller's own thread is one
  * of them. */

@@ -18,7 +18,7 @@ struct splitter {
     struct compiler *compiler;
     const struct plan_request *asked;
     struct units units;
-    struct arena scratch, kept;             /* scratch: for one play at a time */
+    struct arena scratch, kept;             /* scratch: emptied after each play */
     struct memo played;
     uint32_t n_attempts, most_attempts;
 };

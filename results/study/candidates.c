@@ -357,7 +357,7 @@ static enum schedule schedule_named(const char *name)
     for (int i = 0; i < N_SCHEDULES; i++)
         if (text_is(schedule_names[i], name))
             return (enum schedule)i;
-    return SCHEDULE_INTERLEAVED;                /* an unknown one is refused when it is simulated */
+    return SCHEDULE_INTERLEAVED;                /* an unknown schedule is refused when it is simulated */
 }
 
 /* Sets what the bounds depend on. */

@@ -36,18 +36,18 @@ struct search_candidate {
     const struct search_graph *graph;
     uint64_t accumulations[MOST_ACCUMULATIONS + 1]; size_t n_accumulations;     /* the most first */
     double samples, bound;                      /* samples: the fewest to converge; bound: of the objective */
-    bool tried, fits, again;                    /* again: its layers are divided anew */
+    bool tried, fits, again;                    /* again: its layers will be divided anew */
 };
 
 struct search_family {
     const char *settings[N_USUAL]; size_t n_settings;
-    uint32_t width, replicas, number;           /* number: in the order they were listed */
+    uint32_t width, replicas, number;           /* number: its place in the order of listing */
     enum schedule schedule;
     bool recomputes;
     struct search_candidate *candidates; size_t n, next;       /* the smallest micro-batch first */
-    double bound;                               /* the best of its candidates' */
+    double bound;                               /* the best bound of its candidates */
     double best_value; bool any;                /* the best value of its configurations that count, if any does */
-    uint32_t n_unlike_own;                      /* its settings that differ from the recipe's */
+    uint32_t n_unlike_own;                      /* the number of settings that differ from the recipe's */
 };
 
 struct search_state {
@@ -58,7 +58,7 @@ struct search_state {
     struct recipe recipe;                       /* unchanged */
     struct framework framework;
     bool training;
-    double samples_per_item, power_w;           /* power: the least that one IPU draws */
+    double samples_per_item, power_w;           /* power_w: the least that one IPU draws */
     double samples;                             /* to converge, where they do not depend on the batch */
     bool converges_by_batch;
     struct dimension dimensions[MOST_DIMENSIONS]; size_t n_dimensions;
@@ -69,7 +69,7 @@ struct search_state {
     struct divided *divided; size_t n_divided, cap_divided;     /* pipelines that were tried */
     bool stopped, any_open;
     bool any_unplanned;                         /* the search was stopped before it had planned every graph */
-    double open_bound;                          /* the best of what was not tried */
+    double open_bound;                          /* the best bound of the candidates that were not tried */
 };
 
 /* objective.c */

@@ -18,9 +18,9 @@ struct diff_times { int64_t step_ps, sample_fs; };
 struct diff_cause {
     const char *what;                   /* "parallel.micro_batch 3 -> 4"; several that go together are joined by " with " */
     const char **sets; size_t n_sets;   /* as --set takes them */
-    struct diff_times change;           /* when added to those before it */
-    bool possible_alone;                /* false: refused without those before it */
-    struct diff_times alone;            /* the same change on A */
+    struct diff_times change;           /* the change that it adds to those before it */
+    bool possible_alone;                /* false: refused unless those before it are made, too */
+    struct diff_times alone;            /* its change if it is made alone on A */
 };
 struct diff {
     struct result a, b;

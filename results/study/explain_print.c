@@ -284,7 +284,7 @@ static void add_energy(struct document *d, const struct explanation *e)
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         double joules = causes[i].joules;
         struct energy_row row = { causes[i].name, joules, joules / r->energy_site_j, joules / r->step_time_s / (double)r->ipus };
-        if (is_known(joules) && row.share >= 0.0005)    /* others print as 0.0 % */
+        if (is_known(joules) && row.share >= 0.0005)    /* a smaller share would be printed as 0.0 % */
             table_add(t, &row, d->arena);
     }
     const struct move *m = most_saving(e);

@@ -23,7 +23,7 @@ struct input {
 };
 struct inputs { struct input *items; size_t n, cap; const struct simulation *of; };
 /* Sheets first, outermost first, each key once; then what the framework does; then the keys of the recipe that matter. */
-const struct input *input_find(const struct inputs *in, const char *name);      /* NULL if there is none */
+const struct input *input_find(const struct inputs *in, const char *name);      /* NULL if no input has this name */
 void inputs_list(struct inputs *out, const struct simulation *sim, struct arena *a);
 void inputs_list_sheets(struct inputs *out, const struct simulation *sim, struct arena *a);     /* without the recipe's keys */
 
@@ -36,7 +36,7 @@ struct move {
     double relative;                    /* change of the sample time: -0.05 is 5 % faster */
     double breakdown_s[N_PARTS];
     double energy_relative;             /* change of the energy of a sample, with hosts and cooling; 0 if that is not known */
-    uint64_t ipus;                      /* chips in use with it */
+    uint64_t ipus;                      /* chips in use with this value */
 };
 struct moves { struct move *items; size_t n, cap; };
 
@@ -65,7 +65,7 @@ struct assumption {
     const char *key, *value, *unit, *source, *path;
     uint32_t line;
     struct assumption_effect *effects;  /* one for each workload asked for, then one for all others */
-    const struct assumption_effect *most;   /* the largest of them */
+    const struct assumption_effect *most;   /* the largest effect */
 };
 struct assumptions { struct assumption *items; size_t n, cap; const char **of; size_t n_of; };
 

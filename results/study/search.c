@@ -23,8 +23,8 @@ struct trial {
     bool refused, again, skipped;               /* skipped: the search was stopped before */
     double rest_cycles;                         /* the rest of the step: copies between stages, update, the host's call */
     struct result r;
-    struct arena texts;                         /* those of r, if it counts */
-    char layers[640];                           /* their division, a setting */
+    struct arena texts;                         /* texts of r, where it counts as a candidate */
+    char layers[640];                           /* how its layers are divided, as the value of a setting */
 };
 
 /* A pipeline that was tried with few attempts at its division. */
@@ -264,7 +264,7 @@ static size_t search_families(struct search_state *s)
             in_turn[k] = &s->families[i + k];
         search_together(s, in_turn, n);
     }
-    for (size_t k = 0; k < s->n_families && s->stopped; k++)     /* including families that were tried in part */
+    for (size_t k = 0; k < s->n_families && s->stopped; k++)     /* families that were tried in part count, too */
         leave_open(s, s->families[k].bound);
     return i;
 }

@@ -72,7 +72,7 @@ static const char *notes_of(const struct simulation *sim, const struct result *r
     if (r->smaller_available_memory)
         notes = add_note(notes, arena_printf(a, "fits with parallel.available_memory=%s", r->smaller_available_memory), a);
     for (const struct ini_entry *e = sim->recipe.entries; e < sim->recipe.entries + sim->recipe.n_entries; e++)
-        if (!e->line && (unused = recipe_unused_key(e, &sim->recipe, &sim->plan, a)))       /* the sweep or --set gives it */
+        if (!e->line && (unused = recipe_unused_key(e, &sim->recipe, &sim->plan, a)))       /* only entries of the sweep or of --set have no line */
             notes = add_note(notes, arena_printf(a, "no effect: %s", unused), a);
     if (v->foreign)
         return add_note(notes, arena_printf(a, "no interval: no published run has %s", v->foreign), a);
@@ -248,7 +248,7 @@ static void simulate_chunk(struct chunk *c, const struct sweep_work *w, struct s
 {
     FILE *f = text_stream(&c->text, &c->n_bytes);
     uint64_t first = w->first + number * SWEEP_CHUNK, end = min_u64(first + SWEEP_CHUNK, w->end);
-    __fsetlocking(f, FSETLOCKING_BYCALLER);     /* no other thread uses it */
+    __fsetlocking(f, FSETLOCKING_BYCALLER);     /* only this thread uses the stream */
     for (uint64_t i = first; i < end; i++)
         simulate_configuration(f, &c->count, x, i);
     if (fclose(f) != 0)

@@ -61,7 +61,7 @@ struct sweep {
     struct watch watch;                         /* told how many configurations are done */
 };
 
-struct sweep_count { uint64_t n_fit, n_unfit, n_refused; char first_reason[512]; };     /* why the first refused one was refused */
+struct sweep_count { uint64_t n_fit, n_unfit, n_refused; char first_reason[512]; };     /* first_reason: why the first refused row was refused */
 
 /* Hashes everything the sweep depends on; fails if an input cannot be read. */
 bool sweep_identity(uint64_t *out, const struct sweep *w, struct arena *scratch, struct err *err);

@@ -33,7 +33,7 @@ const char *properties_group(const struct properties *x, struct arena *a);
 /* Each value of each key that changes the speed; the value "" stands for a machine without the key. */
 struct known_value { const char *key, *value; };
 struct known_values { struct known_value *items; size_t n, cap, n_runs; };
-void known_values_add(struct known_values *known, const struct simulation *sim, struct arena *a);      /* those of one published run */
+void known_values_add(struct known_values *known, const struct simulation *sim, struct arena *a);      /* adds the values of one published run */
 /* Which optional parts of the machine the costs of this simulation read: links, gateways.. The value has no meaning but equality. */
 unsigned machine_values_read(const struct simulation *sim);
 /* The values of a machine that this simulation reads and that no published run had; none where no run is known. */
@@ -52,8 +52,8 @@ struct reference {
     double left_out;                    /* ln(simulated / published), its group left out of the fit */
     double first_sight;                 /* ln(predicted / published) when it was first simulated; NaN if it was known before errors at first sight were kept */
     double open_low, open_high;         /* ln of the slowest and the fastest of its open readings over the answer: at most and at least 0 */
-    double first_open_low, first_open_high;     /* the same at first sight */
-    const char *role_name, *id;         /* in the table, and of its row */
+    double first_open_low, first_open_high;     /* the readings' range at first sight */
+    const char *role_name, *id;         /* the row's role and id in its table */
 };
 struct references { struct reference *items; size_t n, cap; struct known_values known; };
 /* The rest of the error, if the open reading that explains most of it is taken. */
@@ -171,7 +171,7 @@ struct validity {
     double distance;                    /* to the nearest published run; -1: none */
     double unlike;                      /* share of the step that the nearest run spends on other things */
     struct { const struct reference *reference; double distance; } nearest[MAX_NEAREST]; size_t n_nearest;
-    const char *differs[BY_SHARES + 1]; size_t n_differs;               /* in what the nearest differs */
+    const char *differs[BY_SHARES + 1]; size_t n_differs;               /* the properties in which the nearest run differs */
     const char *extrapolates[N_PROPERTIES + 1]; size_t n_extrapolates;  /* names of properties */
     double off_amp_share, most_off_amp_share;   /* this run's, and the most that a published run had */
     bool same_kind;                     /* some published run has this family of models and mode */
@@ -180,7 +180,7 @@ struct validity {
     const char *foreign;                /* values of the machine that no published run had: no error is known there; NULL if none */
     double largest_error;               /* the largest error of a published run left out of the fit, as a logarithm */
     struct open_readings open;
-    struct expectation expected;        /* without other readings */
+    struct expectation expected;        /* the expectation if there were no other readings */
     double from_fitted_share, from_assumed_share;   /* shares of the step's time; NAN if not computed */
 };
 

@@ -108,7 +108,7 @@ void known_values_add(struct known_values *known, const struct simulation *sim, 
     struct known_values beyond = values_beyond(known, sim, a);
     for (const struct known_value *x = beyond.items; x < beyond.items + beyond.n; x++) {
         const char *key = arena_strdup(a, x->key);
-        if (known->n_runs && !has_key(known, key))                      /* the runs before had no such key */
+        if (known->n_runs && !has_key(known, key))                      /* the runs added before have no such key */
             LIST_ADD(known, a, (struct known_value){ key, "" });
         LIST_ADD(known, a, (struct known_value){ key, arena_strdup(a, x->value) });
     }

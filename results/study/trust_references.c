@@ -159,7 +159,7 @@ static void add_figure(struct references *out, const struct figure *f, struct ar
     if (same) {
         if (f->role == FIGURE_CALIBRATE)
             same->role = FIGURE_CALIBRATE;
-        if (f->role != FIGURE_CONTEXT && text_is(f->recipe, f->configuration)) {        /* the run itself, not one that repeats it */
+        if (f->role != FIGURE_CONTEXT && text_is(f->recipe, f->configuration)) {        /* the row is the run itself; others of its configuration repeat it */
             same->recipe = path_beside(f->path, f->recipe, a);
             same->published = f->value;
             same->id = f->id;

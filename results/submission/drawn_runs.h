@@ -64,7 +64,7 @@ struct drawn_runs {
     double expected_minutes, expected_samples;  /* means of the score over valid submissions, and of a run's samples; without shared errors */
     double low_minutes, high_minutes;           /* 5 % and 95 % of that score; this and all below include shared errors */
     double run_low_s, run_high_s;               /* 5 % and 95 % of one run's time to train */
-    double samples_low, samples_high;           /* and of its samples */
+    double samples_low, samples_high;           /* bounds of its samples to converge */
     double pass_probability;            /* that enough runs converge, and pass the reference-convergence test */
     double valid_probability;           /* that enough runs converge */
 };

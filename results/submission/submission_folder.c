@@ -172,7 +172,7 @@ bool submission_write(const char *dir, const struct submission_description *give
         s.demands = &demands;
     }
     for (size_t i = 0; i < n; i++)
-        if (!submission_write_log(NULL, &s, &runs[i], i, a, err))       /* so that a refusal leaves no folder behind */
+        if (!submission_write_log(NULL, &s, &runs[i], i, a, err))       /* all logs are tried first, so that a refusal leaves no folder behind */
             return false;
     return find_paths(&p, dir, &s, a, err) && system_fields_load(&fields, s.data_dir, s.demands->edition, a, err) && check_fields(&fields, &s, a, err)
         && write_submission_files(&p, &s, &fields, runs, n, a, err);

@@ -23,7 +23,7 @@
 struct rates {
     double base, end, power, warmup_steps, decay_steps;         /* decay_steps 0: the rate stays after the warm-up */
     struct optimizer_values values;
-    const char *unused;                 /* keys that execution does not follow, NULL if none */
+    const char *unused;                 /* keys that execution ignores; NULL if none */
 };
 bool rates_read(struct rates *out, const struct recipe *r, double steps_per_epoch, struct arena *a, struct err *err);
 struct optimizer_values rates_at(const struct rates *r, uint64_t step);
@@ -61,10 +61,10 @@ struct training_setup {
 bool training_setup_make(struct training_setup *out, const struct simulation *sim, const struct result *r, struct arena *a, struct err *err);
 
 struct training_request {
-    uint64_t seed, last_step;           /* it ends there at the latest */
+    uint64_t seed, last_step;           /* the run ends at last_step at the latest */
     bool until_target;                  /* and where the target is reached */
     const char *checkpoint;             /* written after each evaluation; NULL if none */
-    bool resumes;                       /* begins where the checkpoint ends, if it is there */
+    bool resumes;                       /* begins where the checkpoint ends, if there is one */
     uint32_t n_threads;
     void (*tell)(void *user, const char *text); void *user;     /* after each evaluation; may be NULL */
 };
@@ -75,7 +75,7 @@ struct training {
     struct training_point *points; size_t n, cap;
     size_t n_evaluations, n_skipped;    /* skipped: updates left out because gradients were not finite */
     bool reached;
-    double samples, minutes, quality;   /* at its end */
+    double samples, minutes, quality;   /* values at the end of the evaluation */
 };
 /* Fails where the loss is no number any more, or a hundred updates in a row were left out, saying what to change. */
 bool training_run(struct training *out, const struct training_setup *t, const struct training_request *q, struct arena *a, struct err *err);

@@ -16,7 +16,7 @@ bool fail(struct err *err, const char *format, ...)
         va_start(args, format);
         vsnprintf(err->msg, sizeof err->msg, format, args);
         va_end(args);
-        for (char *p = err->msg; *p; p++)       /* the message stays one line whatever the input was */
+        for (char *p = err->msg; *p; p++)       /* control characters are replaced, so the message stays one line */
             *p = (unsigned char)*p < ' ' || *p == 127 ? '?' : *p;
     }
     return false;

@@ -45,7 +45,7 @@ char *arena_strdup(struct arena *a, const char *text);
 char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void arena_free(struct arena *a);                       /* frees everything; the arena can be used again */
 void arena_reset(struct arena *a);                      /* empties the arena but keeps its largest block, for loops */
-size_t arena_held_bytes(const struct arena *a);         /* all of its blocks, used or not */
+size_t arena_held_bytes(const struct arena *a);         /* the bytes of all its blocks, used or not */
 #define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))
 #define ARENA_ARRAY(a, type, n) ((type *)arena_array((a), (n), sizeof(type)))
 
@@ -91,7 +91,8 @@ bool parse_f64(const char *text, double *out);          /* the whole text is a f
 /* A number, which its unit may follow with an SI prefix (n, u, m, k, M, G, T, P) or, for bytes, Ki, Mi, Gi or Ti: 32GB, 1.5 ms. False for another
  * unit. The unit may be NULL or "": then no unit may follow. */
 bool parse_quantity(const char *text, const char *unit, double *out);
-/* A number with n significant digits, as %g of printf writes it; and a whole number. The text returned may begin within the room. */
+/* A number with n significant digits, as %g of printf writes it; and a whole number. The text returned lies in `room`, and need not begin at its
+ * start. */
 enum { NUMBER_ROOM = 32 };
 const char *f64_text(char room[NUMBER_ROOM], double x, int n);
 const char *u64_text(char room[NUMBER_ROOM], uint64_t x);
@@ -207,7 +208,7 @@ bool made_folders_make(struct made_folders *out, const char *path, struct arena 
 void made_folders_drop(const struct made_folders *m);
 /* open_memstream() that never returns NULL. After fclose() the caller frees *text. */
 FILE *text_stream(char **text, size_t *n_bytes) __attribute__((returns_nonnull));
-char *text_close(FILE *f, char **text, struct arena *a);        /* closes it and moves its text to the arena */
+char *text_close(FILE *f, char **text, struct arena *a);        /* closes the stream and moves its text to the arena */
 
 /* ---- CSV: a header line, then rows of text cells ------------------------------------------ */
 
@@ -226,8 +227,8 @@ bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct e
 bool csv_read_text(struct csv_table *out, const char *path, const char *text, size_t n, struct arena *a, struct err *err);
 bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct err *err);     /* the index of a column */
 bool csv_has_columns(const struct csv_table *t, const char *const *names, struct err *err);     /* names: ends with NULL */
-const char *csv_cell(const struct csv_table *t, const struct csv_row *row, const char *column);    /* "" if there is no such column */
-const struct csv_row *csv_row_named(const struct csv_table *t, const char *first_cell);            /* NULL if there is none */
+const char *csv_cell(const struct csv_table *t, const struct csv_row *row, const char *column);    /* "" if the table has no such column */
+const struct csv_row *csv_row_named(const struct csv_table *t, const char *first_cell);            /* NULL if no row begins with this cell */
 /* Writes a cell, quoted if it has to be, and then a comma or, after the last cell of a row, a newline. */
 void csv_write_cell(FILE *f, const char *text, bool last);
 
@@ -268,6 +269,6 @@ bool fields_load(struct csv_table *out, const char *path, const struct field *fi
 bool fields_from_row(void *record, const struct field *fields, size_t n_fields, const struct csv_table *t, const struct csv_row *row, struct err *err);
 /* The member as field_set() reads it, numbers with 15 digits; "" for a NULL text. */
 const char *field_text(const struct field *f, const void *record, struct arena *a);
-const struct field *field_find(const struct field *fields, size_t n_fields, const char *name);      /* NULL if there is none */
+const struct field *field_find(const struct field *fields, size_t n_fields, const char *name);      /* NULL if no field has this name */
 
 #endif

@@ -35,7 +35,7 @@ struct value_type {
     bool (*member)(struct value *out, const void *object, const char *name);
     bool (*item)(struct value *out, const void *object, size_t index);
     size_t (*count)(const void *object);
-    bool (*equal)(const void *a, const void *b);        /* both of this type */
+    bool (*equal)(const void *a, const void *b);        /* both objects are of this type */
 };
 
 bool values_equal(const struct value *a, const struct value *b);
@@ -47,7 +47,7 @@ struct expression_names {
     void *user;
 };
 
-struct expression { const char *text; const struct node *root; };       /* both in the arena */
+struct expression { const char *text; const struct node *root; };       /* text and tree lie in the arena */
 
 /* names may be NULL: there are none. where heads messages: "rules.csv:7: check". */
 bool expression_parse(struct expression *out, const char *text, const struct expression_names *names, const char *where, struct arena *a,

@@ -87,7 +87,7 @@ const struct function expression_functions[] = {
     { "integer", 1, .of_values = call_integer },    /* within 1e-5 of a whole number */
     { "is_int", 1, .of_values = call_is_int },      /* written without point or exponent */
     { "count", 1, .of_values = call_count },        /* counts a text, a list or an object */
-    { "has", 1, .of_values = call_has },            /* there is such a value */
+    { "has", 1, .of_values = call_has },            /* true if the value exists */
 };
 const size_t n_expression_functions = sizeof expression_functions / sizeof *expression_functions;
 

@@ -180,7 +180,7 @@ char *file_behind_link(const char *path, struct err *err)
 /* ---- unfinished files and folders --------------------------------------------------------- */
 
 static const char MARK[] = ".podbench-";
-enum { TOKEN = 8 };                     /* hexadecimal digits after it */
+enum { TOKEN = 8 };                     /* hexadecimal digits of the random part of a name */
 
 /* True for ".podbench-1f2e3d4c" followed by ".new" or ".old". */
 static bool is_suffix(const char *suffix)

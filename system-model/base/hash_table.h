@@ -11,15 +11,15 @@
 
 struct hash_entry {
     void *value;                        /* zeroed memory inside the entry, or a pointer that the caller sets */
-    struct arena arena;                 /* heap entries: what the value owns */
+    struct arena arena;                 /* heap entries: memory that the value owns */
     uint32_t users;                     /* heap entries: while there are any, the entry is not dropped */
     uint64_t hash;
     size_t n_key_bytes, n_value_bytes;
-    struct hash_entry *next;            /* in the same bucket */
+    struct hash_entry *next;            /* the next entry of the same bucket */
     unsigned char *key;
     _Alignas(16) unsigned char memory[];    /* the value, then the key */
 };
-struct hash_table { struct hash_entry **buckets; size_t n_buckets, n, n_bytes; };   /* n_bytes: of all entries, without their arenas */
+struct hash_table { struct hash_entry **buckets; size_t n_buckets, n, n_bytes; };   /* n_bytes: the size of all entries without their arenas */
 
 /* The value or the entry of a key, or NULL. */
 void *hash_table_find(const struct hash_table *t, const void *key, size_t n_key_bytes);

@@ -14,7 +14,7 @@ enum { LARGEST_INI_BYTES = 1 << 20, LONGEST_LINE = 190 };
 
 struct ini_reader {
     struct ini_file *out;
-    const char *section;                /* "" before the first one */
+    const char *section;                /* "" before the first section */
     uint32_t line;
     size_t cap;
     struct arena *a;

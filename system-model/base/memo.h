@@ -33,7 +33,7 @@ enum { MOST_MAKERS = 16 };
 struct memo {
     struct { memo_maker *maker; struct hash_table made; } kinds[MOST_MAKERS]; size_t n_kinds;
     struct hash_table owned;
-    uint64_t n_made;                    /* artefacts that were made, not found */
+    uint64_t n_made;                    /* artefacts that were made because none was found */
     struct arena *arena;
     void *world;
     bool is_off;

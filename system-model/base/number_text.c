@@ -37,7 +37,7 @@ static bool round_to_digits(uint64_t *whole, int *exponent, double x, int n)
     static const double log10_of_2 = 0.30102999566398120;
     int binary;
     frexp(x, &binary);
-    *exponent = (int)floor((binary - 1) * log10_of_2);      /* at most one too low */
+    *exponent = (int)floor((binary - 1) * log10_of_2);      /* exact, or one too low */
     if (abs(n - 1 - *exponent) >= LARGEST_POWER)
         return false;
     *exponent += scaled(x, n - 1 - *exponent) >= powers[n];

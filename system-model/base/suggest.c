@@ -65,7 +65,7 @@ size_t names_nearest(const char **out, size_t most, const char *const *names, si
         while (at > 0 && found[at - 1] > d)
             at--;
         for (size_t k = 0; k < n_out; k++)
-            at = text_is(out[k], names[i]) ? most : at;         /* a name that is there twice is offered once */
+            at = text_is(out[k], names[i]) ? most : at;         /* a name that occurs twice is offered once */
         if (at == most)
             continue;
         n_out += n_out < most;

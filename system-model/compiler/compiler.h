@@ -26,13 +26,13 @@ struct layer_cost {
     struct cycles forward, backward;
     uint64_t forward_cycles, backward_cycles;           /* totals of the two */
     uint64_t op_cycles, off_amp_cycles;                 /* all operations once, forward and backward; products among them that do not use the AMP */
-    struct energy forward_energy, backward_energy;      /* backward: with the slices that are computed again */
+    struct energy forward_energy, backward_energy;      /* backward_energy includes the slices that are computed again */
     uint64_t forward_mac, backward_mac, slices_mac;     /* slices_mac: forward work that a repeated layer does again in its backward pass */
     uint64_t n_parameters;                  /* trainable elements */
     uint64_t weight_bytes;
     uint64_t output_bytes;                  /* activations of this and earlier layers that later layers read */
     uint64_t kept_bytes;                    /* activations that backward passes read; without recomputation they live until then */
-    uint64_t temp_bytes_per_tile, interleaved_bytes;        /* largest of its operations' plans */
+    uint64_t temp_bytes_per_tile, interleaved_bytes;        /* the largest that a plan of its operations needs */
     uint64_t host_bytes, result_bytes;      /* inputs from the host; forward results that no operation reads */
 };
 /* The costs of all layers as far as no plan is needed: parameters and bytes, which are the same on every chip. */
@@ -62,7 +62,7 @@ struct compiler {
     const struct graph *graph;
     const struct topology *topology;
     struct plan_cache *cache;
-    struct arena *arena;                        /* owns everything that is compiled */
+    struct arena *arena;                        /* owns all artefacts that are compiled */
     const struct chip *splits_of;               /* optional: op_plan_options.splits_of of everything compiled */
     const struct watch *watch;                  /* optional: told of operations as they are planned */
     const uint32_t *alike;                      /* optional: compile_equal_ops() of the graph; NULL: each operation is planned by itself */

@@ -18,12 +18,12 @@ struct conv_shape {
     uint32_t kernel_h, kernel_w;
     uint64_t in_chans;                  /* input channels of one group; a weight gradient's are all positions of all samples, more than 32 bits hold */
     uint32_t out_chans;                 /* output channels of one group */
-    uint32_t in_stride_h, in_stride_w;  /* input elements from one position to the next */
+    uint32_t in_stride_h, in_stride_w;  /* input elements from one output position to the next */
     uint32_t out_stride_h, out_stride_w;            /* output elements of one position (dilated gradient) */
     uint32_t in_h, in_w;                /* the input field without padding: halos end there */
     uint32_t before_h, before_w;        /* rows and columns of padding in front of what kernels may meet, */
     uint32_t met_h, met_w;              /* which is the input of the convolution itself, also for the gradient to that input */
-    uint32_t dilation;                  /* from one element of the kernel to the next */
+    uint32_t dilation;                  /* input elements from one element of the kernel to the next */
     uint32_t in_expand;                 /* rows in which each input element appears (weight gradient of a k x k kernel) */
     uint32_t type;                      /* enum data_type */
     uint32_t pass;                      /* enum op_pass */

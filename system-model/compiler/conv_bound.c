@@ -31,7 +31,7 @@ static void vertex_units(struct conv_units *u, const struct search *f, const str
     const struct conv_least least = conv_vertex_least(f->vertices, f->chip, &c->amp, &w);
     bool is_amp = c->vertex == VERTEX_AMP_1X1 || c->vertex == VERTEX_AMP_NX1;
     u->fixed = least.fixed;
-    u->load = least.load + (c->flat ? least.row : 0);       /* one row of positions is one item a load */
+    u->load = least.load + (c->flat ? least.row : 0);       /* a load has one row of positions, if they are flat */
     u->row = c->flat ? 0 : least.row;
     u->position = least.position;
     u->channel = least.channel * to_real(c->in_grain);

@@ -17,7 +17,7 @@ enum part {
     PART_ACCUMULATE,
     PART_ALL_REDUCE, PART_OPTIMIZER,
     PART_STREAMING,                     /* optimizer state to and from streaming memory */
-    PART_HOST,                          /* input that is not hidden, barriers */
+    PART_HOST,                          /* input that no work hides, and barriers */
     N_PARTS
 };
 extern const char *const part_names[N_PARTS];

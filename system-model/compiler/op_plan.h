@@ -39,7 +39,7 @@ struct op_code {
     uint32_t supersteps, exchanges;     /* compute sets; exchange phases */
     uint32_t pieces;                    /* runs of bytes that the fullest tile receives, each from one other tile */
     uint32_t field_pieces;              /* those of images, between the layouts of unlike convolutions: an instruction each */
-    uint32_t worklist_bytes;            /* read by vertices besides their operands' addresses */
+    uint32_t worklist_bytes;            /* bytes that vertices read besides their operands' addresses */
 };
 
 /* Must not hold padding: plans are compared as bytes. */
@@ -84,10 +84,10 @@ struct operands {
 static const struct operands even_operands = { 1, false, 0 };
 void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, struct operands operands, const struct chip *chip,
                    const struct op_plan_options *opt, struct plan_cache *cache);
-bool op_is_elementwise(const struct op *op);    /* works where its operand is */
+bool op_is_elementwise(const struct op *op);    /* the operation works where its operand lies */
 bool op_keeps_layout(const struct op *op);      /* leaves its results where its first operand is: elementwise operations, casts and views */
 bool op_writes_over(const struct op *op);       /* has a form in place, which writes its result over an operand that is not read again */
-enum part op_part(const struct op *op);     /* the part that its computing counts as */
+enum part op_part(const struct op *op);     /* the part of a step that its computing belongs to */
 
 /* The energy of one pass, in all tiles, by the chip's law; zeros if it has none. Products are counted with padding and with their operands;
  * all other work by the bytes of its operands and results. Tiles that run are counted apart, whatever they do. */
@@ -113,7 +113,7 @@ void op_code_add(struct op_code *to, const struct op_code *code);
 /* A program on a tile besides its data. */
 struct program_bytes { uint64_t vertex_code, vertex_state, control_code, exchange_code; };
 void program_bytes_add(struct program_bytes *to, const struct op_code *code, uint64_t n_calls);     /* without vertex code */
-uint64_t op_code_bytes(const struct op_code *code);         /* the same of one operation, in all */
+uint64_t op_code_bytes(const struct op_code *code);         /* the bytes of one operation's code, all its parts together */
 /* The code of n exchanges in which a tile receives this many pieces. */
 uint64_t exchange_code_bytes(uint64_t n_exchanges, uint64_t n_pieces);
 

@@ -68,6 +68,6 @@ struct optimizer_rule {
     const char *settings[N_OPTIMIZER_SETTINGS];         /* names of its own in logs, besides those that all optimizers share; NULL if none */
 };
 const struct optimizer_rule *optimizer_rule(enum vector_work work);     /* work: N_GRADIENT_WORKS or more */
-const struct optimizer_rule *optimizer_find(const char *name);          /* NULL if there is none of this name */
+const struct optimizer_rule *optimizer_find(const char *name);          /* NULL if no optimizer has this name */
 
 #endif

@@ -17,7 +17,7 @@ _Static_assert(sizeof(struct plan_key) == sizeof(struct conv_shape) + 3 * sizeof
 
 /* One answer to a key, for a range of bounds on the memory. */
 struct known_plan {
-    struct bounds within;               /* bounds on the chip that the splits are for */
+    struct bounds within;               /* bounds of the search on the chip that the splits are for */
     struct op_plan *plans;              /* one for each pass of a fully connected layer, else one */
     const struct plan_choice *choice;   /* NULL if the splits are another chip's */
     struct known_plan *next;

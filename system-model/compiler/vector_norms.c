@@ -92,7 +92,7 @@ void plan_norm(struct passes *p, const struct vector_op *w)
     passes_reduction(p, MAP_REDUCE, by_row, n, k, 2);
     add_shared_statistics(p, w, 2 * k);
     passes_broadcast(p, 2 * k, n);
-    add_statistic(p, CHANNELS_MUL, n, by_row);      /* less the gradients that come back through the statistics */
+    add_statistic(p, CHANNELS_MUL, n, by_row);      /* the part of the gradient that comes through the statistics is subtracted */
     passes_map(p, MAP_BINARY_IN_PLACE, n);
     add_statistic(p, CHANNELS_MUL_IN_PLACE, n, by_row);
 }

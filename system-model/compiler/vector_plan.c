@@ -182,7 +182,7 @@ static void plan_pool(struct passes *p, const struct vector_op *w)
     p->plan->compute_cycles += regroup_cycles(&vertex_table, p->chip, share);
     if (w->backward)                    /* the number of windows that an input element is in */
         kernel = max_u64(1, ceil_div(kernel * w->y->dims[1] * w->y->dims[2], w->x->dims[1] * w->x->dims[2]));
-    /* Work items are cut so that all tiles have some: at most a row each. */
+    /* Work items are cut so that all tiles have work; a piece is at most a row. */
     uint64_t vectors = max_u64(1, min_u64(out->dims[2], ceil_div(rows * out->dims[2], p->n_tiles * p->chip->n_workers)));
     uint64_t items = ceil_div(rows * out->dims[2], p->n_tiles * vectors);
     passes_superstep(p, pool_cycles(p->chip, items, vectors, kernel, w->backward && w->op->kind == OP_MAX_POOL));
@@ -269,7 +269,7 @@ static void plan_arg_max(struct passes *p, const struct vector_op *w)
 static void plan_cross_entropy(struct passes *p, const struct vector_op *w)
 {
     uint64_t rows = w->n / w->last;
-    if (w->backward) {                  /* probabilities less the one-hot labels, times the loss scale */
+    if (w->backward) {                  /* probabilities minus the one-hot labels, times the loss scale */
         passes_map(p, MAP_BINARY_IN_PLACE, rows);
         passes_map(p, MAP_SCALAR, w->n);
         return;

@@ -83,7 +83,7 @@ static void gru_cell(struct passes *p, uint64_t units, bool backward)
     passes_map(p, MAP_VECTOR, 3 * units);
     if (!backward) {
         passes_map(p, MAP_SIGMOID, 2 * units);
-        passes_map(p, MAP_BINARY, units);          /* reset times the state, or times its product */
+        passes_map(p, MAP_BINARY, units);          /* the reset gate times the state, or times its product */
         passes_map(p, MAP_BINARY_IN_PLACE, units);
         passes_map(p, MAP_TANH_IN_PLACE, units);
         passes_map(p, MAP_BINARY, units);          /* candidate less state, times update, added to the candidate */

@@ -19,7 +19,7 @@ struct packet { uint64_t micro_batch; const struct id_list *list; float **x; };
 struct packet store_take(struct stage_store *s, const struct id_list *list, uint64_t micro_batch);
 void store_put(struct stage_store *s, struct packet *p);            /* back, or into a neighbour's store; empties the packet */
 uint64_t packet_bytes(const struct packet *p, const struct graph *g);
-void packet_free(struct packet *p);                                 /* with the tensors in it */
+void packet_free(struct packet *p);                                 /* frees the packet and its tensors */
 float *elements_new(uint64_t n);                                    /* zeros; ends the program where the host has no memory left */
 void store_clear(struct stage_store *s);                            /* drops all activations, gradients and inputs */
 
@@ -29,8 +29,8 @@ void store_clear(struct stage_store *s);                            /* drops all
 struct weight {
     uint32_t tensor_id, ipu, stage;     /* stage: the first one on that IPU that reads it */
     bool is_copy;                       /* a copy of a tied weight that belongs to another IPU */
-    bool has_norms, sharded;            /* by its chain */
-    const struct update_steps *steps;   /* its chain's */
+    bool has_norms, sharded;            /* properties of the tensor's chain */
+    const struct update_steps *steps;   /* the steps of its chain */
     uint64_t n, n_local;
     float *x, *gradient, *moments[2];
     bool is_reduced, is_reduced_between;        /* in this update: over the replicas of a shard group, between the groups */
@@ -63,7 +63,7 @@ static inline struct weight *weight_of(const struct execution *x, uint32_t repli
 /* weights.c */
 bool weights_start(struct execution *x, struct err *err);
 void weights_end(struct execution *x);
-struct weight *weight_on(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);     /* NULL if none */
+struct weight *weight_on(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);     /* NULL if the IPU has no such weight */
 void accumulate(struct execution *x, uint32_t replica, uint32_t ipu, uint32_t gradient_id, const float *gradient, uint64_t key);
 void clear_gradients(struct execution *x);
 bool update_execute(struct execution *x, struct step_result *out, struct err *err);     /* update_execute.c */

@@ -85,9 +85,9 @@ struct execution_options {
 enum live_category {
     LIVE_WEIGHTS, LIVE_ACCUMULATORS, LIVE_STATE,        /* copies of tied weights included */
     LIVE_STASH,                         /* kept between passes, of all micro-batches in flight */
-    LIVE_KEPT_INPUTS,                   /* the same of the host's inputs */
+    LIVE_KEPT_INPUTS,                   /* inputs of the host that are kept for the backward pass */
     LIVE_INPUTS,                        /* inputs of the task at work */
-    LIVE_HANDED_OVER,                   /* from a neighbour, before the task that reads it */
+    LIVE_HANDED_OVER,                   /* tensors that a neighbour sent and whose task has not begun */
     LIVE_ACTIVATIONS,                   /* activations of the task at work, with gradients; what an operation in place writes over does not count twice */
     N_LIVE_CATEGORIES
 };
@@ -101,19 +101,19 @@ struct live_bytes {
 struct step_result {
     double loss;                        /* mean over micro-batches and replicas */
     uint64_t n_not_finite;              /* elements of the weights' gradients, summed over micro-batches and replicas, that are infinite or not a number */
-    bool skipped;                       /* there were such elements: no weight was changed */
+    bool skipped;                       /* a gradient was not finite, so no weight was changed */
     struct rounding_counts rounded[N_TENSOR_ROLES];     /* by the role of the tensor that was written, moments with the weights; all replicas */
 };
 
-enum { MAX_REPLICAS = 256 };            /* that are executed */
+enum { MAX_REPLICAS = 256 };            /* the most replicas that can be executed */
 struct execution;                       /* owns all numbers; points into the plan */
 /* NULL on a plan with a stash in fp8, on a graph that is not executable, or if fill() fails. */
 struct execution *execution_start(const struct plan *p, const struct execution_options *o, struct err *err);
 /* One weight update, or inference on as many micro-batches. Fails where a task reads a tensor that its stage does not hold, when a FIFO is full or out of order, and where the update
  * does not reduce, change and gather every element of every weight once; messages name tensor, task and plan. Then nothing more can be executed. */
 bool execution_step(struct execution *x, struct step_result *out, struct err *err);
-void execution_set(struct execution *x, const struct optimizer_values *o);      /* for the steps that follow */
-float *execution_weight(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);    /* NULL: that IPU has none */
+void execution_set(struct execution *x, const struct optimizer_values *o);      /* values for the steps that follow */
+float *execution_weight(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);    /* NULL: the IPU does not hold this weight */
 /* The direction of the last step: for SGD without weight decay the mean gradient. */
 const float *execution_direction(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);
 const struct tensor_value *execution_output(const struct execution *x);     /* inference's output: the last operation's on micro-batch 0 of replica 0 */
@@ -124,7 +124,7 @@ void execution_set_step(struct execution *x, uint64_t n_done);
 void execution_end(struct execution *x);
 /* Host memory that a step takes, without the buffers of single operations. */
 uint64_t execution_host_bytes(const struct plan *p);
-bool execution_fits_host(const struct plan *p, struct err *err);         /* false where that is nearly all the host has */
+bool execution_fits_host(const struct plan *p, struct err *err);         /* false if it would take nearly all memory of the host */
 
 /* ---- noise.c: something to compute with ------------------------------------------------------------------------- */
 

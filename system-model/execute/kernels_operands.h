@@ -20,7 +20,7 @@ struct run {
     real *const *const *peers; uint32_t n_peers;
     bool mean_losses;
     double loss_factor;
-    struct product_way way;             /* how its products are made */
+    struct product_way way;             /* the arithmetic of its products */
 };
 
 static inline const struct tensor *tensor_in(const struct run *r, uint32_t i) { return &r->g->tensors[r->op->inputs[i]]; }

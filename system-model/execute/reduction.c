@@ -8,7 +8,7 @@
  */
 #include "system-model/execute/execute_internal.h"
 
-enum { SUM_BLOCK = 256 };   /* elements that are added up together */
+enum { SUM_BLOCK = 256 };   /* elements that one partial sum adds up */
 struct ranks { struct execution *x; uint32_t weight, first, stride, n; };
 
 static float *gradient_of(const struct ranks *r, uint32_t rank) { return weight_of(r->x, r->first + rank % r->n * r->stride, r->weight)->gradient; }

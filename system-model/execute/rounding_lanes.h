@@ -45,7 +45,7 @@ IN_LANES void lanes_down_or_up(lanes *x, const masks *exponent, int n_bits, cons
     whole = __builtin_convertvector(__builtin_convertvector(units, masks), lanes);
     lanes draw = __builtin_convertvector(*draws, lanes) * 0x1p-24f;
     masks up = draw >= 1 - (units - whole);
-    *x = (whole - __builtin_convertvector(up, lanes)) * unit;          /* a mask that is set is -1 */
+    *x = (whole - __builtin_convertvector(up, lanes)) * unit;          /* a lane of a mask is -1 where it is set */
 }
 
 /* draws: below 2^24, or NULL for the nearest. Subnormal numbers are those whose last place is the format's smallest. Exponents are compared in place: those

@@ -85,7 +85,7 @@ static void scale_gradients(struct execution *x, struct step_result *out)
     }
 }
 
-/* After a reduce-scatter nothing is known of the others' parts. */
+/* After a reduce-scatter a replica knows its own part of the sum, and not the parts of other replicas. */
 static void forget_others(const struct execution *x, uint32_t i)
 {
     for (uint32_t r = 0; r < x->p->request.n_replicas; r++) {

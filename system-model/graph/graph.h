@@ -51,7 +51,7 @@ enum op_kind {
     OP_TRANSPOSE,                           /* a change of layout that moves every element */
     OP_CONCAT, OP_SLICE, OP_PAD,            /* slice: one range, or all of an axis in equal pieces (no element moves) */
     OP_LSTM,                                /* one layer over all time steps, cell and gates included */
-    OP_GRU,                                 /* the same with three gates: update, reset, candidate */
+    OP_GRU,                                 /* an LSTM's form with three gates: update, reset, candidate */
     OP_OUTER_ADD,                           /* [b,t,h] + [b,u,h] -> [b,t,u,h]: the joint network's input */
     OP_CROSS_ENTROPY,                       /* softmax, log-likelihood and its gradient's seed */
     OP_TRANSDUCER_LOSS,                     /* RNN-T loss over the [time, label] lattice */
@@ -60,7 +60,7 @@ enum op_kind {
     OP_MAP, OP_COMBINE,                     /* a function of each element, of two tensors' elements (at.function) */
     OP_SELECT,                              /* x where the condition holds, else the third tensor or a constant */
     OP_VIEW,                                /* other dimensions, the same elements in the same order: nothing moves */
-    OP_EXPAND,                              /* dimensions of one repeated */
+    OP_EXPAND,                              /* repeats the elements along dimensions of size 1 */
     OP_RESIZE,                              /* images made larger or smaller: nearest, or linear in both directions */
     OP_LOCAL_NORM,                          /* local response normalisation over neighbouring channels */
     OP_ARG_MAX,                             /* index of the largest in the last dimension, the first of equal ones */
@@ -111,12 +111,12 @@ struct op_attributes {
     double low, high;                                       /* constants of functions; local norm: exponent, addend (rate: factor) */
     bool divided;                                           /* scale: the source divides by the inverse of the constant */
     bool inverted;                                          /* combine: f(b, a); select: x where the condition does not hold */
-    bool linear;                                            /* resize: between neighbours, by distance; else the nearest one */
+    bool linear;                                            /* resize: interpolates linearly between neighbours; else takes the nearest */
     enum resize_place place;                                /* resize: the place in the input of each row and column of the result */
     enum resize_nearest nearest;
-    double factors[2];                                      /* resize: of rows and columns; 0: by their numbers */
-    double rate;                                            /* dropout; scale: the constant; pad: what is put there */
-    uint32_t norm_groups;                                   /* group norm; batch norm: replicas it spans */
+    double factors[2];                                      /* resize: factors of rows and columns; 0: from their numbers */
+    double rate;                                            /* dropout: the share; scale: the constant; pad: the value */
+    uint32_t norm_groups;                                   /* group norm: groups; batch norm: replicas that it spans */
     double epsilon;                                         /* norms: added to the variance; 0: 1e-5 */
     bool stable;                                            /* batch norm: the variance is of what is left when the mean is taken away */
     uint32_t axis;                                          /* concat, slice, pad */
@@ -158,7 +158,7 @@ struct layer {
 struct graph {
     const char *name;
     uint64_t micro_batch;                   /* samples (images, packs, utterances) the tensors were shaped for */
-    struct arena *arena;                    /* it grows there */
+    struct arena *arena;                    /* the arena in which the graph grows */
     struct tensor *tensors; size_t n_tensors, cap_tensors;
     struct op *ops;         size_t n_ops, cap_ops;
     struct layer *layers;   size_t n_layers, cap_layers;

@@ -2,11 +2,11 @@
 /*
  * graph_backward.c - the backward half of a training graph, by the chain rule.
  *
- * Walking the forward operations in reverse, each one that has a gradient for its output (or is a loss) gets a pass
- * for the activations among its inputs and a pass for its weights; never one for the graph's own inputs. A tensor
- * with several consumers collects several gradients, added up as they arrive, in the layer of the later arrival:
- * across a stage boundary then goes one sum. A weight with several uses keeps several gradients, since all are
- * accumulated anyway. An addition hands its gradient on as it is, without an operation.
+ * The forward operations are walked in reverse. Each one whose output has a gradient, and each loss, gets a pass for those
+ * of its inputs that are activations and a pass for its weights. Inputs of the graph get none. A tensor with several
+ * consumers collects several gradients, which are added as they arrive, in the layer of the later arrival, so that one sum
+ * crosses a stage boundary. A weight with several uses keeps several gradients, since all are accumulated anyway. An
+ * addition hands its gradient on as it is, without an operation.
  */
 #include "system-model/graph/op_kinds.h"
 #include <assert.h>

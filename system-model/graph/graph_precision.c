@@ -58,7 +58,7 @@ enum reader { READ_IN_FP32 = 1, READ_AS_IT_IS = 2 };
 struct widening {
     struct graph *g;
     const uint8_t *readers;             /* by tensor: a set of enum reader */
-    uint32_t *wide;                     /* by tensor: the same in fp32, or NO_ID */
+    uint32_t *wide;                     /* by tensor: its copy in fp32, or NO_ID */
 };
 
 static bool is_narrow(const struct tensor *t) { return t->type == TYPE_FP16 || t->type == TYPE_FP8; }

@@ -51,7 +51,7 @@ struct system_constant {
 };
 enum { N_SYSTEM_CONSTANTS = 4 };
 extern const struct system_constant system_constants[N_SYSTEM_CONSTANTS];
-extern const struct field throughput_error_field;       /* recorded with them, not fitted */
+extern const struct field throughput_error_field;       /* recorded with the fitted constants, though it is not fitted */
 
 enum { N_FITTED_SYSTEM_NAMES = N_SYSTEM_CONSTANTS + 1 };
 void fitted_system_names(const char **out);             /* the keys of the sheet */

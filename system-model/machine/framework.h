@@ -70,7 +70,7 @@ struct framework {
     struct program program;
     const char *name;                   /* the sheet's name: popart-2.1.0 */
     const char *schedules;              /* comma list: the pipeline schedules that it can run */
-    struct sheet sheets[3];             /* its own, its engine's, and that one's */
+    struct sheet sheets[3];             /* its own sheet, its engine's, and the sheet of that engine's engine */
     size_t n_sheets;
 };
 
@@ -81,7 +81,7 @@ extern const size_t n_framework_fields;
  * of all if sdk is NULL. With a NULL name it loads default.csv. `changes` may be NULL. */
 bool framework_load(struct framework *out, const char *name, const char *sdk, const char *specs_dir, const struct sheet_overrides *changes,
                     struct arena *a, struct err *err);
-bool framework_can(const struct framework *f, const char *schedule);       /* it runs this pipeline schedule */
+bool framework_can(const struct framework *f, const char *schedule);       /* the framework runs this pipeline schedule */
 const char *framework_pipeline(const struct framework *f, struct arena *a);     /* the schedule for a model that is not pipelined yet: grouped, or else the first it can run */
 
 /* Weight updates of a run that needs n_steps, rounded up to whole calls. With steps_per_call 0 the run is one call. */
@@ -103,8 +103,8 @@ struct sdk {
     double checkpoint_save_s;   /* training waits this long for each checkpoint it writes */
     double checkpoint_restore_s;    /* from one evaluation at the end to the next */
     struct sheet sheet;         /* the rows they came from, if there is a sheet */
-    const char *others;         /* without a sheet: the releases that have one */
-    bool is_newest;             /* without a sheet: newer than all of these */
+    const char *others;         /* if there is no sheet: the releases that have one */
+    bool is_newest;             /* if there is no sheet: the release is newer than all that have one */
 };
 
 /* "2.5.1", or "2.5.1" followed by - or + and any text. */

@@ -214,7 +214,7 @@ static bool load_part(struct sheet *out, const struct sheet *s, const char *key,
                       const struct sheet_overrides *changes, struct arena *a, struct err *err)
 {
     const struct sheet_row *row = sheet_find(s, key);
-    assert(row);                        /* sheet_level() found it */
+    assert(row);                        /* sheet_level() has found this row */
     if (strchr(row->value, '/'))
         return fail(err, "%s: '%.60s' is not the name of a sheet", sheet_row_place(s, row, a), row->value);
     const char *path = part_path(s, row->value, specs_dir, a);

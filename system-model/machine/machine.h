@@ -21,7 +21,7 @@ enum origin sheet_row_origin(const struct sheet_row *row);
 
 /* Loads one sheet and checks its columns: a unit and a source in every row, no repeated key. */
 bool sheet_load(struct sheet *out, const char *path, struct arena *a, struct err *err);
-const struct sheet_row *sheet_find(const struct sheet *s, const char *key);     /* NULL if it has no such key */
+const struct sheet_row *sheet_find(const struct sheet *s, const char *key);     /* NULL if the sheet has no such key */
 
 /* Values given for one simulation in place of those on sheets: "machine.clock_hz=2e9". The prefix is the same for every sheet: chip, board,
  * system, fitted constants, software. The loader of a sheet checks such a value as it checks those of the sheet. */
@@ -71,7 +71,7 @@ struct chip {
     enum planner_copies planner_copies;     /* the rule of the software release that compiles its programs */
     enum planner_input planner_input;       /* that release has it, too */
     uint64_t tile_memory_bytes;             /* SRAM of a tile */
-    uint64_t interleaved_bytes;             /* the part of it with 128-bit loads */
+    uint64_t interleaved_bytes;             /* the part of tile memory with 128-bit loads */
     double memory_error;                    /* standard deviation of ln(bytes needed / bytes counted) of all but tensors that always live */
     double memory_gaps_share;               /* short-lived tensors take so much more of the fullest tile than its plan counts */
     /* Arithmetic, per tile and cycle. */
@@ -91,7 +91,7 @@ struct chip {
     double exchange_efficiency;             /* measured share of the nominal rate */
     uint64_t on_chip_sync_cycles;           /* a sync of the tiles alone */
     uint64_t compute_set_cycles;            /* cost of starting a compute set, besides the sync; fitted, 0 without a fit */
-    uint64_t global_sync_cycles;            /* across chips, per exchange between them */
+    uint64_t global_sync_cycles;            /* cycles of a sync across chips, once an exchange */
     uint64_t exchange_transit_cycles;       /* transit to the farthest tile */
     uint64_t supervisor_cycles;             /* fixed cost of starting a vertex on a tile */
     /* Off chip. */
@@ -103,12 +103,12 @@ struct chip {
     double tdp_w;                           /* 0 if not published */
     double idle_power_w;                    /* while nothing runs; 0 if not measured */
     double running_power_w;                 /* above idling while all tiles run, whatever they do: clocks, instructions */
-    double running_power_error_w;           /* how far that may be off, either way */
+    double running_power_error_w;           /* how far running_power_w may be off, in either direction */
     double work_power_error_w;              /* how far the power of all else that runs may be off at its peak, tdp_w less the two above */
-    double link_byte_j;                     /* one byte over an IPU-Link; 0 if not counted */
+    double link_byte_j;                     /* the energy of a byte over an IPU-Link; 0 if not counted */
     double power_clock_hz;                  /* the clock at which the watts above hold; 0: any */
     double voltage_exponent;                /* the supply's voltage grows with the clock to this power: 0 if it is fixed */
-    double voltage_exponent_error;          /* how far that may be off, either way */
+    double voltage_exponent_error;          /* how far the exponent may be off, in either direction */
 };
 
 /* ---- the system: how many, how linked --------------------------------------------- */
@@ -128,7 +128,7 @@ struct machine {
     uint64_t rung_through_links;            /* links of the rung that carry only traffic passing through (GC2) */
     double rung_latency_s, rail_latency_s;  /* one hop, without the sync before it */
     double sync_hop_latency_s;              /* a sync from one board to the next, one way */
-    double gateway_bytes_per_s;             /* links to other domains of one board, or of the IPUs behind one shared port; one way */
+    double gateway_bytes_per_s;             /* one way: the links of one board to other domains, or of the IPUs behind one shared port */
     double gateway_efficiency, gateway_latency_s;
     double switch_latency_s;                /* added by each switch between two gateways; 0 if no switch */
     double streaming_bytes_per_s;           /* one board's DDR, shared by its IPUs; 0 if none */

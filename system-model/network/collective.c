@@ -143,7 +143,7 @@ static bool local_phase(struct collective *run, const struct ring_phase *p, enum
 {
     struct collective_cost before = *run->cost, longest = before;
     struct ring *alike = ARENA_ARRAY(run->a, struct ring, p->n_rings);
-    for (uint32_t size = 2; size <= run->at.n_local; size++) {      /* a ring of one has nothing to send */
+    for (uint32_t size = 2; size <= run->at.n_local; size++) {      /* a ring of one rank has nothing to send */
         size_t n = 0;
         for (size_t i = 0; i < p->n_rings; i++)
             if (p->rings[i].n == size)

@@ -63,7 +63,7 @@ struct collective_cost {
     double link_s, reduce_s, sync_s;        /* they sum to time_s: on the links, adding on the tiles, syncs */
     uint32_t n_steps;
     double bytes_sent_per_rank;             /* 2 (n-1)/n bytes for a ring all-reduce, n-1 times the bytes where each sends all of them to all */
-    enum collective_method method;          /* the one used */
+    enum collective_method method;          /* the method that was used */
     double busiest_bytes[N_LINK_KINDS];     /* on the busiest link of each kind */
 };
 /* Fails on a request that the machine cannot serve: an IPU that it does not have, a method that needs another shape, a route that is cut. */

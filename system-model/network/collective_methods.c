@@ -150,7 +150,7 @@ bool ring_phase_play(struct collective *run, const struct ring_phase *p, enum co
 static bool single_ipu_replicas(const struct collective *run)
 {
     uint64_t p = group_place_at(&run->at, 0, 0).positions;
-    assert(p);                          /* the first rank has one */
+    assert(p);                          /* the first rank has a place */
     p >>= __builtin_ctzll(p);
     return (p & (p + 1)) == 0;
 }

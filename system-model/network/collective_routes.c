@@ -130,7 +130,7 @@ static void copy_exchange(struct step_exchange *x, const struct topology *t, con
             x->rates[x->n_rates++] = (struct step_rate){ .bytes_per_s = bytes_per_s };
         x->rates[k].most_flows = max_u32(x->rates[k].most_flows, (uint32_t)flows->items[i].bytes);
     }
-    struct step_rate *few = ARENA_ARRAY(a, struct step_rate, x->n_rates);         /* there are many links but few rates */
+    struct step_rate *few = ARENA_ARRAY(a, struct step_rate, x->n_rates);         /* many links share few rates */
     memcpy(few, x->rates, x->n_rates * sizeof *few);
     x->rates = few;
 }

@@ -34,7 +34,7 @@ struct topology {
     uint32_t domain_links, first_port, first_streaming, first_host_link, first_gateway, first_spine;
     struct link *domain;
     uint32_t *first_out, *out_links;        /* IPU i of a domain has out_links[first_out[i]] to out_links[first_out[i + 1] - 1] */
-    double *rates;                          /* by link, if there are faults; NULL: nominal */
+    double *rates;                          /* by link where links are faulty; NULL: all are nominal */
 };
 
 /* Faults of the machine during a run ([faults] of a recipe). */

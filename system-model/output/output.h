@@ -30,11 +30,11 @@ struct json_t;
 enum cell_type { CELL_TEXT, CELL_REAL, CELL_U64, CELL_U32, CELL_I64, CELL_BOOL, CELL_JSON };
 
 struct table_column {
-    const char *name;                   /* CSV column and JSON member; NULL: neither has it */
+    const char *name;                   /* the CSV column and JSON member; NULL: left out of both */
     enum cell_type type;
     size_t offset;
     const char *heading;                /* in text and Markdown, "" for a column without one; NULL if they do not show it */
-    const char *format;                 /* there, printf's for a double; NULL: "%.6g" */
+    const char *format;                 /* the format in CSV and JSON, as printf's for a double; NULL: "%.6g" */
     double scale;                       /* there, a real number is multiplied by it: 100 shows a share in per cent; 0: by 1 */
     unsigned formats;                   /* FORMAT_BITs, where fewer formats have it than its name and heading say; 0: those */
     int csv_digits;                     /* 0: 10, enough to see any change and few enough not to show rounding */
@@ -110,7 +110,7 @@ bool unit_takes_prefix(const char *unit);
 /* The digits of x that an interval of this half width leaves: two of the half width; 2 to 6, or 4 where it is unknown. */
 int digits_within(double x, double half_width);
 const char *quantity_kept(double x, const char *unit, int digits, struct arena *a);             /* quantity_text() in the arena */
-const char *quantity_within(double x, const char *unit, double half_width, struct arena *a);    /* to the digits that this interval leaves */
+const char *quantity_within(double x, const char *unit, double half_width, struct arena *a);    /* with the digits that the interval leaves certain */
 
 /* ---- page.c: one HTML page that needs no other file ------------------------------------------------------------ */
 
@@ -123,7 +123,7 @@ bool page_close(const struct page *p, const char *name, struct err *err);       
 /* ---- terminal.c ------------------------------------------------------------------------------------------------ */
 
 bool takes_escapes(FILE *f);            /* it is a terminal that understands escape sequences: TERM is not dumb */
-bool in_colour(FILE *f);                /* that, and NO_COLOR is not set */
+bool in_colour(FILE *f);                /* the stream is a terminal, and NO_COLOR is not set */
 /* A stream whose lines are broken at the terminal's width, and whose labels ("fits: ") are bold where it is in colour. NULL
  * where `to` is no terminal: pipes and files get whole lines, as scripts read by line. The caller closes it. */
 FILE *terminal_stream(FILE *to);
@@ -173,6 +173,6 @@ void document_member(struct document *d, const char *name, struct json_t *value)
 /* Once only: the JSON that was given is used up. The judging formats print the judgements; a document without a suite
  * is Markdown by its parts. */
 void document_write(FILE *f, enum output_format format, struct document *d);
-void document_drop(struct document *d);         /* instead of writing it */
+void document_drop(struct document *d);         /* frees the document without writing it */
 
 #endif

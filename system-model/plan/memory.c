@@ -166,7 +166,7 @@ struct update_bytes { struct program_bytes code; double most_buffer_bytes; uint6
 MEMO_INPUT(update_bytes_input,
     struct owned chains;
     double state_bytes_per_param;
-    uint64_t n_chains, offloaded_elements, n_tiles, work_tiles;         /* work_tiles: those of the first stage */
+    uint64_t n_chains, offloaded_elements, n_tiles, work_tiles;         /* work_tiles: the tiles of the first stage */
     uint32_t shard, streams, training, keeps_gradients, optimizer_work, n_moments;
 );
 

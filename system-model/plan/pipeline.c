@@ -119,7 +119,7 @@ static bool plan_copy(struct pipeline_run *r, uint32_t slot, const struct plan *
 
 static bool copy_in_run(struct pipeline_run *r, const struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
-    if (r > p->runs && copies_in_full(p)) {         /* the same in all of them */
+    if (r > p->runs && copies_in_full(p)) {         /* the copies are alike in all runs */
         r->copies = r[-1].copies;
         r->copy_cycles = r[-1].copy_cycles;
         return true;

@@ -24,12 +24,12 @@ struct stage_plan {
     uint32_t first_layer, n_layers;
     const struct compiled *compiled;
     struct cycles forward, backward;    /* one micro-batch; backward includes recomputation and gradient accumulation */
-    uint64_t forward_cycles, backward_cycles;   /* their sums */
+    uint64_t forward_cycles, backward_cycles;   /* sums over the parts */
     uint64_t recompute_cycles;          /* part of backward */
     uint32_t n_layers_again;            /* this many first layers are recomputed before their backward pass */
-    uint64_t op_cycles, off_amp_cycles; /* sums of its layers' */
+    uint64_t op_cycles, off_amp_cycles; /* sums over its layers */
     uint64_t forward_mac, backward_mac, recompute_mac;
-    struct energy energy;               /* one micro-batch: forward and backward pass, with recomputation */
+    struct energy energy;               /* one micro-batch, both passes, with recomputation */
     uint64_t n_parameters, n_copied, weight_bytes;  /* copied: tied weights that belong to another IPU; bytes: including them */
     uint64_t output_bytes;              /* activations handed to the next stage, one micro-batch */
     uint64_t stash_bytes, kept_input_bytes;     /* activations, and inputs from the host, kept for one micro-batch in flight */
@@ -37,7 +37,7 @@ struct stage_plan {
     uint64_t received_bytes[2];         /* from a neighbour, one micro-batch, by task_kind */
     struct stage_layer *layers;         /* by layer of the stage */
     uint32_t stash_depth;               /* micro-batches in flight */
-    uint64_t host_bytes, result_bytes;  /* one micro-batch's input, and what no operation reads */
+    uint64_t host_bytes, result_bytes;  /* one micro-batch: its input, and its results that no operation reads */
 };
 static inline uint32_t stage_end(const struct stage_plan *s) { return s->first_layer + s->n_layers; }   /* the layer after its last */
 void stage_sum_cycles(struct stage_plan *s);                /* fills forward_cycles and backward_cycles */
@@ -59,13 +59,13 @@ struct pipeline_run {
     uint32_t first_cycle, n_cycles;
     uint64_t active;                            /* bit mask over tasks */
     struct stage_copy *copies;                  /* by slot, in each cycle */
-    uint64_t copy_cycles;                       /* their sum */
+    uint64_t copy_cycles;                       /* the sum of copy */
 };
 
 /* ---- call.c: the host's time while the chips wait, a step's share of it -------------------- */
 
 enum call_part {
-    CALL_LATENCY,                       /* a word there and back */
+    CALL_LATENCY,                       /* a word to the chip and back */
     CALL_RUN,                           /* the engine is started and says that it is done */
     CALL_FRAMEWORK,                     /* the framework's calls: arguments, checks, fresh outputs */
     CALL_UNEXPLAINED,                   /* a time of training calls of large models for which no source names a cause */
@@ -137,7 +137,7 @@ bool plan_with_less_memory(struct plan *out, struct compiler *c, const struct pl
 /* ---- plan_query.c: what follows from a request or a plan ----------------------------------- */
 
 double plan_available_memory(const struct plan_request *r, uint32_t ipu);   /* an IPU's share of tile memory for temporaries */
-double share_of_ipu(const double *shares, uint32_t n, uint32_t ipu);        /* the same of a list of n shares */
+double share_of_ipu(const double *shares, uint32_t n, uint32_t ipu);        /* share_of_ipu() of a list of n shares */
 bool plan_keeps_gradients(const struct plan_request *r);    /* they are summed over micro-batches, or wait to be reduced */
 bool plan_streams(const struct plan_request *r, uint64_t n_elements);       /* moments of a tensor of this size are in streaming memory */
 uint64_t plan_port_bytes(const struct plan *p, uint32_t stage);     /* the part of a micro-batch's input that crosses the host's port */
@@ -154,8 +154,8 @@ double plan_feeding_s(const struct plan *p);                        /* the least
 const struct stage_plan *plan_stage_of(const struct plan *p, uint32_t layer_id);
 const struct stage_plan *stage_holding(const struct stage_plan *stages, uint32_t n, uint32_t layer_id);
 uint32_t ipu_layers(struct layer_range *ranges, const struct stage_plan *stages, uint32_t n, uint32_t ipu);     /* an IPU's; room for MAX_STAGES; returns how many */
-bool plan_is_checkpoint(const struct plan *p, uint32_t layer_id);   /* its output is kept between forward and backward */
-bool is_checkpoint(enum recompute recompute, const bool *named, uint32_t layer_id);      /* the same, by what it depends on */
+bool plan_is_checkpoint(const struct plan *p, uint32_t layer_id);   /* the layer's output is kept between forward and backward */
+bool is_checkpoint(enum recompute recompute, const bool *named, uint32_t layer_id);      /* plan_is_checkpoint() by the settings that decide it */
 /* How many of n replicas' traffic has to be played: those of one domain stand for all, unless groups of n_ipus do not fill it evenly or `each`
  * is to be played, as something is at fault or nothing is to be folded. A replica has `width` IPUs. */
 uint32_t played_replicas(const struct topology *t, uint32_t n, uint32_t width, bool each, uint32_t n_ipus);

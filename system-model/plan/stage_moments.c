@@ -15,9 +15,9 @@
 struct stage_walk {
     const struct graph *g; const struct stage_plan *s;
     bool *there, *waits;                /* by tensor: it lives; it is in the stash of this micro-batch */
-    uint64_t waiting_bytes, live_bytes; /* their tensors' bytes */
+    uint64_t waiting_bytes, live_bytes; /* the bytes of waiting and of live tensors */
     uint64_t tile_bytes;                /* live_bytes as they lie, but what only waits for a backward operation as if it were even */
-    uint64_t most_bytes, received_bytes;        /* received: by the task from its neighbour */
+    uint64_t most_bytes, received_bytes;        /* received_bytes: what the task got from its neighbour */
 };
 
 static bool lives(const struct stage_walk *w, uint32_t id)

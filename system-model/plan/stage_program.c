@@ -184,7 +184,7 @@ static void make_freed(struct op_sequence *q, const struct maker *m, const bool 
             seen[id] = true;
         }
         for (uint32_t k = 0; k < op->n_outputs; k++)
-            seen[op->outputs[k]] = false;       /* another operation made what is read before */
+            seen[op->outputs[k]] = false;       /* another operation has made the tensor before it is read */
     }
     q->freed = list_for(n, m->a);
     for (uint32_t i = 0; i < q->ops.n; i++) {

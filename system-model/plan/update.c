@@ -26,7 +26,7 @@ MEMO_INPUT(update_terms,
     struct owned compiled;              /* for the first stage: by its options vector work is planned */
     double merge_buffer_bytes, merge_norm_bytes, streaming_s_per_byte, state_bytes_per_param;
     uint64_t sharded_elements, offloaded_elements, remote_alone_ipus;
-    uint32_t n_replicas, ipus_per_replica, shard;       /* shard: replicas that share one */
+    uint32_t n_replicas, ipus_per_replica, shard;       /* shard: the replicas that share a shard */
     uint32_t streams, in_series, remote_together, rearrange_before_reduce, clip_norm, all_reduce_method, each_replica, unfolded, has_faults;
     uint32_t work, work_without_norms, norms, n_moments, full_routes, merge_over_ipus;
 );
@@ -42,7 +42,7 @@ struct update_builder {
     const struct stage_place *places; size_t n_places;  /* one IPU's */
     struct update_program u;
     struct compiler *c;
-    struct arena *a;                    /* for the chains while there may be more */
+    struct arena *a;                    /* the arena of what is being built */
     struct err *err;
     uint32_t n_pods;                    /* groups of replicas that share a shard */
     struct op_plan_options vector;
@@ -50,7 +50,7 @@ struct update_builder {
     bool sharded;
 };
 
-enum { WORD_BYTES = 4 };                /* one square or norm */
+enum { WORD_BYTES = 4 };                /* the size of one square or norm */
 
 static void update_start(struct update_builder *b, struct owned terms, struct compiler *c, struct err *err)
 {

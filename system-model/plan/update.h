@@ -10,13 +10,13 @@
 #include "system-model/compiler/compiler.h"
 
 enum update_kind {
-    UPDATE_ZERO,                        /* the tensor that is to be reduced is cleared */
-    UPDATE_REARRANGE,                   /* the gradient is copied into it */
+    UPDATE_ZERO,                        /* the tensor that will be reduced is cleared */
+    UPDATE_REARRANGE,                   /* the gradient is copied into that tensor */
     UPDATE_REDUCE, UPDATE_REDUCE_PODS,  /* over the replicas that share a shard; shards between pods */
     UPDATE_CLIP,                        /* squares of the gradient, global norm, scale */
     UPDATE_LOAD,                        /* moments from streaming memory */
     UPDATE_OPTIMIZER,                   /* moments, norms on the chip, new weight */
-    UPDATE_NORMS,                       /* norms added over the shards; merged ones: made, too */
+    UPDATE_NORMS,                       /* norms are added over the shards; a merged collective makes them, too */
     UPDATE_GATHER,                      /* new weights from all shards */
     UPDATE_COPY_BACK,                   /* out of the collective's layout */
     UPDATE_STORE,                       /* moments to streaming memory */
@@ -29,8 +29,8 @@ struct update_op {
     bool all_ipus;                      /* a merged collective: all IPUs run it at once */
     bool on_tiles;                      /* computing, which a slow chip delays; else links, memory and syncs */
     struct cycles cycles;
-    uint64_t n_cycles;                  /* their sum */
-    double bytes;                       /* moved or worked on, on one IPU */
+    uint64_t n_cycles;                  /* the sum of cycles */
+    double bytes;                       /* bytes that are moved or worked on, on one IPU */
     double busiest_bytes[N_LINK_KINDS]; /* collectives: on the busiest link of each kind */
 };
 
@@ -39,17 +39,17 @@ struct update_steps {
     struct update_op *ops; uint32_t n_ops;
     bool sharded;
     uint64_t n_cycles;                  /* cycles for one tensor */
-    struct cycles cycles;               /* by part; their sum */
+    struct cycles cycles;               /* cycles by part, and their sum */
 };
 
 enum { ALL_IPUS = UINT32_MAX };
 struct update_chain {
     uint32_t ipu;                       /* an IPU of the replica; ALL_IPUS: side by side on all */
-    const char *tensor;                 /* the first of them; merged ones: what is merged */
+    const char *tensor;                 /* the first tensor; merged ones: what is merged */
     enum data_type type;
     uint64_t n_elements;                /* the elements of one tensor */
-    bool has_norms;                     /* that the optimizer needs */
-    uint32_t n_tensors;                 /* alike, one after the other */
+    bool has_norms;                     /* the optimizer needs their norms */
+    uint32_t n_tensors;                 /* tensors that are alike and go through the chain one after the other */
     bool is_merged;                     /* a collective of many tensors, which have chains of their own */
     const struct update_steps *steps;
 };
@@ -60,7 +60,7 @@ struct update_part { uint32_t first, end, ipu; const struct update_chain *chains
 struct update_program {
     struct update_chain *chains; uint32_t n_chains; size_t cap_chains;
     struct update_part *parts; uint32_t n_parts;
-    bool in_series;                     /* one IPU after the other; else side by side */
+    bool in_series;                     /* the IPUs run it one after the other; else side by side */
 };
 void update_sum_cycles(struct update_program *u, struct arena *a);     /* makes the parts from the chains */
 

@@ -40,7 +40,7 @@ void timeline_document(struct document *d, const struct timeline *t, bool spans)
 /* How one recurrence of a span was spent; a row's spans add up to its `spent`. */
 struct cycles span_parts(const struct timeline *t, const struct span *s);
 const struct update_chain *span_chain(const struct timeline *t, const struct span *s);     /* the chain that it is part of; NULL if it is not of the update */
-const struct update_op *span_op_of(const struct update_chain *chain, const struct span *s);  /* its step of that chain */
+const struct update_op *span_op_of(const struct update_chain *chain, const struct span *s);  /* the span's step of its chain */
 const struct update_op *span_update_op(const struct timeline *t, const struct span *s);    /* the same; NULL if it is not of the update */
 /* Chrome trace event JSON; refuses what no viewer opens. made_by: a JSON value that says what made it, or NULL. */
 bool timeline_write_trace(FILE *f, const struct timeline *t, const char *made_by, struct err *err);

@@ -64,7 +64,7 @@ struct change { uint64_t at; int64_t bytes; };
 static int compare_changes(const void *a, const void *b)
 {
     const struct change *x = a, *y = b;
-    return x->at != y->at ? (x->at < y->at ? -1 : 1) : 0;       /* those of one instant are added up */
+    return x->at != y->at ? (x->at < y->at ? -1 : 1) : 0;       /* events of one instant are added up */
 }
 
 /* A forward pass adds its activations to the IPU's stash; the backward pass of the same micro-batch removes them. */

@@ -38,7 +38,7 @@ struct convergence {
     bool higher_is_better;
     const struct edition *edition;
     bool is_closed;                     /* the closed division, whose convergence is tested against the reference */
-    struct rcp_limit limit;             /* limit of that test, in epochs or samples */
+    struct rcp_limit limit;             /* the limit of the reference-convergence test, in epochs or samples */
 };
 
 /* A submission. A submitter without calibration runs, or NULL, has no effect of its own. */

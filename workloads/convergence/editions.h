@@ -13,14 +13,14 @@
 
 enum seed_rule { SEEDS_FREE, SEEDS_IF_ANY, SEEDS_ALWAYS };      /* not tested; every run needs one once an earlier run has one; every run needs one */
 enum eval_error_rule { EVAL_ERROR_UNREAD, EVAL_ERROR_INSTEAD, EVAL_ERROR_TOO };  /* eval_error replaces eval_accuracy once it is logged; the last of both counts */
-enum rcp_pruning { RCP_UNPRUNED, RCP_BY_LEAST_MEAN, RCP_BY_MEAN };      /* by what records are compared */
+enum rcp_pruning { RCP_UNPRUNED, RCP_BY_LEAST_MEAN, RCP_BY_MEAN };      /* the quantity by which records are pruned */
 
 enum parameter_places { PARAMETERS_NONE, PARAMETERS_PACKAGE, PARAMETERS_ALL };    /* package_checker_params is read in the submitter's folder, or in those of a system and a benchmark too */
 
 struct edition {
     const char *ruleset, *round;
     const char *tag;                    /* tag of mlcommons/logging at the round's deadline, or "main of DATE" where there is none yet */
-    bool reference_points;              /* it tests convergence against them */
+    bool reference_points;              /* the edition tests convergence against reference points */
     bool repeats_submission_keys;       /* each submission_ line is judged, not only the first of its key */
     bool exact_count;                   /* another number of logs is an error */
     bool system_description;            /* it is checked, and its division decides whether seeds and convergence are */
@@ -75,7 +75,7 @@ bool edition_is_hpc(const struct edition *e);                           /* MLPer
 /* The date of the rules of a round without a tag, which may still change; NULL for a round with one. */
 const char *edition_provisional(const struct edition *e);
 const char *editions_known(const struct round_table *t, struct arena *a);                       /* "v0.7, v1.0, ..." */
-bool edition_unknown(const struct round_table *t, const char *name, struct err *err);  /* fails and names the known ones */
+bool edition_unknown(const struct round_table *t, const char *name, struct err *err);  /* fails with a message that names the known editions */
 /* True for the name of v1.0 or a later round of MLPerf Training: those test closed submissions against reference points. */
 bool round_has_reference(const char *round);
 

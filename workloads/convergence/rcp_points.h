@@ -16,7 +16,7 @@ enum rcp_edition { RCP_DEADLINE, RCP_LATER };   /* the records of the deadline, 
 struct rcp_point {
     const char *record, *unit, *source; /* unit: "epochs", "samples" or "steps" */
     double batch;                       /* global, in samples */
-    double *values;                     /* one for each run, in the unit */
+    double *values;                     /* one value for each run, in the unit */
     size_t n;
     double left;                        /* number of runs after dropping */
     double mean, sd;                    /* after dropping, as above */

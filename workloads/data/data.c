@@ -17,7 +17,7 @@ struct dataset {
     const char *path;
     enum data_column *columns;               /* by tensor */
     struct data_rows x[N_DATA_PARTS], labels[N_DATA_PARTS];      /* rows of images and speech */
-    struct text text;                   /* n_passages 0: there is none */
+    struct text text;                   /* n_passages is 0 if there is no text */
     bool is_image;
 };
 

@@ -37,7 +37,7 @@ uint32_t build_dense(struct builder *b, uint32_t x, uint64_t width, bool bias); 
 uint32_t build_layer_norm(struct builder *b, uint32_t x);
 uint32_t build_dropout(struct builder *b, uint32_t x, double rate);     /* in training only */
 uint32_t build_gather(struct builder *b, uint32_t table, uint32_t indices);
-uint32_t build_view(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);     /* and rearranged into its own layout */
+uint32_t build_view(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);     /* a view that is rearranged into a layout of its own */
 uint32_t build_reshape(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);  /* nothing moves */
 /* Turns class scores into a loss in training, into probabilities in inference. */
 uint32_t build_classes(struct builder *b, uint32_t scores, size_t n_dims, const uint64_t *label_dims);
@@ -73,7 +73,7 @@ uint32_t build_conv(struct builder *b, uint32_t x, struct conv_spec c);
 uint32_t build_time_conv(struct builder *b, uint32_t x, uint64_t kernel);
 /* Batch norm, or group norm where the options ask for one; in inference a batch norm is folded and leaves a bias. */
 uint32_t build_norm(struct builder *b, uint32_t x);
-uint32_t build_own_norm(struct builder *b, uint32_t x);     /* one that no convolution before it can absorb */
+uint32_t build_own_norm(struct builder *b, uint32_t x);     /* a norm that no convolution before it can absorb */
 uint32_t build_conv_norm(struct builder *b, uint32_t x, struct conv_spec c);
 uint32_t build_pool(struct builder *b, enum op_kind kind, uint32_t x, uint32_t kernel, uint32_t stride, uint32_t pad);
 uint64_t build_side(const struct builder *b, uint32_t x);   /* the side of square images [batch, side, side, channels], in pixels */

@@ -98,7 +98,7 @@ static struct masks masks_of(struct builder *b, const char *factor, const char *
 static void decoder(struct builder *b, uint32_t encoded, const struct conformer_config *c, const struct masks *m, uint64_t labels)
 {
     build_layer(b, LAYER_LAST, 0, 0, 1, "transcript");
-    uint64_t length = labels + 1;               /* and its start, or its end */
+    uint64_t length = labels + 1;               /* the labels and a start or end mark */
     uint32_t tokens = build_input(b, "transcript", TYPE_INT32, DIMS(b->batch, length));
     uint32_t x = build_gather(b, build_weight(b, "embeddings", DIMS(c->vocabulary, c->hidden)), tokens);
     struct masks later = masks_of(b, "causal-factor", "causal-mask", 1, length, length);

@@ -32,7 +32,7 @@ static uint32_t build_lstm(struct builder *b, uint32_t x, uint64_t hidden)
 {
     uint32_t w = build_weight(b, "input-kernel", DIMS(build_width(b, x), 4 * hidden));
     uint32_t r = build_weight(b, "recurrent-kernel", DIMS(hidden, 4 * hidden));
-    uint32_t bias = build_weight(b, "biases", DIMS(8 * hidden));        /* one for each product, as in the reference */
+    uint32_t bias = build_weight(b, "biases", DIMS(8 * hidden));        /* a bias for each of the two products, as in the reference */
     struct op_attributes at = { .hidden = (uint32_t)hidden };
     return graph_op(b->g, OP_LSTM, (uint32_t[]){ x, w, r, bias }, 4, at);
 }

@@ -38,7 +38,7 @@ size_t workload_count(void)
 static bool read_dimensions(struct onnx_options *out, const char *text, struct arena *a, struct err *err)
 {
     size_t at = 0;
-    struct onnx_dimension *all = ARENA_ARRAY(a, struct onnx_dimension, text ? strlen(text) : 0);        /* more than there can be */
+    struct onnx_dimension *all = ARENA_ARRAY(a, struct onnx_dimension, text ? strlen(text) : 0);        /* room for more dimensions than the text can hold */
     for (char *item = text ? arena_strdup(a, text) : NULL, *next; item && *item; item = next) {
         next = item + strcspn(item, ",");
         if (*next)

@@ -340,10 +340,10 @@ static bool fuse_batch_norm(struct onnx_model *m, struct onnx_node *norm)
     uint32_t *own = norm->inputs, by[2];
     const Onnx__NodeProto *attributes = norm->proto;
     pattern_add(&p, norm);
-    scale_and_shift(&p, &last, x->dims[1], by);          /* inputs of one dimension are refused later */
+    scale_and_shift(&p, &last, x->dims[1], by);          /* inputs of one dimension are refused in a later pass */
     if (last == norm || !become(&p, last, ONNX_OP_BATCH_NORM, INPUTS(own[0], own[1], own[2], own[3], own[4], by[0], by[1])))
         return false;
-    last->proto = attributes;               /* its epsilon */
+    last->proto = attributes;               /* the attributes hold its epsilon */
     return true;
 }
 

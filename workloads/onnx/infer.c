@@ -460,7 +460,7 @@ bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *
         bool unfolds = is_unfolded(m, &m->nodes[i]);
         if (unfolds ? !m->nodes[i].op->unfold(m, i, err) : !settle_node(m, &m->nodes[i], o, err))
             return false;
-        i += !unfolds;                  /* else the nodes that replace it are next */
+        i += !unfolds;                  /* if it unfolds, the nodes that replace it are next */
     }
     return check_batch_in_file(m, err) && check_dimension_names(m, o, true, err);
 }

@@ -102,7 +102,7 @@ static bool shrinks(const struct grouping *s, size_t from, size_t to)
 static void join_idle(struct grouping *s)
 {
     size_t n = s->g->n_ops;
-    bool forward = true;                /* there is none before the first */
+    bool forward = true;                /* no layer comes before the first */
     for (size_t from = 0, to; from < n; from = to) {
         to = stretch_end(s, from);
         bool idle = work(s, from, to) == 0, last = work(s, to, n) == 0;
@@ -180,7 +180,7 @@ bool onnx_open_layer(struct graph *g, const struct onnx_node *n)
         return false;
     l.role = (enum layer_role)role;
     l.name = arena_strdup(g->arena, n->layer + at);
-    if (open->n_parts == 0)             /* the one that holds the inputs */
+    if (open->n_parts == 0)             /* the part that holds the inputs */
         *open = l;
     else if (open->role != l.role || open->block_id != l.block_id || open->part_id != l.part_id || !text_is(open->name, l.name))
         graph_layer(g, l);

@@ -60,7 +60,7 @@ bool map_compress(struct mapper *p)
     uint64_t n = onnx_elements(map_in(p, 1));
     uint32_t axis = 0;
     if (along)
-        onnx_axis(&axis, along->i, v->n_dims);              /* the shape rule has checked it */
+        onnx_axis(&axis, along->i, v->n_dims);              /* the shape rule has checked the axis */
     uint64_t outer = along ? onnx_elements_between(v, 0, axis) : 1, size = along ? v->dims[axis] : onnx_elements(v), inner = onnx_elements(v) / outer / size;
     uint64_t most = along ? y->dims[axis] : y->dims[0];
     uint32_t x = too_many(p, n) ? NO_ID : map_any_plain(p, map_in_id(p, 0)), keep = x == NO_ID ? NO_ID : map_any_plain(p, map_in_id(p, 1));

@@ -154,7 +154,7 @@ static uint32_t depth_share(struct mapper *p, uint32_t y, const struct onnx_wind
     int64_t first = (int64_t)at * w->dilation[0] - (int64_t)w->before[0];
     uint64_t cut = first < 0 ? (uint64_t)-first : 0, before = first < 0 ? 0 : (uint64_t)first;
     if (cut >= n * stride || before >= made)
-        return NO_ID;                       /* none of it is in the result */
+        return NO_ID;                       /* the result holds no element of it */
     uint64_t length = min_u64(n * stride - cut, made - before);
     y = length < n * stride ? map_emit1(p, OP_SLICE, y, WITH(.axis = 1, .begin = cut, .length = length)) : y;
     return length < made ? map_emit1(p, OP_PAD, y, WITH(.axis = 1, .begin = before, .length = made)) : y;

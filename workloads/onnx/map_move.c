@@ -30,7 +30,7 @@ static uint32_t join_dims(uint64_t *view, uint32_t *order, const uint64_t *dims,
     for (uint32_t i = 0; i < n; i++) {
         if (dims[perm[i]] == 1)
             continue;
-        bool follows = perm[i] > previous;              /* never, for the first one */
+        bool follows = perm[i] > previous;              /* false for the first dimension */
         for (uint32_t d = previous + 1; follows && d < perm[i]; d++)
             follows = dims[d] == 1;
         if (follows) {
@@ -138,7 +138,7 @@ bool map_concat(struct mapper *p)
         uint32_t x = map_in_layout(p, map_in_id(p, i), image);
         if (x == NO_ID)
             return false;
-        if (n == MAX_OP_OUTPUTS) {      /* an operation takes no more: join these first */
+        if (n == MAX_OP_OUTPUTS) {      /* an operation takes no more inputs: these are joined first */
             parts[0] = map_emit(p, OP_CONCAT, parts, n, WITH(.axis = map_layout_axis(axis, image, v->n_dims)));
             n = 1;
         }

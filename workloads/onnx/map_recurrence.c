@@ -55,7 +55,7 @@ static uint32_t one_direction(struct mapper *p, uint32_t x, uint64_t width, uint
     if (map_in(p, 3))
         in[3] = gate_weight_of(p, 3, direction, &biases, lstm);
     bool before = !lstm && !onnx_flag(p->n, "linear_before_reset", false);
-    for (uint32_t i = 4; i < n_in; i++)     /* one of two may be zeros */
+    for (uint32_t i = 4; i < n_in; i++)     /* an initial state that the node leaves out is zeros */
         in[i] = in[i] == NO_ID ? VIEW(p, map_filled(p, 0, map_in(p, 0)->dims[1] * hidden), map_in(p, 0)->dims[1], hidden) : in[i];
     return map_emit(p, lstm ? OP_LSTM : OP_GRU, in, n_in,
                 WITH(.hidden = (uint32_t)hidden, .reset_before = before, .with_cell = map_is_wanted(p, 2),

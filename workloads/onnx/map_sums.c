@@ -302,7 +302,7 @@ bool map_triangle(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *k = map_in(p, 1);
     uint32_t x = v->n_dims < 2 ? NO_ID : map_as_plain(p, map_in_id(p, 0)), n = v->n_dims;
-    uint64_t dims[MAX_DIMS] = { 1, 1, 1 };         /* leading ones */
+    uint64_t dims[MAX_DIMS] = { 1, 1, 1 };         /* dimensions of 1 come first */
     if (x == NO_ID || (k && !onnx_is_known_number(k)))
         return MAP_REFUSE(p, "its diagonal is computed while the model runs, or its input is not a matrix");
     dims[n - 1] = v->dims[n - 1];

@@ -24,7 +24,7 @@ const struct onnx_operator *onnx_operator_named(const struct onnx_operators *all
 const struct onnx_operator *onnx_operator_by_id(const struct onnx_operators *all, enum onnx_op id)
 {
     size_t i = 0;
-    while (all->rows[i].id != id)           /* tests check that each has a row */
+    while (all->rows[i].id != id)           /* a test checks that each id has a row */
         i++;
     return &all->rows[i];
 }

@@ -61,7 +61,7 @@ struct onnx_import {
 struct onnx_description { const char *producer; bool training; const char **dimensions; size_t n_dimensions; };
 bool onnx_describe(struct onnx_description *out, const char *path, struct arena *a, struct err *err);
 
-bool onnx_is_file(const char *name);            /* it ends in .onnx */
+bool onnx_is_file(const char *name);            /* the name ends in .onnx */
 bool onnx_build(struct graph *out, struct onnx_import *import, const char *path, const struct onnx_options *o, struct arena *a,
                 struct err *err);
 void onnx_print(FILE *f, const struct onnx_import *import);

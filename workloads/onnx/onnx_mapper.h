@@ -24,7 +24,7 @@ struct mapper {
     struct onnx_import *import;
     struct mapped *of;              /* by value; tensor NO_ID: not made yet */
     const struct onnx_node *n;      /* the node being mapped */
-    const bool *wanted;             /* by value: an output needs it */
+    const bool *wanted;             /* by value: an output depends on it */
     struct division *divisions; size_t n_divisions, cap_divisions;
     const char *into;               /* the node's fate, for the report */
     bool layers_named;              /* so far, each node that made operations has named their layer */
@@ -51,7 +51,7 @@ uint32_t map_combined(struct mapper *p, enum op_function function, uint32_t x, u
 uint32_t map_of_type(struct mapper *p, uint32_t x, enum data_type type);        /* x itself if it has the type */
 uint32_t map_range(struct mapper *p, uint32_t x, uint32_t axis, uint64_t begin, uint64_t length);
 uint32_t map_clipped(struct mapper *p, uint32_t x, double low, double high);
-uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint64_t *dims);  /* no operation where dims are its own */
+uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint64_t *dims);  /* the tensor itself if dims are its own */
 uint32_t map_joined(struct mapper *p, uint32_t *parts, uint64_t n, uint32_t axis);     /* concatenated; parts are overwritten */
 #define VIEW(p, tensor, ...) map_view(p, tensor, sizeof (uint64_t[]){ __VA_ARGS__ } / sizeof(uint64_t), (uint64_t[]){ __VA_ARGS__ })
 
@@ -60,16 +60,16 @@ uint32_t map_as_plain(struct mapper *p, uint32_t value);      /* in its own dime
 uint32_t map_any_plain(struct mapper *p, uint32_t value);     /* row-major, in whatever dimensions the tensor has */
 uint32_t map_as_image(struct mapper *p, uint32_t value);
 uint32_t map_in_layout(struct mapper *p, uint32_t value, bool image);       /* map_as_image or map_as_plain */
-uint32_t map_as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dims);     /* with leading ones up to n_dims */
+uint32_t map_as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dims);     /* padded by dimensions of 1 in front, up to n_dims */
 void map_image_dims(uint64_t dims[4], const struct onnx_value *v);          /* [batch, height, width, channels] of three to five dimensions */
 uint32_t map_plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);     /* returns their number; a scalar has one */
 uint32_t map_tensor_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);    /* the same, leading ones joined down to MAX_DIMS */
-bool map_is_image_along(const struct mapper *p, uint32_t value, uint32_t axis);     /* an image that has this axis of the file's */
+bool map_is_image_along(const struct mapper *p, uint32_t value, uint32_t axis);     /* the value is an image whose axis this is, counted as the file does */
 uint32_t map_axis(const struct mapper *p, int64_t usual, uint32_t n_dims);      /* attribute axis, else the usual one */
 uint32_t map_layout_axis(uint32_t axis, bool image, uint32_t n_dims);       /* an axis of the file, in the layout */
 bool map_done(struct mapper *p, uint32_t i, uint32_t tensor, bool image);       /* the tensor becomes output i */
 bool map_done_as(struct mapper *p, const char *into, uint32_t tensor, bool image);      /* output 0; into: the node's fate */
-const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value);    /* NULL if none, several, or it is an output */
+const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value);    /* NULL if it has none or several, or is an output */
 
 /* map_tensors.c: constants. A weight, or state where it is not trained; a vector of n equal numbers; where a tensor's
  * contents come from. */
@@ -94,7 +94,8 @@ uint32_t map_added(struct mapper *p, uint32_t x, uint32_t y);           /* x + y
 /* map_sums.c. Reduces n of [outer, n, inner], as the height of an image: to the mean, the largest or (OP_MUL) the
  * product. NO_ID: n is above 2^32 - 1, and refused. */
 uint32_t map_pooled(struct mapper *p, uint32_t x, uint64_t outer, uint64_t n, uint64_t inner, enum op_kind kind);
-uint32_t map_mean(struct mapper *p, uint32_t x, uint64_t *dims, uint32_t n, uint32_t gone);    /* gone: bits of neighbouring axes; they become 1 */
+/* The mean over neighbouring axes; gone has a bit for each of them, and their dimensions become 1. */
+uint32_t map_mean(struct mapper *p, uint32_t x, uint64_t *dims, uint32_t n, uint32_t gone);
 uint32_t map_row_sums(struct mapper *p, uint32_t x, uint64_t rows, uint64_t n);    /* [rows, n] to [rows, 1]; n fits in 32 bits */
 
 /* map_pick.c: the value that a node reads as input i: its own, or the column that an index of GatherElements or

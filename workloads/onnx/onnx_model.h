@@ -31,11 +31,11 @@ struct onnx_value {
     uint32_t n_dims;
     uint64_t dims[ONNX_MAX_DIMS];
     const char *dim_names[ONNX_MAX_DIMS];   /* symbolic dimensions of an input; else NULL */
-    double *known;                          /* its contents, or NULL */
+    double *known;                          /* the value's contents, or NULL */
     const struct onnx_items *items;         /* a sequence's tensors; NULL: this is a tensor */
     bool given;                             /* the options give its number or, bounded, its size */
     bool bounded, largest;                  /* its size depends on data: given, or the largest possible */
-    bool constant;                          /* it follows from initialisers alone */
+    bool constant;                          /* the value follows from initialisers alone */
     bool output;                            /* an output of the whole graph */
     const Onnx__TensorProto *data;          /* the contents of an initialiser or a Constant node; else NULL */
     uint32_t producer;                      /* node; NO_ID means an input or initialiser */
@@ -51,17 +51,17 @@ struct onnx_call { const Onnx__FunctionProto *function; const Onnx__NodeProto *b
 struct onnx_node {
     const struct onnx_operator *op;         /* its row in operators.c; operators without one get a row with nothing but a name */
     const char *name, *written;             /* written: the operator in the file, which fusing may change */
-    const Onnx__NodeProto *proto;           /* attributes; NULL: all have their defaults */
-    const struct onnx_call *call;           /* the call that it is part of, or NULL */
+    const Onnx__NodeProto *proto;           /* the node's attributes; NULL: all have their defaults */
+    const struct onnx_call *call;           /* the call that the node is part of, or NULL */
     const char *layer;                      /* the value of ONNX_LAYER_KEY, or NULL */
     const char *scope;                      /* prefix of names in its branch, round or function; "": the graph itself */
     struct onnx_loop *loop;                 /* state of a Loop between two rounds */
     uint32_t n_inputs, n_outputs;
     uint32_t *inputs, *outputs;             /* values; NO_ID if left out */
-    double epsilon;                         /* a fused norm's; 0: its attribute has it */
+    double epsilon;                         /* the epsilon of a fused norm; 0: its attribute holds it */
     const char *fused_as;                   /* the operation that it is part of, or has become; else NULL */
-    bool gone;                              /* other nodes do its work */
-    bool rough;                             /* its replacement is a guess, counted as approximated */
+    bool gone;                              /* other nodes do this node's work */
+    bool rough;                             /* the nodes that replace it are a guess, counted as approximated */
 };
 
 struct onnx_model {
@@ -70,7 +70,7 @@ struct onnx_model {
     struct arena *arena;
     const struct onnx_operators *operators;
     struct onnx_value *values; size_t n_values, cap_values;
-    struct onnx_node *nodes; size_t n_nodes, cap_nodes;     /* each after the nodes that make its inputs */
+    struct onnx_node *nodes; size_t n_nodes, cap_nodes;     /* each node follows the nodes that make its inputs */
     const Onnx__ModelProto *file;
     uint32_t *inputs, *outputs; size_t n_inputs, n_outputs;
     size_t n_wanted;                        /* the first so many outputs count: in training one, or those that recipe.output names */
@@ -139,7 +139,7 @@ int64_t onnx_whole(double x);          /* limited to +-2^60; 0 for NAN */
 bool onnx_make_room(struct onnx_model *m, size_t from, size_t n, struct err *err);
 void onnx_put(struct onnx_model *m, size_t at, enum onnx_op op, uint32_t n_inputs, const uint32_t *inputs, uint32_t result);
 void onnx_put_axis(struct onnx_model *m, size_t at, enum onnx_op op, uint32_t input, uint32_t result, int64_t axis);
-void onnx_drop_inputs(struct onnx_model *m, const struct onnx_node *n);    /* the node no longer counts as their reader */
+void onnx_drop_inputs(struct onnx_model *m, const struct onnx_node *n);    /* the node stops counting as a reader of its inputs */
 void onnx_retire(struct onnx_model *m, size_t id, const char *why);
 uint32_t onnx_number(struct onnx_model *m, const char *name, int type, double x);
 

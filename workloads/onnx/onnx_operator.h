@@ -42,7 +42,7 @@ enum { ALL_INPUTS = UINT8_MAX };
 struct onnx_operator {
     const char *name;
     uint8_t n_inputs;                                       /* at least so many have a shape before `shape` is called; ALL_INPUTS */
-    bool (*shape)(const struct inference *s);               /* NULL if not modelled; its result's shape is guessed */
+    bool (*shape)(const struct inference *s);               /* NULL if the operator is not modelled; its result's shape is then guessed */
     bool (*map)(struct mapper *p);                          /* NULL: folded or replaced, never an operation of the graph */
     bool (*fold)(struct fold *f);                           /* contents from contents; without fold or element they are not followed */
     double (*element)(const struct fold *f, uint64_t i); uint8_t n_folded;      /* element by element, from so many inputs */

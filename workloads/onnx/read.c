@@ -87,7 +87,7 @@ static Onnx__NodeProto *const *sorted_nodes(struct onnx_model *m, Onnx__NodeProt
     for (size_t i = n; i-- > 0; )               /* backwards, so that the first of two makers counts; the second is refused */
         for (size_t k = 0; k < nodes[i]->n_output; k++) {
             uint32_t value = onnx_value(m, nodes[i]->output[k]);
-            s.maker[value] = m->values[value].constant ? 0 : (uint32_t)i + 1;       /* a weight is there before all nodes */
+            s.maker[value] = m->values[value].constant ? 0 : (uint32_t)i + 1;       /* a weight exists before all nodes */
         }
     for (size_t i = 0; i < n; i++)
         sort_from(&s, (uint32_t)i);

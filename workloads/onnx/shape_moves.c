@@ -20,7 +20,7 @@ static bool fit_shape(uint64_t *dims, const struct onnx_list *list, const struct
         if (asked == -1)
             open = i;
         bool kept = i < x->n_dims && asked == 0;
-        dims[i] = kept ? x->dims[i] : asked == -1 ? 1 : (uint64_t)asked;    /* other negative numbers become too large */
+        dims[i] = kept ? x->dims[i] : asked == -1 ? 1 : (uint64_t)asked;    /* any other negative number becomes too large a size */
         if (!dims[i] || dims[i] > all || known > all)
             return false;
         known *= dims[i];

@@ -125,7 +125,7 @@ bool onnx_write(const char *path, const struct graph *g, const uint64_t *seed, s
     w.location = path_name(data_path);
     bool good = check_operations(g, err) && new_file_open(&model, path, err) && (!seed || new_file_open(&data, data_path, err)) &&
                 write_both(&w, &model, &data, path, err);
-    new_file_drop(&model);                  /* nothing is left of a file that was saved */
+    new_file_drop(&model);                  /* removes what was saved */
     new_file_drop(&data);
     arena_free(&w.a);
     return good;

@@ -19,12 +19,12 @@ struct writer {
     struct arena a;
     const struct graph *g;
     const struct op *op;                    /* the operation being written */
-    const struct writing *how;              /* its row of the table */
-    bool as_image;                          /* its layout */
+    const struct writing *how;              /* the operation's row of the table */
+    bool as_image;                          /* the tensor has the layout of an image */
     Onnx__GraphProto graph;
     size_t cap_nodes, cap_weights, cap_inputs, cap_outputs;
     const char **plain, **image;            /* by tensor: its value as the graph has it, and channels first; NULL if not made */
-    bool *done;                             /* by operation: part of another one */
+    bool *done;                             /* by operation: it was written as part of another one */
     const uint64_t *seed;                   /* seeds the weights; NULL if they are left out */
     FILE *data;
     uint64_t n_data_bytes;
@@ -47,10 +47,10 @@ const char *writer_floats(struct writer *w, const char *name, uint64_t n, double
 const char *writer_number(struct writer *w, const char *name, double x);
 const char *writer_weight(struct writer *w, uint32_t id, enum onnx_layout layout, uint32_t n_dims, const uint64_t *dims);
 
-const char *writer_plain(struct writer *w, uint32_t id);        /* a tensor as the graph has it */
+const char *writer_plain(struct writer *w, uint32_t id);        /* a tensor as the graph holds it */
 const char *writer_image(struct writer *w, uint32_t id);        /* channels first; a vector becomes [channels, 1, 1] */
 const char *writer_input(struct writer *w, uint32_t i);         /* an input of the operation, in its layout */
-const char *writer_inputs(struct writer *w);                    /* all of them */
+const char *writer_inputs(struct writer *w);                    /* all inputs of the operation */
 const char *writer_output(struct writer *w, uint32_t i);        /* the name of an output */
 const char *writer_result(struct writer *w);                    /* that of the first, which is then there in the operation's layout */
 const char *writer_part(struct writer *w, const char *tag);     /* a name for something inside the operation */

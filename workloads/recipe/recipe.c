@@ -199,7 +199,7 @@ static bool read_key_value(struct recipe *r, const struct recipe_key *key, struc
 /* Reads the overrides, and what the file's table of values does not hold. */
 static bool read_entries(struct recipe *r, bool has_values, struct arena *a, struct err *err)
 {
-    struct ini_entry **others[] = { &r->hyperparameters, &r->framework_settings, &r->faults, &r->open };     /* the table does not hold their keys */
+    struct ini_entry **others[] = { &r->hyperparameters, &r->framework_settings, &r->faults, &r->open };     /* lists of entries whose keys are in no table */
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         *others[i] = ARENA_ARRAY(a, struct ini_entry, r->n_entries + 1);
     for (size_t i = 0; i < r->n_entries; i++) {

@@ -99,9 +99,10 @@ const struct ini_entry *recipe_entry(const struct recipe *r, const char *name);
 /* "section.key" of every given key that changes nothing in this recipe's result, except keys that only document. p: its
  * plan; with NULL, keys that only the plan's sheets can judge are not listed. */
 struct plan;
-const char *recipe_unused_key(const struct ini_entry *e, const struct recipe *r, const struct plan *p, struct arena *a);     /* the name of one entry; NULL: it is used */
+/* The name of the entry's key if it has no effect, else NULL. */
+const char *recipe_unused_key(const struct ini_entry *e, const struct recipe *r, const struct plan *p, struct arena *a);
 bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, const struct plan *p, struct arena *a);
-const struct workload *recipe_workload(const struct recipe *r);     /* NULL if no such workload */
+const struct workload *recipe_workload(const struct recipe *r);     /* NULL if no workload has this name */
 uint64_t recipe_global_batch(const struct recipe *r);   /* in micro-batch units: images, packs, utterances */
 /* The graph of one micro-batch. */
 bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, struct err *err);

@@ -25,7 +25,7 @@ static void add_graph_key(struct hash_key *k, const struct recipe *r)
 {
     const char kind[] = { r->mode == MODE_INFER, r->optimizer_name != NULL };
     hash_key_add_text(k, r->workload);
-    hash_key_add_text(k, r->model.file);             /* no single key sets these two */
+    hash_key_add_text(k, r->model.file);             /* these two are not the value of a single key */
     hash_key_add_text(k, r->model.dimensions);
     hash_key_add(k, kind, sizeof kind);
     for (size_t i = 0; i < n_recipe_keys; i++) {

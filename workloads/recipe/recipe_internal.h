@@ -18,13 +18,13 @@ extern const struct recipe recipe_defaults;     /* a recipe in which no key is g
 const struct recipe_key *recipe_key_find(const char *section, const char *key);     /* NULL if none of the table */
 void recipe_place_entry(struct ini_entry *e);               /* looks the entry's key up, for all later recipe_key_of() */
 const struct recipe_key *recipe_key_of(const struct ini_entry *e);      /* recipe_key_find() */
-bool recipe_key_describes(const struct recipe_key *k);      /* it documents a run, and may have no effect */
+bool recipe_key_describes(const struct recipe_key *k);      /* the key documents a run, so it may have no effect */
 bool recipe_takes_hyperparameter(const char *key);
 bool recipe_takes_fault(const char *key);
-bool recipe_times_first_steps(const struct recipe *r);  /* hosts.timed_steps matters: it trains without a given end */
-bool recipe_may_converge(const struct recipe *r);       /* it trains a benchmark with reference points */
-bool recipe_is_packed(const struct recipe *r);          /* more than one sequence a row */
-bool recipe_read_open(struct recipe *r, struct arena *a, struct err *err);      /* after all other entries */
+bool recipe_times_first_steps(const struct recipe *r);  /* hosts.timed_steps has an effect: the recipe trains without a given end */
+bool recipe_may_converge(const struct recipe *r);       /* the recipe trains a benchmark with reference points */
+bool recipe_is_packed(const struct recipe *r);          /* a row of the batch holds several sequences */
+bool recipe_read_open(struct recipe *r, struct arena *a, struct err *err);      /* call it after all other entries are read */
 bool recipe_check_open(const struct ini_entry *e, const char *place, struct arena *a, struct err *err);     /* refuses a key that cannot be open */
 /* "--set section.key=value", or file and line. */
 const char *recipe_entry_place(const struct recipe *r, const struct ini_entry *e, struct arena *a);
