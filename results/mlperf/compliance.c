@@ -28,7 +28,7 @@ struct finding { uint64_t line; const char *text; };
 struct key_state {
     uint64_t count, n_bad, last_line;
     struct finding bad[MOST_SHOWN];
-    bool fulfilled, differs;            /* some line fulfils `once`; the values differ */
+    bool fulfilled, differs;            /* fulfilled: some line fulfils `once`; differs: the values differ */
     json_t *first_value;
     char last_shown[MLLOG_SHOWN_BYTES];
 };

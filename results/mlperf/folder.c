@@ -118,7 +118,7 @@ static void name_by_path(struct folder_reading *r, const char *logged_benchmark,
         f->problem = arena_strdup(a, why.msg);
 }
 
-/* Fills in from the first log what the path does not say. */
+/* Takes from the first log what the path does not say. */
 static void name_by_log(struct folder *f, const struct log_judgement *l, struct arena *a)
 {
     const struct { const char **slot, *logged; bool first; } names[] = {
@@ -135,8 +135,7 @@ static void name_by_log(struct folder *f, const struct log_judgement *l, struct 
 
 /* ---- one log -------------------------------------------------------------------------------------------- */
 
-/* Samples to converge: from the convergence point where it counts samples or steps, else from the epochs. Old logs
- * have 1 as the point. */
+/* Samples to converge: from the convergence point where it counts samples or steps, else from the epochs. In old logs the point is 1. */
 static double samples_of(const struct log_judgement *l)
 {
     const char *unit = l->rules ? l->rules->terms->unit : "";
@@ -253,8 +252,8 @@ static void judge_log(void *user, size_t i, uint32_t worker)
     l->read = log_judge(&l->judgement, worker ? &b->copy : b->judge, l->path, false, b->f->edition, benchmark, &l->arena, &l->why);
 }
 
-/* Judges logs from `first` on, and returns how many. A log whose folder does not say its round and benchmark is judged
- * alone, as the first one names them for the others. What the others need is loaded before there are threads. */
+/* Judges logs from `first` on, and returns how many. A log whose folder does not name round and benchmark is judged alone, because it names them
+ * for the others. What the others need is loaded before threads start. */
 static size_t judge_logs(struct folder_reading *r, size_t first)
 {
     const struct rule_book *book;

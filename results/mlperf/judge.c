@@ -101,7 +101,7 @@ void eval_review_end(const struct eval_review *r, const char *benchmark, double 
 }
 
 enum { MOST_SEEDS = 4096 };
-static const char round_key[] = "podbench_round";   /* simulated logs name their round; official ones have no key for it */
+static const char round_key[] = "podbench_round";   /* simulated logs name their round in this key; official logs have no key for it */
 
 /* ---- the first reading ------------------------------------------------------------------------------------ */
 
@@ -111,7 +111,7 @@ static void first_text(const char **slot, const char *key, const struct mllog_li
         *slot = arena_printf(a, "%.60s", mllog_text(l->value, a));
 }
 
-/* Says what to type: the newest of the rounds that have the benchmark, or any round where none has it. */
+/* Says what to type: the newest of the rounds that have the benchmark, or any round if none has it. */
 static bool refuse_without_round(const struct judge *j, const char *benchmark, struct arena *a, struct err *err)
 {
     const char **rounds = ARENA_ROOM(a, const char *, j->rounds.n);
@@ -125,7 +125,7 @@ static bool refuse_without_round(const struct judge *j, const char *benchmark, s
                 names_list(rounds, n, a));
 }
 
-/* The edition that a log names; NULL, with a message, without one. benchmark: that of the path, or NULL. */
+/* The edition that a log names; NULL, with a message, if it names none. benchmark: the path's, or NULL. */
 static const struct edition *logged_edition(const struct judge *j, const char *path, bool follow, const char *benchmark, struct arena *a, struct err *err)
 {
     struct mllog_reader reader;
@@ -272,7 +272,7 @@ static void note_point(struct log_facts *f, const struct mllog_line *l)
         out->stops = arena_printf(f->a, "line %" PRIu64 ": %s has no %s that is a number", l->line, l->key, strrchr(b->terms->point, '.') + 1);
 }
 
-/* A run_stop makes the last point before it the log's; a later one does so again. */
+/* A run_stop makes the last point before it the log's convergence point; a later run_stop does so again. */
 static void note_stop(struct log_facts *f, const struct mllog_line *l)
 {
     if (!text_is(l->key, "run_stop"))
@@ -415,7 +415,7 @@ static void warn_of_status(struct log_judgement *out, struct arena *a)
             arena_printf(a, "status '%.60s' is neither success nor aborted: taken for a run that did not converge", status) }, a);
 }
 
-/* Warns of lines that the official checkers pass over, and says which one counts where several could. */
+/* Warns of lines that the official checkers pass over, and says which line counts where several could. */
 static void warn_of_repeats(const struct log_facts *f)
 {
     const struct run_log *r = &f->out->run;

@@ -17,7 +17,7 @@ void layer_calls_add(struct layer_calls *c, const char *key, const char *value, 
     c->items[c->n++].value = arena_strdup(a, cut);
 }
 
-/* The first value of a key, or NULL. */
+/* The first value of the key, or NULL. */
 static const char *layer_calls_value(const struct layer_calls *c, const char *key)
 {
     for (size_t i = 0; i < c->n; i++)

@@ -55,8 +55,8 @@ static void check_repository(struct lint *l, const char *org, struct arena *a)
         say_remark(l, org, "repository", &messages[i]);
 }
 
-/* Remarks on each ORG/systems/SYSTEM.json without results of that system, once for each ORG; the reverse, results without a
- * description, is a part of the folder's verdict. */
+/* Remarks on each ORG/systems/SYSTEM.json without results of that system, once for each ORG. Results without a description belong to the folder's
+ * verdict. */
 static void compare_systems(struct lint *l, const char *results, const char *org, struct arena *a)
 {
     char **names;

@@ -22,7 +22,7 @@ static uint64_t count_passed(const struct folder *f)
     return n;
 }
 
-/* "opt_name; eval_accuracy": each key of this severity once. */
+/* "opt_name; eval_accuracy": the keys of this severity, each of them only once. */
 static const char *keys_of(const struct compliance *c, enum severity severity, struct arena *a)
 {
     const char *keys = "";
@@ -204,7 +204,7 @@ static const struct table_column lint_columns[] = {
 #undef C
 static const struct table lint_table = TABLE(lint_columns, struct lint_row);
 
-/* rcp: the reference test's numbers; NULL if it is another check. group: of a judgement, whose message says why it fails. */
+/* rcp: the reference test's numbers; NULL for another check. group: the part of the judgement whose message says why it fails. */
 static void add_lint_row(struct lint *l, struct lint_row line, const struct rcp_verdict *rcp, const char *group, enum judged judged, const char *message)
 {
     struct arena *a = l->d.arena;

@@ -16,7 +16,7 @@
 
 static const char token[] = ":::MLLOG ";
 enum { TOKEN_LENGTH = sizeof token - 1, EXACT_DIGITS = 18 };
-#define MARK "\\u0001"                  /* begins a number that JSON cannot express */
+#define MARK "\\u0001"                  /* the first byte of a number that JSON cannot express */
 
 /* ---- records ------------------------------------------------------------------------------ */
 
@@ -108,7 +108,7 @@ static size_t span_before(const struct mllog_reader *r, int stop)
     return found ? (size_t)(found - from) : n;
 }
 
-/* Does for a span without '\r' what next_byte() does for each of its bytes. */
+/* Does for a span without '\r' what next_byte() would do, byte by byte. */
 static void skip_span(struct mllog_reader *r, size_t n)
 {
     const char *from = r->block + r->at, *end = from + n;
@@ -246,7 +246,7 @@ static void clean_escape(struct cleaner *c)
         clean_put_byte(c, *c->in++);
 }
 
-/* The bytes before the next quote, backslash or byte that Latin-1 writes otherwise than UTF-8. */
+/* How many bytes come before the next quote, backslash or byte above 127. */
 static size_t plain_span(const struct cleaner *c)
 {
     const char *p = c->in;

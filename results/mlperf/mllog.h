@@ -26,10 +26,10 @@ struct mllog_reader {
     bool after_newline;
     bool lost_record;                   /* the line just read holds more tokens: only the record after the last one counts */
     struct arena arena;                 /* owns the three buffers */
-    char *block; size_t at, end;        /* the part of the file that is being read, and what of it is left */
+    char *block; size_t at, end;        /* the part of the file that is being read, and what is left of that part */
     char *raw, *clean;
     size_t raw_cap, clean_cap, n_raw;
-    json_t *event;                      /* the last line's; freed by the next call */
+    json_t *event;                      /* the event of the last line; the next call frees it */
     char problem[160];                  /* why the last line was bad */
 };
 
@@ -54,7 +54,7 @@ void mllog_close(struct mllog_reader *r);
 
 /* A number as Python has it: integer, real, Infinity, NaN; true is 1 and false is 0. */
 bool mllog_number(const json_t *v, double *out);
-/* Also accepts a number in a string, and a list of numbers, for its mean. */
+/* Accepts a number in a string, too, and the mean of a list of numbers. */
 bool mllog_number_loose(const json_t *v, double *out);
 /* The value as Python's json prints it, cut at 60 bytes. */
 enum { MLLOG_SHOWN_BYTES = 64 };
@@ -85,15 +85,15 @@ const char *mllog_real(double x, struct arena *a);      /* the shortest JSON num
 /* Numbers that the log does not have are NaN, texts NULL. */
 struct run_log {
     const char *path;
-    const char *org, *platform, *status;        /* status: of the last run_stop */
+    const char *org, *platform, *status;        /* status: the status of the last run_stop */
     const char *availability, *config;  /* submission_status, config_filename */
     uint64_t n_lines;
     bool has_bad_line;
     const char *problem;                /* why the times or counts are impossible; NULL if they are not */
     bool success;                       /* the status of the last run_stop, which the reference test reads */
     double run_start_ms, run_stop_ms;   /* the first run_stop and the last run_start before it, since the epoch */
-    uint64_t run_start_line, n_run_starts;      /* the line of the run_start that counts; how many come before run_stop */
-    uint64_t other_stop_line;           /* the last run_stop, if its status is not that of the one before; else 0 */
+    uint64_t run_start_line, n_run_starts;      /* the line of the run_start that counts; how many such lines come before run_stop */
+    uint64_t other_stop_line;           /* the line of the last run_stop, if its status differs from the one before; else 0 */
     double time_to_train_s;
     double init_s;                      /* first init_start to first init_stop */
     double startup_s;                   /* run_start to the first block or epoch */
@@ -103,20 +103,20 @@ struct run_log {
     double epochs_trained;
     double samples_to_converge;
     double last_eval_s;                 /* run_start to the last eval_accuracy before run_stop */
-    bool evals_at_end;                  /* all evaluations follow the last epoch: checkpoints are evaluated */
+    bool evals_at_end;                  /* all evaluations follow the last epoch, as where checkpoints are evaluated */
     double eval_interval;               /* median step between evaluations, in the unit of epoch_num */
     uint64_t n_evals;
     double train_unit_s;                /* median epoch, or block between evaluations */
     double eval_time_s;                 /* median evaluation */
     double throughput_samples_per_s;
     const char *throughput_method;
-    double steady_samples_per_s;        /* from the STEADY_QUANTILE of ten epochs or more, which wait for no checkpoint and no host */
+    double steady_samples_per_s;        /* the STEADY_QUANTILE of the epoch times, if there are ten or more: such epochs wait for no checkpoint and no host */
     double *unit_rates;                 /* samples/s of each epoch or block in order, NaN where unknown; at most MOST_UNITS */
     size_t n_units, first_unit;         /* first_unit: the number of the first unit, counted from 1 */
     double epoch_samples;               /* the samples of each unit, where units are epochs; else 0 */
 };
 enum { MOST_UNITS = 512 };
-#define STEADY_QUANTILE 0.1             /* this quantile of epoch times, the shortest first */
+#define STEADY_QUANTILE 0.1             /* a share of the epochs, the shortest first */
 
 /* Folds lines that the caller reads. unit: what the benchmark's evaluations count: epochs, samples or steps. */
 struct run_fold;

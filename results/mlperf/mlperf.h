@@ -55,13 +55,13 @@ const char *rcp_verdict_text(const struct rcp_verdict *v, const struct rcp_table
 /* ---- judge.c: the tables, and one log ------------------------------------------------------------------- */
 
 struct judge_options {
-    const char *ruleset;                /* or a round; NULL: taken from the path, else from the log */
+    const char *ruleset;                /* the round or edition to judge by; NULL: the path's, else the log's */
     const char *data_dir;               /* workloads/convergence */
     bool train_samples;                 /* the last train_samples line is the convergence point, where the round offers it */
-    bool rcp_bypass, seed_bypass;       /* as the package checker's options: a failed test is reported and does not count */
+    bool rcp_bypass, seed_bypass;       /* as the package checker's options: a failed test is reported, but does not count */
     bool only_failures;                 /* lint prints errors and failed verdicts, nothing else */
-    uint32_t n_threads;                 /* for the logs of a folder; 0 and 1: none besides the caller's */
-    struct watch watch;                 /* told of each line of a log */
+    uint32_t n_threads;                 /* threads for the logs of a folder; 0 and 1: only the caller's */
+    struct watch watch;                 /* is told of each line of a log */
 };
 
 /* A round's demands on a benchmark, ready for use. */
@@ -78,8 +78,8 @@ struct judge {
     struct judge_options quiet;         /* the options without a watch, for threads */
     struct rule_library library;
     struct round_table rounds;
-    struct benchmark_rules *cache;      /* one for each of rounds.items */
-    struct name_list *system_fields;    /* one for each of rounds.editions; empty until needed */
+    struct benchmark_rules *cache;      /* by item of rounds */
+    struct name_list *system_fields;    /* by edition; empty until needed */
 };
 
 bool judge_load(struct judge *out, const struct judge_options *options, struct arena *a, struct err *err);
@@ -107,8 +107,7 @@ struct log_judgement {
     const char *stops;                  /* the place at which the official checkers end with an exception, "line 7: ..."; NULL if none */
 };
 
-/* edition and benchmark come from the path; NULL: as the log says. Fails when the file cannot be read, or its round
- * is unknown. */
+/* edition and benchmark come from the path; NULL: the log names them. Fails when the file cannot be read, or its round is unknown. */
 bool log_judge(struct log_judgement *out, struct judge *j, const char *path, bool follow, const struct edition *edition,
                const char *benchmark, struct arena *a, struct err *err);
 
@@ -121,7 +120,7 @@ bool log_judge(struct log_judgement *out, struct judge *j, const char *path, boo
 
 enum package_part { PACKAGE_FILES, PACKAGE_COMPLIANCE, PACKAGE_SEEDS, PACKAGE_CONVERGENCE, PACKAGE_DESCRIPTION, N_PACKAGE_PARTS };
 extern const char *const package_part_names[N_PACKAGE_PARTS];
-enum part_state { PART_UNTESTED, PART_PASSED, PART_FAILED, PART_BYPASSED };     /* bypassed: it fails, and does not count */
+enum part_state { PART_UNTESTED, PART_PASSED, PART_FAILED, PART_BYPASSED };     /* bypassed: the part fails, but does not count */
 extern const char *const part_state_names[4];
 struct part_verdict { enum part_state state; const char *text; };
 
@@ -146,7 +145,7 @@ struct folder {
     const char *dir;
     const char *round, *division, *submitter, *system, *benchmark;      /* "" where unknown */
     const char *metric;                 /* in MLPerf HPC "strong", or "weak", where many models are trained at once; else "" */
-    const struct edition *edition;      /* by which it is judged; --ruleset may name another than the path */
+    const struct edition *edition;      /* the round it is judged by; --ruleset may name another than the path */
     const struct benchmark_rules *rules;
     const char *remark;                 /* "judged as v2.1, though the path says v2.0", and whether the rules are provisional; "" for none */
     const char *problem;                /* why it cannot be judged at all; NULL if it can */
@@ -158,12 +157,12 @@ struct folder {
     struct log_message *notes;          /* warnings and review notes about the package */
     size_t n_notes, cap_notes;
     bool has_rcp;
-    struct rcp_verdict rcp;             /* also in the open division, where it does not count */
+    struct rcp_verdict rcp;             /* judged in the open division, too, where it does not count */
     double batch;                       /* global, in samples; NaN if not logged */
-    double score_minutes;               /* official; NaN if none */
-    double olympic_minutes;             /* before scaling; weak scaling: the time for all models */
+    double score_minutes;               /* the official score; NaN if there is none */
+    double olympic_minutes;             /* minutes before scaling; weak scaling: minutes for all models */
     size_t n_models;                    /* weak scaling: how many models comply */
-    double scaling;                     /* from scaling.json; 1 without */
+    double scaling;                     /* the factor from scaling.json; 1 without that file */
     const char *why_no_score;           /* NULL if there is a score */
     double energy_j;                    /* the olympic mean over runs, scaled as the score is; NaN without power logs, or with a note that says why */
 };
@@ -218,11 +217,11 @@ struct score_row {
     double failed;                      /* runs that are refused, or without a time; NaN if the folder cannot be judged */
     uint64_t dropped;                   /* fastest runs that the score leaves out, and as many slowest; failed runs are the slowest */
     double score_minutes;               /* the official score; NaN if there is none, the note says why */
-    double scaling;                     /* already in score_minutes; 1 without a scaling.json that the edition reads */
+    double scaling;                     /* the factor that score_minutes includes; 1 without a scaling.json that the edition reads */
     double mean_minutes, min_minutes, max_minutes, spread;      /* spread: (max - min) / mean */
     double measures[N_MEASURES];
     const char *throughput_method, *ruleset;
-    double recomputed_scaling;          /* the factor of the reference-convergence test; 1: none */
+    double recomputed_scaling;          /* the factor of the reference-convergence test; 1 if there is none */
     double recomputed_minutes;          /* the score with the factor applied */
     double energy_j, power_w;           /* energy of a run, and over its score; NaN without power logs */
     const char *metric;                 /* as in struct folder */
@@ -236,7 +235,7 @@ struct score_row {
 void score_row_fill(struct score_row *out, const struct folder *f, struct arena *a);
 
 struct table score_table(void);         /* its rows are struct score_row */
-void score_add(struct table *t, const struct folder *f, struct arena *a);      /* a's texts are the table's */
+void score_add(struct table *t, const struct folder *f, struct arena *a);      /* a: owns the texts of the table */
 
 /* ---- lint.c: the verdicts on files and trees, as one document -----------------------------------------------
  *
@@ -258,7 +257,7 @@ struct lint {
     const char *org;                    /* the submitter that was looked at last; NULL if none */
     const char *top;                    /* the folder that is judged */
     const char *provisional;            /* the date of the rules, if they are provisional; NULL if they are final */
-    bool failed;                        /* something does not pass, or could not be read */
+    bool failed;                        /* something does not pass, or a file could not be read */
 };
 
 void lint_begin(struct lint *l, enum output_format format, struct judge *j, lint_notice *notice, struct arena *a);

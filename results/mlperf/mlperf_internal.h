@@ -13,7 +13,7 @@
  * states hold.
  */
 
-/* Receives each line that the rules gather from several, at the end. */
+/* Receives, at the end, each line that the rules gather from several lines. */
 typedef void line_observer(void *user, const struct mllog_line *l);
 
 struct compliance_run;
@@ -49,7 +49,7 @@ struct package {
     struct seed_seen *seeds;
     size_t n_seeds, cap_seeds;
     bool batch_differs;
-    struct { const char *division, *org, *platform, *status, *config; } logged;  /* as the first log that names one has it; "" if none does */
+    struct { const char *division, *org, *platform, *status, *config; } logged;  /* from the first log that names a system; "" if none does */
     const char *description_division;   /* NULL if there is no description */
     const char *power_note;             /* about the first power log that reviewers should look at */
     size_t n_power_notes;

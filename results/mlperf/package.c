@@ -84,7 +84,7 @@ static const char *missing_fields(const struct package *p, const json_t *doc)
     return n ? arena_printf(p->a, "%zu of %zu fields missing: %s", n, fields->n, names_list(names, n, p->a)) : NULL;
 }
 
-/* The empty ones among the fields that name the system, for reviewers; "" for none. Most descriptions leave others empty. */
+/* Those of the system's naming fields that are empty, for reviewers; "" if none is. Other fields are empty in most descriptions. */
 static const char *empty_fields(const struct package *p, const json_t *doc)
 {
     static const char *const naming[] = { "submitter", "system_name", "number_of_nodes", "host_processor_model_name", "accelerators_per_node",
@@ -257,7 +257,7 @@ static double submission_mean(const double *points, size_t n, size_t dropped, st
     return olympic_mean(sorted, n, dropped);
 }
 
-/* Which records the limit comes from. */
+/* The records that the limit comes from. */
 static const char *limit_source(const struct rcp_verdict *v, const struct rcp_table *t, struct arena *a)
 {
     switch (v->limit.match) {

@@ -66,7 +66,7 @@ static void read_power_log(struct power_log *p, const char *path, struct arena *
     mllog_close(&reader);
 }
 
-/* The readings between a start and its stop. without_stop: stops are ignored, and the last reading ends it. */
+/* The readings between a start and its stop. without_stop: stops are ignored, and the measurement ends with its last reading. */
 struct measurement { double start_ms, stop_ms, last_ms, watts_ms, longest_gap_ms; size_t n; uint64_t stop_line; bool started, stopped; };
 
 static struct measurement measured(const struct power_log *p, bool without_stop)
@@ -88,7 +88,7 @@ static struct measurement measured(const struct power_log *p, bool without_stop)
     return m;
 }
 
-/* The efficiency that counts for an estimate, or for readings (estimate NULL): the last one logged. */
+/* The efficiency for an estimate, or, with a NULL estimate, for readings: the last one logged. */
 static double efficiency(const struct power_log *p, const struct power_event *estimate)
 {
     double conversion = 1;
@@ -151,7 +151,7 @@ static double device_energy(struct package *p, struct power_log *log, double run
 
 /* ---- the devices of a run ----------------------------------------------------------------------------------- */
 
-/* The files of one kind in the folder of a run, and whether they are numbered from 0. */
+/* The files of one kind in a run's folder, and if they are numbered from 0. */
 struct power_files { char **names; size_t n, n_nodes, n_switches; const char *problem; };
 
 static bool begins(const char *name, const char *with)

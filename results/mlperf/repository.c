@@ -40,7 +40,7 @@ static void check_link(struct repository *r, const char *path)
         found(&r->relative, path, r->a);
 }
 
-/* All names in a folder but . and .., in order; hidden ones too. */
+/* All names in a folder, hidden ones included, in order; without "." and "..". */
 static char **all_names(size_t *n, const char *dir, struct arena *a)
 {
     char **names = NULL;

@@ -221,7 +221,7 @@ static bool parse_occurs(struct rule *r, const char *cell, const struct rule_loa
         || fail(d->err, "%s: occurs: '%s', want nothing, 1, N+, 1+ of KEY KEY, begin or end", d->where, cell);
 }
 
-/* texts: the sentences of the conditions, separated as they are; "" for none. */
+/* texts: the sentences of the conditions, with the same separators; "" if there are none. */
 static bool parse_checks(struct rule *r, const char *cell, const char *texts, const struct rule_loader *d)
 {
     char *rest = arena_strdup(d->a, cell), *rest_texts = arena_strdup(d->a, texts), *part;

@@ -46,7 +46,7 @@ struct value value_of_json(const json_t *v);
 /* Two lists are equal when they hold the same names, each as often. Comparing sorts the first; the second must be
  * sorted. */
 struct value value_of_names(const struct name_list *names);
-const struct name_list *value_names(const struct value *v);             /* NULL: another kind of value */
+const struct name_list *value_names(const struct value *v);             /* NULL: the value is of another kind */
 
 /* ---- rules --------------------------------------------------------------------------------------------- */
 
@@ -61,7 +61,7 @@ struct action {
     struct expression value;
 };
 
-#define LAYER_REVIEW " review"          /* ends the name of a layer of the severity review */
+#define LAYER_REVIEW " review"          /* the ending of the name of a layer whose severity is review */
 enum { MOST_CHECKS = 6, MOST_ACTIONS = 6, MOST_OF = 3 };
 
 /* A condition, and the sentence that says it, such as "must be above 0"; text is "" for a rule without a sentence. */
@@ -86,7 +86,7 @@ struct rule_layer {
     bool reviews;                       /* its findings are notes for reviewers; it replaces no rule of another layer */
 };
 
-/* The rules of one edition. */
+/* All rules of one edition, by layer. */
 struct rule_book {
     const struct edition *edition;
     struct rule *rules;
@@ -96,7 +96,7 @@ struct rule_book {
     struct tensor_lists tensors;
 };
 
-/* The books read so far, for any number of logs. */
+/* The books that were read so far, which any number of logs share. */
 struct rule_library {
     struct arena *a;
     const struct round_table *rounds;
@@ -108,7 +108,7 @@ struct rule_library {
 bool rules_load(struct rule_library *out, const char *data_dir, struct arena *a, struct err *err);
 /* Reads the rules of an edition, once. */
 bool rules_of(const struct rule_book **out, struct rule_library *l, const struct edition *e, struct err *err);
-/* The same by the name of a round or ruleset; the message for an unknown one names the known ones. */
+/* rules_of() by the name of a round or ruleset; the message for an unknown name lists the known ones. */
 bool rules_of_round(const struct rule_book **out, struct rule_library *l, const char *round, struct err *err);
 
 const struct rule_layer *rule_layer_find(const struct rule_book *b, const char *name);      /* NULL if none */
@@ -127,7 +127,7 @@ struct layer_queue { const struct rule_layer *layers[MOST_LAYERS]; size_t n; con
 
 void layer_calls_add(struct layer_calls *c, const char *key, const char *value, struct arena *a);
 void layer_queue_fill(struct layer_queue *out, const struct layer_calls *c, const struct rule_book *b, struct arena *a);
-/* Adds the layer that gathers lines of this benchmark, for its gathering alone, where the log does not call for it: the reference test gathers all the same. */
+/* Adds the layer that gathers lines of this benchmark, if the log does not call for it: the reference test gathers them all the same. */
 void layer_queue_gather(struct layer_queue *q, const char *benchmark, const struct rule_book *b, struct arena *a);
 /* True for a key of the submission where the edition judges only its first line. */
 bool rule_judges_first(const struct edition *e, const char *key);
@@ -135,7 +135,7 @@ bool rule_judges_first(const struct edition *e, const char *key);
 /* The keys that a log of one edition, division, benchmark and optimizer must have exactly once. */
 struct demand {
     const char *key;
-    bool fixed;                         /* the rules leave one value, or name a first one */
+    bool fixed;                         /* the rules leave a single value, or name a first one */
     struct value value;
     const char *layer;
 };
@@ -144,7 +144,7 @@ struct log_demands {
     const struct edition *edition;
     struct demand *items;               /* in the order of the layers */
     size_t n;
-    const struct name_list *names;      /* that weights_initialization must list; NULL if none */
+    const struct name_list *names;      /* the names that weights_initialization must list; NULL if there are none */
 };
 
 /* optimizer is the value of opt_name; it may be NULL. */

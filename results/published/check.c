@@ -28,7 +28,7 @@ static bool is_broken(struct check_row *row, struct check_source *from, const st
     return no_value(row, VERDICT_NO_VALUE, from->broken);
 }
 
-/* The result of a recipe, simulated if it is not known yet. NULL when it cannot be loaded; why says so. */
+/* The result of a recipe, simulated unless it is known already. NULL if the recipe cannot be loaded; why says so. */
 static const struct result *known_or_new_result(struct check_source *from, const char *recipe, struct arena *a, struct err *why)
 {
     const struct result *known = results_find(&from->known, recipe);

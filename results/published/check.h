@@ -37,12 +37,12 @@ struct check_row {
     bool has_simulated;
     double simulated, error;            /* when has_simulated */
     double stated_error;                /* how far the answer says that a power or an energy may be off, in the row's unit; else 0 */
-    bool has_predicted;                 /* for a published time to train; only the first row of a recipe has it */
-    double predicted, predicted_error;  /* with predicted instead of published samples to converge; when has_predicted */
+    bool has_predicted;                 /* for a published time to train; only the first row of a recipe has such times */
+    double predicted, predicted_error;  /* with predicted instead of published samples to converge, if has_predicted */
     enum verdict verdict;
-    bool fits;                          /* the simulated run does, as configured */
+    bool fits;                          /* the simulated run fits as it is configured */
     double fits_probability;
-    double memory_deviation;            /* the fullest tile's, by plan_memory_deviation(); else NaN */
+    double memory_deviation;            /* plan_memory_deviation() of the fullest tile; else NaN */
     bool fits_with_less_memory;         /* a "fits" row: as configured, or with a smaller share of memory for temporaries */
     const char *why;                    /* for VERDICT_NO_RECIPE and NO_VALUE: one line */
 };
@@ -52,8 +52,8 @@ struct check { struct check_row *rows; size_t n; };
 struct check_source {
     struct results known;
     struct simulator *simulator;
-    struct link_bench links;            /* its costs_dir; the rest is set at the first link */
-    struct watch watch;                 /* told how many figures are judged */
+    struct link_bench links;            /* its costs_dir; links set the rest when the first is judged */
+    struct watch watch;                 /* is told how many figures are judged */
     const char *broken;                 /* a recipe or sheet that cannot be read, which ends the check; NULL at first */
 };
 
@@ -100,7 +100,7 @@ struct check_group {
     enum figure_kind kind;
     const char *metric, *workload, *system;     /* NULL: any */
     enum samples_used samples;
-    const char *division;               /* MLPerf's division, as the recipe's name has it; NULL: any */
+    const char *division;               /* MLPerf's division, taken from the recipe's name; NULL: any */
 };
 struct accuracy check_accuracy(const struct check *c, enum counts_as counts_as, const struct check_group *group, struct arena *scratch);
 /* Runs first: all, by workload, by system, and times to train; then evaluations, derived rows, kernels and links.
@@ -155,7 +155,7 @@ struct json_t *memory_judgement_json(const struct check *c, const struct memory_
 
 struct run_timing simulated_timing(const struct simulation *sim, const struct result *r);
 
-/* For each submission the recipe whose source names it, or that wrote it ("ID-simulated"); NULL if none. */
+/* For each submission the recipe whose source names it, or that wrote it ("ID-simulated"); NULL if no recipe does. */
 struct submission_names { const char *round, *submitter, *system, *benchmark; };
 bool recipes_of_submissions(const char **out, const struct submission_names *names, size_t n, struct simulator *s, struct arena *a, struct err *err);
 
@@ -166,12 +166,12 @@ typedef bool coverage_timing(void *user, struct run_timing *out, const struct ru
 struct coverage_count {
     const char *what;
     uint64_t n, samples_inside, time_inside;            /* single runs */
-    double submissions, samples_once, time_once;        /* the same with each submission counted once, however many runs it has */
+    double submissions, samples_once, time_once;        /* the number with each submission counted once, however many runs it has */
 };
 struct coverage {
     struct coverage_count items[16];
-    size_t n;                           /* the first is "all" */
-    uint64_t n_without_reference;       /* runs of rounds without reference points */
+    size_t n;                           /* the first group holds all runs */
+    uint64_t n_without_reference;       /* runs of rounds that have no reference points */
     uint64_t n_without_timing;          /* runs whose timing the caller's model does not know */
 };
 
@@ -197,7 +197,7 @@ void coverage_document(struct document *d, const struct coverage *c);
 enum change_kind { CHANGE_CELL, CHANGE_ROW_GONE, CHANGE_ROW_NEW, CHANGE_COLUMN_GONE, CHANGE_COLUMN_NEW };
 struct table_change {
     enum change_kind kind;
-    const char *id, *column;            /* id: first cell of the row; NULL for columns. column: NULL for rows */
+    const char *id, *column;            /* id: the first cell of the row; NULL for a change of columns. column: NULL for a change of rows */
     const char *before, *after;         /* cells */
     bool is_number;                     /* both cells hold numbers, and the earlier one is not 0 */
     double relative;                    /* after / before - 1, when is_number */
@@ -226,7 +226,7 @@ struct gate_tables { struct csv_table rows, check; };   /* rows.csv and check.cs
 struct gate_move {
     const char *id, *cause, *what;      /* cause: "exchange", "kernel matmul", "fits"...; what: "1525 -> 1480 samples/s" */
     double relative;                    /* the change of throughput, or of the part's own prediction; >0: more */
-    int verdict;                        /* +1 better, -1 worse, 0 neither */
+    int verdict;                        /* +1 better, -1 worse, 0 neither of the two */
 };
 struct gate_group { const char *cause; size_t n, n_better, n_worse; double low, high; const struct gate_move *largest; };
 /* before, after and growth are means over n configurations; worst is the row that grew most. */
@@ -237,7 +237,7 @@ struct gate {
     struct gate_group *groups; size_t n_groups;         /* those with most rows first */
     struct gate_accuracy *accuracy; size_t n_accuracy;  /* largest growth first */
     size_t n_better, n_worse, n_rows, n_new, n_gone;
-    double margin;                                      /* allowed growth of mean |error|, as a share */
+    double margin;                                      /* the growth of mean |error| that is allowed, as a share */
     const char **inputs; size_t n_inputs;               /* files whose content differs, by the manifests */
     bool inputs_known;                                  /* both manifests list their inputs */
 };
@@ -247,7 +247,7 @@ bool gate_build(struct gate *out, const struct gate_tables *base, const struct g
 bool gate_inputs(struct gate *out, const char *base_manifest, const char *run_manifest, struct arena *a, struct err *err);
 bool gate_moved(const struct gate *g);
 bool gate_accuracy_holds(const struct gate *g);
-void gate_document(struct document *d, const struct gate *g);       /* at most a screen of text, and a judgement for each group */
+void gate_document(struct document *d, const struct gate *g);       /* text is a screen at most; each group gets a judgement */
 
 /* ---- audit.c: the numeric claims of the source documents, recomputed -------------------------------------------- *
  *
@@ -267,7 +267,7 @@ struct claim {
     const char *id, *kind, *documents, *text, *unit, *expression, *reading, *reading_expression, *simulated_expression, *note;
     enum relation relation;
     double value, high;                 /* high: of between */
-    double tolerance;                   /* relative, on the claim's side of the relation */
+    double tolerance;                   /* relative; it counts on the side of the relation that fails */
     uint32_t line;
     /* set by audit_run */
     enum audit_verdict verdict;

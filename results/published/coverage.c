@@ -42,7 +42,7 @@ static bool inside(const struct run_row *r, double x, double low, double high)
     return x >= low && x <= high;
 }
 
-/* share: one over the number of runs of the submission. */
+/* share: 1 over the number of runs of the submission. */
 static void tally(struct coverage_writer *w, const struct run_row *r, const struct drawn_runs *d, double share)
 {
     const char *const groups[] = { "all", r->benchmark, r->division, role_names[r->role] };
@@ -60,7 +60,7 @@ static void tally(struct coverage_writer *w, const struct run_row *r, const stru
     }
 }
 
-/* n: the runs of its submission. */
+/* n: how many runs its submission has. */
 static bool count_run(struct coverage_writer *w, const struct convergence *c, const struct run_row *r, size_t n)
 {
     struct draw_request q = { .convergence = c, .submissions = DRAWS, .seed = 1,
@@ -153,7 +153,7 @@ void coverage_document(struct document *d, const struct coverage *c)
 
 /* ---- simulated timing: each submission is simulated once, by the recipe whose source names it ----------------- */
 
-/* Without the start of the loader, which happens once. A step that waits for its input hides it. */
+/* The step without the start of the loader, which happens once. If the step waits for its input, the start is hidden. */
 static double steady_step_s(const struct simulation *sim, const struct result *r)
 {
     double clock_hz = sim->machine->chip.clock_hz, floor_s = (double)sim->plan.host_floor_cycles / clock_hz;
@@ -178,7 +178,7 @@ struct timing_lookup {
     struct simulator *simulator;
     step_error *error; void *user;
     struct arena *a;
-    const char *simulated;              /* the recipe that timing is of; NULL if none yet */
+    const char *simulated;              /* the recipe that the timing belongs to; NULL if there is none yet */
     struct run_timing timing;
 };
 

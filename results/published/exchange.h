@@ -31,7 +31,7 @@ struct exchange_request {
     uint32_t boards_apart;      /* HOP: between the two IPUs, which are in the same column of the ladder or not */
     bool other_column;
 };
-struct exchange_cost { double time_s, bytes; };         /* bytes: all that arrives */
+struct exchange_cost { double time_s, bytes; };         /* bytes: all bytes that arrive */
 
 /* The costs of small messages on a board and its chips; 0 if not measured. */
 struct message_costs {
@@ -41,8 +41,8 @@ struct message_costs {
     uint64_t exchange_least_cycles;             /* a word from or to nearby tiles */
     uint64_t exchange_gather_cycles, exchange_scatter_cycles;       /* cycles to and from one tile, besides those of its words */
     double rung_message_s, rail_message_s;      /* each message occupies a pair of links for this long */
-    double rung_through_message_s;              /* the same for a rung pair that carries only traffic passing through */
-    double rail_through_message_s;              /* the same for a message that came along a rail */
+    double rung_through_message_s;              /* occupancy of a rung pair that carries only traffic passing through */
+    double rail_through_message_s;              /* occupancy for a message that came along a rail */
 };
 /* Reads FOLDER/BOARD.csv, a table in the form of a sheet. A board without one has no costs, and its words are all as far as the farthest. */
 bool message_costs_load(struct message_costs *out, const char *folder, const struct machine *m, struct arena *a, struct err *err);

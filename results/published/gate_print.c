@@ -23,7 +23,7 @@ static const struct table_column accuracy_columns[] = {
 };
 #undef PER_CENT
 
-/* A change of "fits" has no size. */
+/* The range of a group's changes; a change of "fits" has no size. */
 static const char *range_text(const struct gate_group *m, struct arena *a)
 {
     if (isinf(m->low) || isinf(m->high))
@@ -33,7 +33,7 @@ static const char *range_text(const struct gate_group *m, struct arena *a)
     return arena_printf(a, "%+.3g to %+.3g %%", 100 * m->low, 100 * m->high);
 }
 
-/* The suspects, when predictions moved. */
+/* Lists the inputs that changed, if predictions moved. */
 static void gate_add_inputs(struct document *d, const struct gate *g)
 {
     const char *text = names_joined(g->inputs, min_u64(g->n_inputs, MOST_INPUTS), ", ", d->arena);

@@ -52,7 +52,7 @@ const struct kept_line *kept_find(const struct kept *k, const char *id)
     return k->n ? bsearch(id, k->last, k->n, sizeof *k->last, kept_id_against) : NULL;
 }
 
-/* A row may change its recipe if a line says why; by that it is context. */
+/* A row may change its recipe if a line says why; it then becomes context. */
 static const char *what_changed(const struct kept *k, const struct kept_line *was, const struct kept_line *now, const struct figure *f, struct arena *a)
 {
     const char *where = arena_printf(a, "%s:%u: %s", f->path, f->line, f->id);

@@ -82,13 +82,13 @@ static double step_samples(const struct comparing *c, const struct run_log *log)
     return log->global_batch * timing_samples_per_step(&c->sim->timing, c->sim->logged_batch) / c->sim->logged_batch;
 }
 
-/* The steps of a call, or 0 if the epochs of the log are not of whole calls. */
+/* The steps of a call; 0 if the log's epochs do not consist of whole calls. */
 static double steps_per_call_of(const struct comparing *c, const struct run_log *log)
 {
     return c->sim->is_source && log->epoch_samples > 0 ? c->sim->timing.steps_per_call : 0;
 }
 
-/* A log's rate in its epoch or block k, by the samples of its whole calls if it has such. */
+/* A log's rate in its epoch or block k; by the samples of whole calls if its epochs consist of those. */
 static double whole_rate(const struct comparing *c, const struct run_log *log, size_t k)
 {
     double batch = step_samples(c, log), share = 1, calls = steps_per_call_of(c, log), epoch = log->epoch_samples / batch;

@@ -17,7 +17,7 @@
 struct compared_value {
     const char *what, *unit;
     double published, published_low, published_high;    /* NaN if not logged */
-    double simulated, simulated_low, simulated_high;    /* NaN if not simulated; no interval */
+    double simulated, simulated_low, simulated_high;    /* NaN if not simulated; low and high are NaN without an interval */
 };
 
 enum time_part { TIME_SAMPLES, TIME_STEP, TIME_EVALUATIONS, TIME_STARTUP, TIME_AFTER, TIME_REST, N_TIME_PARTS };
@@ -27,7 +27,7 @@ struct log_comparison {
     size_t n_logs, n_converged;                         /* n_converged: the logs that converged and comply */
     struct compared_value *values;
     size_t n_values, cap_values;
-    double difference_s, parts_s[N_TIME_PARTS];         /* published mean run less the simulated one; NaN if not all is known */
+    double difference_s, parts_s[N_TIME_PARTS];         /* the mean published run less the simulated one; NaN unless both are known */
 };
 
 /* The simulation: the result of the recipe, the timing of its runs, their predicted distribution, and the global

@@ -30,7 +30,7 @@ extern const char *const kernel_kind_names[N_KERNEL_KINDS + 1];
 struct kernel_case {
     enum kernel_kind kind;
     const char *machine;                /* a chip's sheet */
-    uint64_t m, k, n;                   /* n: the elements of a triad, too */
+    uint64_t m, k, n;                   /* n: also the number of elements of a triad */
     uint64_t in, out;
     double available_memory;            /* share of tile memory for temporaries; 0: PopLibs' default */
     uint64_t batch, filter, input, input_w, in_chans, out_chans, stride, groups, pad, ipus;
@@ -63,7 +63,7 @@ bool kernel_row_memory(struct kernel_memory *out, const struct kernel_case *c, c
 
 /* ---- link_rows.c: predictions of micro-benchmarks of links, of collectives between tiles, and of the host ---- */
 
-struct link_case { struct exchange_request request; int column; const char *machine; };     /* column: 1 if the other IPU is in the other one */
+struct link_case { struct exchange_request request; int column; const char *machine; };     /* column: 1 if the two IPUs are in different columns */
 extern const struct part_field link_fields[];
 extern const size_t n_link_fields;
 

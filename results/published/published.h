@@ -18,7 +18,7 @@ struct link_case;
 struct figure {
     const char *id, *recipe, *metric, *unit, *source, *quote, *note, *path;
     const char *without;                /* why it has no recipe: "needs X", "not stated", "peer" or "no run"; NULL if it has one */
-    const char *configuration;          /* names the run; rows that share it count as one measurement */
+    const char *configuration;          /* names the run; rows with the same name count as one measurement */
     const struct figure *parents; size_t n_parents;     /* the rows that a derived row follows from */
     const struct kernel_case *kernel;   /* the measured part, which has the name `recipe`; NULL for other rows */
     const struct link_case *link;
@@ -91,7 +91,7 @@ struct ledger_line {
 struct ledger {
     const char *path;
     struct ledger_line *last; size_t n_last;    /* the last line of each id, sorted by id */
-    struct ledger_change { const char *id, *why; } *changes; size_t n_changes;      /* the lines that give a reason, as they follow */
+    struct ledger_change { const char *id, *why; } *changes; size_t n_changes;      /* the lines that give a reason, in the order of the file */
 };
 
 /* Refuses an unknown role, and a later line of an id that gives no reason. */
@@ -116,17 +116,17 @@ void ledger_write_line(FILE *f, const struct ledger_line *line);
  */
 
 struct sight {
-    const char *id, *seen, *recipe, *version;   /* recipe: figure_recipe_hash() as it was then */
+    const char *id, *seen, *recipe, *version;   /* recipe: figure_recipe_hash() at that time */
     double predicted, low, high, open_low, open_high;       /* in the row's unit; NaN without an interval, and without readings */
-    size_t batch;                       /* rows of one version were seen together; later ones have a larger number */
+    size_t batch;                       /* rows of one version were seen together; a later version has a larger number */
 };
 struct first_sight { struct sight *items; size_t n; };  /* sorted by id */
-extern const char first_sight_header[], first_sight_name[];      /* the name without .csv */
+extern const char first_sight_header[], first_sight_name[];      /* the file's name without .csv */
 bool first_sight_load(struct first_sight *out, const char *path, struct arena *a, struct err *err);
-/* by_later_program: the line "again" where there is one. NULL: the row has not been seen. */
+/* by_later_program: the line "again" if there is one. NULL: the row has not been seen. */
 const struct sight *first_sight_find(const struct first_sight *all, const char *id, bool by_later_program);
 void first_sight_write(FILE *f, const struct sight *s);
-/* recipe_hash() of the row's recipe, joined by + where a row has several; of a kernel or a link a hash of its text; "" where it has none. */
+/* The recipe_hash() values of the row's recipes, joined by +; for a kernel or a link a hash of its text; "" if the row has no recipe. */
 bool figure_recipe_hash(const char **out, const struct figure *f, const char *recipes_dir, struct arena *a, struct err *err);
 
 /* ---- kept.c: the tolerance of every row that has a recipe, and a hash of its recipe's values ------------------- *
@@ -160,10 +160,10 @@ struct run_row {
 struct run_rows { struct run_row *items; size_t n; };
 
 bool run_rows_load(struct run_rows *out, const char *path, struct arena *a, struct err *err);
-struct submission_terms terms_of_run(const struct run_row *r);         /* as known before the run starts */
+struct submission_terms terms_of_run(const struct run_row *r);         /* all that is known before the run starts */
 /* The number of rows from the first on that belong to the same submission and role. Runs of a submission are
  * adjacent. */
 size_t run_rows_group(const struct run_rows *t, size_t first);
-double run_rows_mean_samples(const struct run_row *rows, size_t n);    /* samples to converge, mean over n runs */
+double run_rows_mean_samples(const struct run_row *rows, size_t n);    /* samples to converge, as the mean over n runs */
 
 #endif

@@ -170,7 +170,7 @@ static json_t *schema_of_group(int group, const char *description)
         if (!belongs)
             continue;
         json_object_set_new(properties, group == N_METRIC_GROUPS ? m->name : m->member, schema_of_metric(m));
-        if (group == N_METRIC_GROUPS)           /* the members of an object are left out where the first says why */
+        if (group == N_METRIC_GROUPS)           /* an object whose first member says why it is missing has no other members */
             json_array_append_new(required, json_string(m->name));
     }
     return schema_of_object(properties, required, description);

@@ -52,7 +52,7 @@ static struct recompute_point cut_greedily(const struct cut_layer *layers, size_
     return p;
 }
 
-/* best has room: there is at most one checkpoint before each layer but the first. */
+/* best has room for all: there is at most one checkpoint before each layer but the first. */
 static void keep_better(struct recompute_point *best, struct recompute_point p)
 {
     if (!best[p.n_checkpoints].memory_bytes || p.memory_bytes < best[p.n_checkpoints].memory_bytes)

@@ -95,7 +95,7 @@ static void list_shape_remedies(struct remedy *out, size_t *n, const struct simu
     list_wider_replicas(out, n, sim, a);
 }
 
-/* The division that was found, unless its stages, such as one for the heads on the first IPU, ask for another accumulation. */
+/* Notes the division that was found, unless it asks for another accumulation, as a stage of its own for the heads may. */
 static void note_division(struct remedy *r, const struct simulation *sim, struct arena *a)
 {
     const struct plan_request *o = &sim->plan.request;
@@ -117,7 +117,7 @@ static void name_division(struct remedy *r)
             r->sets[i] = r->division;
 }
 
-/* False if it cannot be simulated at all. */
+/* False if the change cannot be simulated at all. */
 static bool try_remedy(struct remedy *r, const struct simulation_request *q, struct arena *a)
 {
     struct simulation sim;

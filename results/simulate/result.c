@@ -32,7 +32,7 @@ static double metric_number(const struct metric *m, const struct result *r)
     return 0;
 }
 
-/* False for 0 and for no text, even for metrics that may have these values. */
+/* True if the metric has a value in this result: 0 and an empty text count as none, even for metrics that may have these values. */
 static bool metric_is_given(const struct metric *m, const struct result *r)
 {
     return m->type == FIELD_TEXT ? *metric_text(m, r) != '\0' : metric_number(m, r) != 0;

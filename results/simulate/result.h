@@ -19,7 +19,7 @@ struct result {
 #define METRIC(type, name, ...) METRIC_##type name;
 #include "results/simulate/podbench_metrics.def"
 #undef METRIC
-    double breakdown_s[N_PARTS];        /* mean over the IPUs; sums to step_time_s */
+    double breakdown_s[N_PARTS];        /* mean over the IPUs; the parts sum to step_time_s */
 };
 
 /* Times, energies and costs that are not known, or that a run does not have, are 0. */
@@ -33,9 +33,9 @@ struct document;
 void result_document(struct document *d, const struct result *r);      /* as text, one line per value */
 /* The answer's line of a group, "speed: ..., ..."; NULL where it has no phrase to show. */
 const char *result_line(enum metric_group group, const struct result *r, double uncertainty, struct arena *a);
-const char *result_columns(struct arena *a);    /* the header's text: equal for two versions that write the same columns */
+const char *result_columns(struct arena *a);    /* the header as text, which is equal for two versions that write the same columns */
 void result_write_csv(FILE *f, const struct result *r);         /* r NULL: the header */
-struct table result_table(struct arena *a);     /* its columns, without rows; they may be a struct that begins with a result */
+struct table result_table(struct arena *a);     /* the columns without rows; a row may be a struct that begins with a result */
 struct json_t *result_json(const struct result *r);             /* jansson; the caller owns it */
 void result_json_add_groups(struct json_t *object, const struct result *r);     /* "energy" and "money" */
 enum better { LOWER = -1, NEITHER, HIGHER };                     /* which values of a column are better */

@@ -179,7 +179,7 @@ void result_of_step(struct result *r, const struct recipe *rec, const struct tim
     fill_utilisation(r, rec, t);
 }
 
-/* The step time of one more plan for this simulation. */
+/* The time of a step of another plan of this simulation. */
 static bool play_once(double *step_s, struct simulation *sim, struct compiler *c, const struct plan_request *opt, struct err *err)
 {
     struct plan p;
@@ -208,7 +208,7 @@ static bool fill_fault_cost(struct result *r, struct simulation *sim, struct err
 
 /* ---- training ------------------------------------------------------------------------ */
 
-enum { MOST_EVALUATION_BATCHES = 1000000 };        /* as many as a recipe may accumulate */
+enum { MOST_EVALUATION_BATCHES = 1000000 };        /* the largest accumulation that a recipe may have */
 
 /* How many batches hold the samples. A whole number is not rounded up for the sake of a rounding error. */
 static double batches_of(uint64_t samples, double batch)
@@ -403,7 +403,7 @@ bool simulate(struct simulation *sim, struct result *out, const char *recipe, co
     return good;
 }
 
-/* Its arena is reused by the next simulation. */
+/* The next simulation uses its arena again. */
 void simulation_free(struct simulation *sim)
 {
     struct simulator *s = sim->simulator;

@@ -14,9 +14,9 @@
 struct simulation {
     struct arena arena;
     struct recipe recipe;
-    struct sheet_overrides changes;            /* values given in place of the sheets' */
+    struct sheet_overrides changes;            /* values that were given in place of the sheets' */
     struct machine *machine;
-    uint64_t sheets_id;                 /* from 1 up: simulations of one simulator that read the same values of sheets have the same */
+    uint64_t sheets_id;                 /* 1 or more; two simulations of one simulator have the same number if they read the same values of sheets */
     struct sdk sdk;
     struct framework framework;         /* with the recipe's settings in place of its sheets' values */
     struct fitted_system fitted;
@@ -24,7 +24,7 @@ struct simulation {
     struct graph *graph;
     struct compiler *compiler;
     struct plan plan;
-    const char *smaller_available_memory;       /* if it does not fit: the shares with which it would; NULL if none, or not looked for */
+    const char *smaller_available_memory;       /* the shares of memory with which it would fit; NULL if none, or not looked for */
     struct timeline timeline;
     double evaluation_s;                /* one evaluation, and its checkpoint if that is evaluated at the end; 0 if none, or inference */
     struct simulator *simulator;
@@ -34,8 +34,8 @@ struct simulation {
 
 struct model_paths {
     const char *specs_dir, *recipes_dir, *data_dir;
-    const struct fitted_system *fitted;     /* instead of the sheet in specs_dir; NULL means the sheet */
-    const double *chip_constants;           /* values of fitted_constants instead of their sheet's; NULL means the sheet */
+    const struct fitted_system *fitted;     /* used instead of the sheet in specs_dir; NULL: the sheet */
+    const double *chip_constants;           /* values of fitted_constants to use instead of the sheet's; NULL: the sheet's */
     bool unfolded;                          /* simulates every replica, instead of one for all that are alike */
 };
 
@@ -45,7 +45,7 @@ struct model_paths {
 bool simulate(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
               const struct model_paths *paths, struct plan_cache *cache, struct err *err);
 void simulation_free(struct simulation *sim);       /* frees the simulation, and its simulator if it owns one */
-/* Every sheet that the simulation read, outermost first; returns how many. */
+/* Every sheet that the simulation read, outermost first; returns the number of sheets. */
 enum { MAX_SHEETS = 10 };
 size_t simulation_sheets(const struct sheet *out[MAX_SHEETS], const struct simulation *sim);
 /* The seconds of a step by part, mean over the IPUs; the N_PARTS of them sum to the step. */
@@ -68,7 +68,7 @@ struct json_t *provenance_json(const struct result *r, struct simulation *sim, c
  * system-model/specs; given_as names the option in the message. */
 const char *root_find(const char *given, const char *given_as, struct arena *a, struct err *err);
 const char *root_path(const char *root, const char *folder, struct arena *a);   /* "FOLDER" if the root is the current folder, else "ROOT/FOLDER" */
-bool root_is_installed(const char *root);       /* it is not a source tree, so nothing is written there */
+bool root_is_installed(const char *root);       /* the root is not a source tree, so nothing is written there */
 
 /* ---- recompute_curve.c: what keeping fewer activations saves in memory, and costs in work --------------- */
 
@@ -85,7 +85,7 @@ void recompute_curve(struct recompute_point **out, size_t *n, const struct graph
 
 /* ---- remedies.c: what would make a model fit: changes of its recipe, simulated, and what each costs ----- */
 
-enum { MOST_IPUS_TRIED = 16 };          /* a model that does not fit is tried on so many IPUs, if the system has them, even if the recipe uses fewer */
+enum { MOST_IPUS_TRIED = 16 };          /* a model that does not fit is tried on up to so many IPUs, even if the recipe uses fewer */
 /* The most IPUs of a replica that are tried: those that the recipe uses, or MOST_IPUS_TRIED, as far as the system has them. */
 uint64_t most_ipus_tried(const struct recipe *r, const struct machine *m);
 enum { MAX_SINGLE_REMEDIES = 12, MAX_PAIRS = 3, MAX_REMEDIES = MAX_SINGLE_REMEDIES + MAX_PAIRS + 1, MAX_REMEDY_SETS = 20 };
@@ -98,10 +98,10 @@ struct remedy {
     double throughput_samples_per_s;
     uint64_t shortfall_bytes_per_tile;
     const char *rounded;                /* an accumulation that every schedule can run, if the recipe's own is refused; NULL if none is changed */
-    const char *division;               /* the layers of each IPU as found, a set of parallel.layers_per_ipu; NULL if it divides none anew */
+    const char *division;               /* the layers of each IPU as a value of parallel.layers_per_ipu; NULL if the change divides none anew */
 };
 
-/* The simulation that does not fit, and what it was made with. */
+/* The simulation that does not fit, and the request that made it. */
 struct remedy_request {
     const struct simulation *sim;
     const char *recipe;

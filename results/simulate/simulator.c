@@ -40,7 +40,7 @@ static void release_topology(struct hash_entry *x)
     ((struct cached_topology *)x->value)->sheets->users--;
 }
 
-/* Users go before what they use. Recipe files stay. */
+/* The order of dropping: entries that use others go before those. Recipe files stay. */
 static void drop_idle_entries(struct simulator *s)
 {
     hash_table_drop_idle(&s->compilers, release_compiler);
@@ -76,7 +76,7 @@ void simulator_close(struct simulator *s)
 
 /* ---- recipes and sheets ------------------------------------------------------------------------- */
 
-/* The entry of a key. *is_new: it was added just now, zeroed, and the caller fills it, or drops it again. */
+/* The entry of a key. *is_new: the entry was added now and is zeroed; the caller fills it, or drops it again. */
 static struct hash_entry *entry_of(struct hash_table *t, const void *key, size_t n_key_bytes, size_t n_value_bytes, bool *is_new)
 {
     struct hash_entry *x = hash_table_find_entry(t, key, n_key_bytes);
@@ -161,7 +161,7 @@ static struct hash_entry *cached_sheets(struct simulation *sim, const char *cons
     struct simulator *s = sim->simulator;
     const struct recipe *rec = &sim->recipe;
     const char *names[] = { rec->system, rec->sdk, rec->framework };
-    size_t n_folder_bytes = (size_t)(path_name(rec->path) - rec->path);     /* which may hold the system's sheet */
+    size_t n_folder_bytes = (size_t)(path_name(rec->path) - rec->path);     /* the recipe's folder may hold the system's sheet */
     struct hash_key key = { .arena = &sim->arena };
     bool is_new;
     hash_key_add(&key, &n_folder_bytes, sizeof n_folder_bytes);
@@ -196,7 +196,7 @@ static const struct faults *copied_faults(const struct faults *f, struct arena *
     return copy;
 }
 
-/* With faults NULL there are none, whatever the recipe has. The key has their text in the recipe. */
+/* With NULL faults there are none, whatever the recipe has. The key holds the faults as the recipe writes them. */
 static struct hash_entry *cached_topology(struct simulator *s, struct hash_entry *sheets, const struct recipe *rec, const struct faults *faults,
                                           struct arena *scratch, struct err *err)
 {

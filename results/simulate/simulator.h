@@ -21,7 +21,7 @@ struct simulator_options {
     bool verdict_only;                  /* for a plan that does not fit, no smaller share of memory is looked for */
     uint32_t split_attempts;            /* how many divisions of layers are played at most; 0 means the usual number */
     bool step_only;                     /* no evaluation and no samples to converge: nothing of the whole training */
-    bool afresh;                        /* nothing that other simulations have planned is used: graphs, sheets and convolutions are */
+    bool afresh;                        /* nothing is used that other simulations have planned, but graphs, sheets and convolutions are */
     const struct simulation *splits_of; /* a living simulation whose splits are used and priced anew, without their memory; NULL: splits are searched */
 };
 
@@ -32,7 +32,7 @@ struct simulator {
     struct watch watch;                 /* called as plans and remedies are made */
     struct simulator_options options;
     uint64_t n_simulated, n_sheets_read, n_afresh;
-    struct arena arena, spare;          /* values read once; the last simulation's arena, for the next one */
+    struct arena arena, spare;          /* values that are read once; the last simulation's arena, for the next one */
     struct sheet_cache cache;
     struct convergence_tables *tables;
     struct hash_table recipes, sheets, topologies, graphs, compilers, convergences;
@@ -54,12 +54,12 @@ struct simulation_request {
     const char *const *overrides; size_t n_overrides;
     struct simulator *simulator;
     struct simulator_options options;   /* totals_only is always on */
-    struct watch watch;                 /* told how many changes are done */
+    struct watch watch;                 /* is told how many changes are done */
 };
 /* Simulates the request with more overrides after its own. The caller frees sim. */
 bool simulate_with(struct simulation *sim, struct result *out, const struct simulation_request *q, const char *const *more, size_t n_more,
                    struct err *err);
-/* The same for the result alone. */
+/* simulate_with() for the result alone. */
 bool result_with(struct result *out, const struct simulation_request *q, const char *const *more, size_t n_more, struct err *err);
 
 /* ---- simulator.c, for simulate.c ----------------------------------------------------------------- */

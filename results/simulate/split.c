@@ -40,7 +40,7 @@ static void name_stages(struct plan_request *out, const struct splitter *s, cons
     }
 }
 
-/* without_memory: whether the division fits is not asked. */
+/* without_memory: the division is played without asking if it fits. */
 MEMO_INPUT(play_input, uint32_t border[MAX_STAGES + 1], n_stages, without_memory, unused;);
 
 /* The whole plans of a division that is only tried are forgotten, apart from their parts. */
@@ -103,7 +103,7 @@ static bool shift(struct split *out, const struct split *from, uint32_t first, u
 {
     *out = *from;
     for (uint32_t i = first; i <= last; i++)
-        out->border[i] += (uint32_t)by;         /* below zero wraps around to a border beyond all others */
+        out->border[i] += (uint32_t)by;         /* a number below zero becomes larger than all borders */
     return out->border[first - 1] <= out->border[first] && out->border[first] <= out->border[last] && out->border[last] <= out->border[last + 1];
 }
 

@@ -32,7 +32,7 @@ static struct assumption *assumption_of(struct survey *s, const char *path, cons
     return x;
 }
 
-/* The text of x moved to another value: a share at most to 1, a whole number to a whole number. NULL if it would not move. */
+/* The text of x at another value: a share becomes at most 1, a whole number stays whole. NULL if the value would not change. */
 static const char *moved_value(const struct input *in, double x, double to, struct arena *a)
 {
     uint64_t whole;
@@ -195,7 +195,7 @@ static const char in_code_path[] = "system-model/base/assumed.h";
 
 /* ---- the list of assumptions ----------------------------------------------------------------------------- */
 
-/* The effect on a workload; NaN where no recipe of it reads the value. */
+/* The effect on a workload; NaN if none of its recipes reads the value. */
 struct shown_effect { const char *text; double faster, slower; };
 struct assumption_row { const char *key, *value, *unit, *source, *file; uint32_t line; json_t *effects_json; const char *most; struct shown_effect effects[]; };
 static const struct table_column assumption_columns[] = {
@@ -207,7 +207,7 @@ static const struct table_column assumption_columns[] = {
 };
 enum { N_ASSUMPTION_COLUMNS = sizeof assumption_columns / sizeof *assumption_columns };
 
-/* The effects' columns come before the last: a text in text, two numbers in CSV. */
+/* The effects' columns stand before the last column: as one text in text, as two numbers in CSV. */
 static struct table assumptions_table(const struct assumptions *all, struct arena *a)
 {
     enum { EACH = 3 };
@@ -263,7 +263,7 @@ static const struct table_column code_columns[] = {
 #undef C
 };
 
-/* Adds a number of the code to the table of CSV, which holds those of sheets too. It has no effects, as nothing varies it. */
+/* Adds a number of the code to the CSV table, which has the numbers of sheets, too. It has no effects, as nothing varies it. */
 static void add_code(struct table *t, const struct code_assumption *x, size_t n_of, struct arena *a)
 {
     struct assumption_row *row = arena_alloc(a, t->row_bytes);

@@ -45,8 +45,8 @@ static const struct dimension *given_for(const struct search_request *q, const c
     return FIND_TEXT(q->given, q->n_given, struct dimension, key, key);
 }
 
-/* Adds the recipe's own value to the usual ones, which leave room for it. A list of shares, one an IPU, is not a value that can be combined
- * with others: it is tried in the unchanged recipe alone. */
+/* Adds the recipe's own value to the usual values. Shares listed IPU by IPU cannot be combined with other values, so they are tried in the
+ * unchanged recipe alone. */
 static void add_own(struct search_state *s, struct dimension *d)
 {
     const char *own = own_value(s, d->key);
@@ -67,7 +67,7 @@ static bool is_usual(const char *key)
     return false;
 }
 
-/* Leaves the schedules that the framework can run. A recipe that only infers keeps its own. */
+/* Keeps the schedules that the framework can run. A recipe that only infers keeps its own schedule. */
 static void drop_schedules(struct search_state *s, struct dimension *d)
 {
     size_t kept = 0;
@@ -193,15 +193,14 @@ void search_compile(struct search_state *s)
 
 /* ---- accumulation ------------------------------------------------------------------------------------- */
 
-/* True if the objective or a limit depends on the batch in another way than by throughput. */
+/* True if the objective or a limit depends on the batch otherwise than through the throughput. */
 static bool by_batch(const struct search_state *s)
 {
     return s->q->objective != MAXIMISE_THROUGHPUT || s->q->throughput.high > 0;
 }
 
-/* The accumulations that keep the batch within its limits: all if they are few, else some, with the least and the most
- * among them. For throughput the most is enough, since more samples share the costs of a step (tested as a law), and
- * one, which adds up no gradients. */
+/* The accumulations that keep the batch within its limits: all of them if they are few, else some, with the least and the most among them. For
+ * throughput two are enough: the most, since more samples share the costs of a step (tested as a law), and 1, which adds up no gradients. */
 static void find_accumulations(struct search_candidate *c, const struct search_state *s, uint32_t replicas)
 {
     const struct search_request *q = s->q;

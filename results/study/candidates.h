@@ -27,7 +27,7 @@ struct search_graph {
     double micro_batch, clock_hz;
     double forward_cycles, backward_cycles, accumulate_cycles;      /* one micro-batch */
     double heads_cycles, longest_cycles;        /* heads: forward twice and backward, of the layers after the blocks; longest: of one layer */
-    double forward_share;                       /* the largest of any layer */
+    double forward_share;                       /* the largest share that forward work has of any layer */
     uint32_t n_body_layers;
     bool refused, skipped;                      /* skipped: the search was stopped before */
 };
@@ -35,7 +35,7 @@ struct search_graph {
 struct search_candidate {
     const struct search_graph *graph;
     uint64_t accumulations[MOST_ACCUMULATIONS + 1]; size_t n_accumulations;     /* the most first */
-    double samples, bound;                      /* samples: the fewest to converge; bound: of the objective */
+    double samples, bound;                      /* samples: the fewest to converge; bound: the bound of the objective */
     bool tried, fits, again;                    /* again: its layers will be divided anew */
 };
 
@@ -44,7 +44,7 @@ struct search_family {
     uint32_t width, replicas, number;           /* number: its place in the order of listing */
     enum schedule schedule;
     bool recomputes;
-    struct search_candidate *candidates; size_t n, next;       /* the smallest micro-batch first */
+    struct search_candidate *candidates; size_t n, next;       /* from the smallest micro-batch to the largest */
     double bound;                               /* the best bound of its candidates */
     double best_value; bool any;                /* the best value of its configurations that count, if any does */
     uint32_t n_unlike_own;                      /* the number of settings that differ from the recipe's */
@@ -66,7 +66,7 @@ struct search_state {
     struct search_family *families; size_t n_families, cap_families;
     struct trial *trials; size_t n_trials;      /* simulated together */
     struct arena trial_arena;
-    struct divided *divided; size_t n_divided, cap_divided;     /* pipelines that were tried */
+    struct divided *divided; size_t n_divided, cap_divided;     /* the pipelines that were tried */
     bool stopped, any_open;
     bool any_unplanned;                         /* the search was stopped before it had planned every graph */
     double open_bound;                          /* the best bound of the candidates that were not tried */

@@ -97,7 +97,7 @@ static void add_operation(struct leaves *l, struct cycles *left, const struct st
 
 enum pass_kind { RUN_FORWARD, RUN_BACKWARD, RUN_AGAIN, RUN_SLICES };
 
-/* Slices of a sliced layer run again in the recomputation too. */
+/* Recomputation runs the slices of a sliced layer again, too. */
 static bool runs_in(const struct graph *g, const struct stage_plan *s, const struct op *op, enum pass_kind pass)
 {
     assert(op->layer_id < g->n_layers);

@@ -46,7 +46,7 @@ static void compare_recipes(struct changes *out, const struct simulation *a, con
     }
 }
 
-/* A key outside [framework] may decide the value; that key is compared itself. */
+/* A key outside [framework] may decide the value; then that key is compared instead. */
 static bool is_settled_elsewhere(const struct recipe *r, const char *framework_key)
 {
     return r->steps_per_call >= 0 && text_is(framework_key, "steps_per_call");
@@ -83,7 +83,7 @@ static void compare_faults(struct changes *out, const struct recipe *a, const st
             add_change(out, arena_printf(out->a, "faults.%s", b->faults[i].key), NULL, b->faults[i].value);
 }
 
-/* Skips names of further sheets, and constants that one side's chips do not have because they follow the generation. */
+/* Skips names of further sheets, and constants that one side's chips lack because constants follow the generation. */
 static bool is_compared(const struct input *in)
 {
     const char *key = strchr(in->name, '.') + 1;
@@ -115,7 +115,7 @@ struct diff_walk {
     const struct simulation_request *a;
     struct changes changes;
     bool *done;                         /* by change */
-    const char **sets; size_t n_sets;   /* the sets of all changes done, in order; room for all */
+    const char **sets; size_t n_sets;   /* the settings of all changes done so far, in order, with room for all */
     struct diff_times at;
 };
 
@@ -160,7 +160,7 @@ static bool take_one(struct diff_walk *w)
     return false;
 }
 
-/* Drops the changes that the group is possible without. */
+/* Drops the changes without which the group is possible, too. */
 static void shrink(struct diff_walk *w, struct change_group *g)
 {
     struct result r;
@@ -176,7 +176,7 @@ static void shrink(struct diff_walk *w, struct change_group *g)
     }
 }
 
-/* If no change is possible alone: the first few that are possible together, or B itself if they never are with A's files. */
+/* If no change is possible alone: the first few that are possible together, or B itself if A's files refuse all of them. */
 static void use_change_group(struct diff_walk *w)
 {
     struct change_group g = { ARENA_ROOM(w->changes.a, size_t, w->changes.n), 0 };

@@ -25,7 +25,7 @@ struct diff_cause {
 struct diff {
     struct result a, b;
     struct diff_cause *causes; size_t n;        /* in order */
-    struct diff_times whole, rest;      /* rest: the difference that no key or value states; the last summand */
+    struct diff_times whole, rest;      /* rest: the difference that no key or value states; it is the last summand */
 };
 
 bool diff_simulations(struct diff *out, const struct simulation_request *a, const struct simulation_request *b, struct arena *arena, struct err *err);

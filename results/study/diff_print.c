@@ -13,8 +13,7 @@ static double per_cent(int64_t change, int64_t of)
 
 /* ---- causes --------------------------------------------------------------------------------------- */
 
-/* One unit for all rows, so that sizes are seen at a glance: that in which the longer time has up to three digits before
- * the point. */
+/* One unit for all rows, so that sizes can be compared at a glance: the one in which the longer time has up to three digits before the point. */
 struct time_scale { const char *unit; double by; };
 
 static struct time_scale time_scale_of(double longest_s)
@@ -88,7 +87,7 @@ static void add_cause(struct table *t, const struct diff_cause *c, struct arena 
     table_add(t, &row, a);
 }
 
-/* order 0: applied to nothing, such as the sum. */
+/* order 0: the row is no change that was applied, such as the sum */
 static void add_cause_text(struct table *t, const struct diff_cause *c, size_t order, struct diff_scales scales, struct arena *a)
 {
     struct cause_row row = times_row(c->what, c->change);
@@ -101,7 +100,7 @@ static void add_cause_text(struct table *t, const struct diff_cause *c, size_t o
     table_add(t, &row, a);
 }
 
-/* The largest change of a sample first. */
+/* Sorts the largest change of a sample first. */
 static int compare_cause_sizes(const void *a, const void *b)
 {
     const struct diff_cause *x = *(const struct diff_cause *const *)a, *y = *(const struct diff_cause *const *)b;

@@ -13,7 +13,7 @@
 
 /* ---- the bound -------------------------------------------------------------------------- */
 
-/* The extra time of a slow chip is not waiting. */
+/* Cycles of a class on an IPU. The extra time of a slow chip does not count as waiting. */
 static uint64_t cycles_on(const struct timeline_row *row, enum part_class class)
 {
     return cycles_of_class(&row->spent, class) - (class == CLASS_WAITING ? row->slow_cycles : 0);
@@ -59,7 +59,7 @@ static void slowest_links(double *bytes_per_s, const struct topology *t)
     }
 }
 
-/* The kind of link that takes longest for what the part sends. */
+/* The kind of link that takes longest to send what the part sends. */
 static const char *busiest_link(const struct plan *p, enum part part)
 {
     double bytes[N_LINK_KINDS] = {0}, bytes_per_s[N_LINK_KINDS];

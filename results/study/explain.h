@@ -15,7 +15,7 @@ struct cost {
     const char *name;
     uint64_t ipu_cycles;
     enum part part;             /* N_PARTS: the root */
-    struct cost *children;      /* largest first; their ipu_cycles add up to this one's */
+    struct cost *children;      /* sorted, largest first; their ipu_cycles add up to this node's */
     size_t n_children;
 };
 
@@ -32,7 +32,7 @@ extern const char *const cost_formulas[N_PARTS];                /* how each part
 
 /* The bound of the run, taken from the IPU that waits least: the others wait for it. */
 struct bound {
-    bool memory, host_input;            /* it does not fit; the step cannot be shorter than its input takes */
+    bool memory, host_input;            /* the recipe does not fit; the step cannot be shorter than its input takes to arrive */
     bool slow_chip;                     /* the time lost to the IPU's fault is larger than any class */
     enum part_class class;
     const struct cost *part, *phase, *operation;    /* the largest of the class; phase and operation may be NULL */

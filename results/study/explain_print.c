@@ -15,7 +15,7 @@ static double share_of_step(const struct cost *c, const struct cost *of)
     return (double)c->ipu_cycles / (double)of->ipu_cycles;
 }
 
-/* A value of a sheet as people read it, "1.85 GHz", if its unit takes a prefix; else as it is written. */
+/* A sheet's value as people read it, "1.85 GHz", if its unit takes a prefix; else as the sheet has it. */
 static const char *value_text(const struct input *in, const char *value, struct arena *a)
 {
     double x;
@@ -55,7 +55,7 @@ static void add_bound(struct document *d, const struct explanation *e)
                                              100 * b->most_waiting_share) : "");
 }
 
-/* Keys that decide what is learnt, or which steps are measured. Changing them does not make the run faster. */
+/* Keys that decide what is learnt, or which steps are measured. They are no moves, as they do not make the run faster. */
 static bool is_choice(const struct input *in)
 {
     static const char *const given[] = { "data.", "training.", "cost.", "hosts.timed_steps" };
@@ -70,7 +70,7 @@ static bool helps(const struct move *m)
     return !m->refused && m->relative < -HELP_SHOWN && is_choice(m->input);
 }
 
-/* `of` begins the name of the input that is changed. A recipe's move on more IPUs is another purchase, and told apart. */
+/* `of` is the beginning of the names of inputs that may be changed. A move of the recipe to more IPUs means buying more, so it is listed apart. */
 static const struct move *best_move(const struct explanation *e, bool of_recipe, bool more_ipus, const char *of)
 {
     for (size_t i = 0; i < e->moves.n; i++) {
@@ -185,7 +185,7 @@ static const struct table_column cost_columns[] = {
 #undef C
 };
 
-/* The phases of a part, and the operation of its longest phase that takes most. */
+/* A part's largest phases, and of its longest phase the operation that takes most. */
 static const char *cost_detail(const struct explanation *e, const struct cost *c, struct arena *a)
 {
     const char *text = "";
@@ -294,7 +294,7 @@ static void add_energy(struct document *d, const struct explanation *e)
 
 /* ---- values and moves -------------------------------------------------------------------------------- */
 
-/* A value; a move of it as the list of moves has it; and as the inputs of a part have it. */
+/* A value; the same value as the list of moves shows it; and as the inputs of a part show it. */
 struct value_row {
     const char *name, *value, *unit, *source, *file; uint32_t line; const char *origin;
     const char *to, *refused; json_t *fits; double step_time_s, step_time_change_s, sample_time_change, sample_energy_change;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 enum { WIDEST = 16, LARGEST_BATCH = 1024, MOST_STEPS = 10000, UPDATES_PER_STAGE = 8, N_SETTINGS = 10 };
-static const double pays = 1.02, call_share = 0.05;     /* a doubled batch must give so much more; what calls may cost of a step */
+static const double pays = 1.02, call_share = 0.05;     /* how much more a doubled batch must give; the most that calls may take of a step */
 
 /* ---- facts from the file -------------------------------------------------------------------------------------------- */
 
@@ -25,7 +25,7 @@ static const char *framework_of(const char *producer, bool *known)
     return "PopART";
 }
 
-/* A size to begin with, by what the dimension's name says. */
+/* A first size, guessed from the dimension's name. */
 static uint64_t usual_size(const char *name)
 {
     static const struct { const char *part; uint64_t size; } usual[] = {
@@ -36,7 +36,7 @@ static uint64_t usual_size(const char *name)
     return 128;
 }
 
-/* A setting that is not there leaves the key to its default. The user's own come after all others. */
+/* A setting that is left out leaves its key at the default. The user's own settings come last. */
 struct first_trial {
     const struct first_recipe_request *q;
     const char *path, *framework, *mode;
@@ -193,7 +193,7 @@ static void find_steps(struct result *best, struct first_trial *t)
 struct first_line { const char *key, *value; };     /* the key with its section */
 struct first_lines { struct first_line *items; size_t n, cap; struct arena *a; };
 
-/* A key has one line, with its last value. */
+/* A key gets one line, with the last value that was given. */
 static void put_line(struct first_lines *l, const char *key, const char *value)
 {
     for (size_t i = 0; i < l->n; i++)
@@ -222,7 +222,7 @@ static const char *lines_text(const struct first_lines *l)
     return text;
 }
 
-/* The recipe of a trial: what is known of the file, the settings that are there, and the user's own. */
+/* The recipe of a trial: what the file tells, the settings of the trial, and the user's own. */
 static const char *recipe_text(const struct first_trial *t, const struct onnx_description *d, const char *model)
 {
     struct first_lines l = { .a = t->a };
@@ -302,7 +302,7 @@ static bool run_trials(struct first_recipe *out, struct first_trial *t, struct e
     return true;
 }
 
-/* A value on a sheet would change the trials, and no recipe can hold it. */
+/* A value that replaces a sheet's would change the trials, and no recipe can hold it. */
 static bool check_own_sets(struct first_trial *t, struct err *err)
 {
     const char *system = given_value(t->q, "recipe.system", NULL);

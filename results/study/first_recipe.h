@@ -21,7 +21,7 @@ struct first_recipe {
     const char *assumed;                        /* sizes that nobody gave: "tokens = 128, ..."; NULL if none */
     const char *chosen;                         /* the settings that it chose: "ipus_per_replica = 4, micro_batch = 1, ..." */
     struct result result;                       /* the recipe's result */
-    double one_call_throughput;                 /* the same recipe's with one step a call */
+    double one_call_throughput;                 /* the throughput of the same recipe with one step a call */
 };
 
 /* Fails where the model cannot be read or simulated. A model that fits nowhere gets the recipe of the split that comes nearest; result.fits says so. */

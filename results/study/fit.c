@@ -13,7 +13,7 @@ const char *const fit_axis_keys[N_FIT_AXES] = {
     [FIT_MICRO_BATCH] = "parallel.micro_batch", [FIT_SEQUENCE_LENGTH] = "data.sequence_length", [FIT_IPUS] = "parallel.ipus_per_replica",
 };
 
-/* The ranges of the keys. Sequence lengths that are no multiple of 8 fill no tile evenly, so that nobody takes them. */
+/* The ranges of the keys. Sequence lengths that are no multiple of 8 fill no tile evenly, so they are not tried. */
 enum { MOST_SAMPLES = 65536, MOST_TOKENS = 16384, TOKENS_STEP = 8, MOST_SIZE_SETS = 8, TRIED_AFTER = 4, USUAL_TRIALS = 50 };
 
 struct fit_search {
@@ -30,7 +30,7 @@ struct fit_search {
 struct size_sets {
     const char *texts[MOST_SIZE_SETS]; size_t n;
     bool keeps_batch;                   /* the last set is the accumulation that keeps the global batch */
-    const char *rounded;                /* an accumulation that every schedule can run, for where the others are refused; or NULL */
+    const char *rounded;                /* an accumulation that every schedule can run, tried if the others are refused; or NULL */
 };
 
 static void add_set(struct size_sets *s, const char *key, uint64_t value, struct arena *a)
@@ -75,7 +75,7 @@ static struct size_sets sets_of(const struct fit_search *s, const struct fit_axi
     return sets;
 }
 
-/* An accumulation that is refused, as by a pipeline that it does not fill, gives way to the recipe's own, and that to the rounded one. */
+/* If an accumulation is refused, as by a pipeline that it does not fill, the recipe's own is tried, and then the rounded one. */
 static bool simulate_size(struct simulation *sim, struct result *r, struct size_sets *sets, const struct simulation_request *q,
                           struct err *err)
 {
@@ -87,7 +87,7 @@ static bool simulate_size(struct simulation *sim, struct result *r, struct size_
         good = simulate_with(sim, r, q, sets->texts, sets->n, err);
     }
     if (good)
-        *err = (struct err){0};         /* an accumulation was refused: its message goes */
+        *err = (struct err){0};         /* drops the message of the accumulation that was refused */
     return good;
 }
 
@@ -156,7 +156,7 @@ static bool size_fits(struct fit_search *s, struct fit_axis *axis, uint64_t size
     return x->fits && x->fits_probability >= least;
 }
 
-/* Doubles the size while it fits, or halves it until it does. *fits 0: none does; *fails 0: all do. */
+/* Doubles the size while it fits, or halves it until it does. *fits is 0 if no size fits, *fails 0 if all do. */
 static void bracket(uint64_t *fits, uint64_t *fails, struct fit_search *s, struct fit_axis *axis, double least)
 {
     uint64_t step = axis->step, size = max_u64(axis->own / step, 1) * step;
@@ -207,7 +207,7 @@ static void search_sizes(struct fit_search *s, struct fit_axis *axis)
     axis->best_surely = find_largest(&unused, s, axis, FITS_SURELY);
     look_further(s, axis);
     for (uint64_t size = axis->best; size >= axis->step; size = size / 2 / axis->step * axis->step)
-        try_size(s, axis, size);                /* how memory grows up to there */
+        try_size(s, axis, size);                /* shows how memory grows up to the largest size */
 }
 
 /* The next power of two, or the recipe's own number on the way there. */

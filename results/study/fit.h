@@ -28,9 +28,9 @@ struct fit_size {
 /* The sizes that were tried, smallest first. */
 struct fit_axis {
     enum fit_axis_kind kind;
-    uint64_t own, step, most;                   /* the recipe's own; from size to size, 0 where it has no such size; the largest allowed */
+    uint64_t own, step, most;                   /* own: the recipe's; sizes are multiples of step, up to most; step 0: there is no such size */
     struct fit_size *sizes; size_t n, cap;
-    uint64_t best, best_surely;                 /* the last that fits on the way to the first that does not; with FITS_SURELY; 0 if none */
+    uint64_t best, best_surely;                 /* the last size before the first that does not fit, or not with FITS_SURELY; 0: none */
     uint64_t next;                              /* the first that does not fit; 0 if none was found */
     uint64_t fits_again;                        /* a size past `next` that fits nevertheless; 0 if none was found */
 };
@@ -47,8 +47,8 @@ struct fit_answer {
     bool training;
     struct fit_axis axes[N_FIT_AXES];
     uint64_t point;                             /* the largest micro-batch that fits, or 1 */
-    struct fit_layer *layers; size_t n_layers;  /* the fullest IPU's layers at that point, those that need most first */
-    uint64_t target;                            /* the micro-batch that the remedies are for; 0 if none asked for, and the recipe fits */
+    struct fit_layer *layers; size_t n_layers;  /* the layers of the fullest IPU at that point; those that need most come first */
+    uint64_t target;                            /* the micro-batch that the remedies are for; 0 if the user asked for none and the recipe fits */
     const char *const *target_sets; size_t n_target_sets;      /* the settings that give the recipe that size */
     bool target_fits;
     double target_throughput_samples_per_s;     /* as if the recipe fitted */
@@ -57,7 +57,7 @@ struct fit_answer {
 
 /* Tries sizes until the largest are found. Fails when the recipe, or the size asked for, cannot be simulated. Texts live in a. */
 bool fit_find(struct fit_answer *out, const struct fit_request *q, struct arena *a, struct err *err);
-const struct fit_size *fit_tried(const struct fit_axis *axis, uint64_t size);       /* NULL if it was not tried */
+const struct fit_size *fit_tried(const struct fit_axis *axis, uint64_t size);       /* NULL if the size was not tried */
 
 /* ---- fit_print.c ------------------------------------------------------------------------------------- */
 

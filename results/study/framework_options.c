@@ -26,8 +26,8 @@
 enum fill { AS_WRITTEN, AS_COUNT, BY_STAGE, STAGE_IPUS, TOTAL_IPUS };
 
 static const struct name_row {
-    const char *framework;              /* the beginning of the recipe's framework; "": any */
-    const char *key, *value;            /* value: the row is for this one; NULL: for any */
+    const char *framework;              /* the beginning of the recipe's framework; "": any framework */
+    const char *key, *value;            /* the value that the row is for; NULL: any value */
     enum fill fill;
     const char *text, *source;
     bool checked;
@@ -133,7 +133,7 @@ static const char *spaced(const char *value, bool is_division, struct arena *a)
     return out;
 }
 
-/* The text with its next "%s" replaced; as it is where it has none. */
+/* The text with its next "%s" replaced, or unchanged if it has none. */
 static const char *filled(const char *text, const char *value, struct arena *a)
 {
     const char *hole = strstr(text, "%s");
@@ -150,7 +150,7 @@ static bool is_for(const struct name_row *row, const char *value)
     return *value && (!row->value || text_is(row->value, value));
 }
 
-/* From the value alone. Half layers, as in 7/6, are podbench's own way to write a division. */
+/* The text that follows from the value alone. Half layers, as in 7/6, are written in podbench's own way. */
 static const char *option_of_value(const struct name_row *row, const char *value, struct arena *a)
 {
     bool is_division = text_is(row->key, "parallel.layers_per_ipu");
@@ -200,7 +200,7 @@ static void add_option(struct table *t, const struct name_row *row, const char *
         table_add(t, &(struct framework_option){ option, row->key, row->source, row->checked }, a);
 }
 
-/* A row that needs the plan, or more than one value. */
+/* The text of a row that needs the plan, or more than one value. */
 static void add_of_plan(struct table *t, const struct name_row *row, const struct plan *p, struct arena *a)
 {
     const struct plan_request *q = &p->request;

@@ -175,7 +175,7 @@ static const char *scaled_shares(const char *list, double factor, struct arena *
     return moved ? out : NULL;
 }
 
-/* Without I/O tiles, as many are tried as published programs take. */
+/* A recipe without I/O tiles moves to as many as published programs take. */
 static const char *const PUBLISHED_IO_TILES = "32";
 
 size_t input_next_values(const char **to, size_t room, const struct input *in, struct arena *a)

@@ -15,17 +15,17 @@ struct input {
     const char *name;                   /* as --set takes it: "machine.clock_hz", "parallel.micro_batch" */
     const char *value, *unit, *source;
     const char *path; uint32_t line;    /* line 0: set for this simulation, or a default */
-    bool of_recipe;                     /* a key of the recipe sets it; so for all that a framework does, even if a sheet states it */
+    bool of_recipe;                     /* a key of the recipe sets it; true for all that a framework does, even if a sheet states it */
     bool on_sheet;
-    enum origin origin;                 /* the origin of a sheet's value */
+    enum origin origin;                 /* the origin of the value on its sheet */
     const struct field *field;          /* a recipe's key */
-    bool idle;                          /* it changes nothing here, or is listed under another name too: it is not moved */
+    bool idle;                          /* not moved: it changes nothing here, or is listed under another name, too */
 };
 struct inputs { struct input *items; size_t n, cap; const struct simulation *of; };
 /* Sheets first, outermost first, each key once; then what the framework does; then the keys of the recipe that matter. */
 const struct input *input_find(const struct inputs *in, const char *name);      /* NULL if no input has this name */
 void inputs_list(struct inputs *out, const struct simulation *sim, struct arena *a);
-void inputs_list_sheets(struct inputs *out, const struct simulation *sim, struct arena *a);     /* without the recipe's keys */
+void inputs_list_sheets(struct inputs *out, const struct simulation *sim, struct arena *a);     /* leaves out the recipe's keys */
 
 struct move {
     const struct input *input;
@@ -64,7 +64,7 @@ struct assumption_effect { const char *workload, *recipe; double slower, faster;
 struct assumption {
     const char *key, *value, *unit, *source, *path;
     uint32_t line;
-    struct assumption_effect *effects;  /* one for each workload asked for, then one for all others */
+    struct assumption_effect *effects;  /* one effect for each workload asked for, then one for all others */
     const struct assumption_effect *most;   /* the largest effect */
 };
 struct assumptions { struct assumption *items; size_t n, cap; const char **of; size_t n_of; };

@@ -17,7 +17,8 @@ extern const char *const novelty_names[N_NOVELTIES];
 struct first_seen {
     const struct figure *figure;
     enum novelty novelty;
-    double error_then, error_again, error_now;  /* by its own version; its first recipe by a later program; today. error_again is error_then where no later line is */
+    /* By the row's own version; of its first recipe by a later program (error_then if the row has no later line); today. */
+    double error_then, error_again, error_now;
 };
 struct first_seen_rows { struct first_seen *items; size_t n, cap; };
 

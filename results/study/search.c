@@ -21,13 +21,13 @@ struct trial {
     struct search_candidate *candidate;
     uint64_t accumulation;
     bool refused, again, skipped;               /* skipped: the search was stopped before */
-    double rest_cycles;                         /* the rest of the step: copies between stages, update, the host's call */
+    double rest_cycles;                         /* time of a step outside the loop: copies between stages, update, the host's call */
     struct result r;
     struct arena texts;                         /* texts of r, where it counts as a candidate */
     char layers[640];                           /* how its layers are divided, as the value of a setting */
 };
 
-/* A pipeline that was tried with few attempts at its division. */
+/* A pipeline whose division was tried with few attempts. */
 struct divided { struct search_family *family; struct search_candidate *candidate; uint64_t accumulation, shortfall_bytes; double value, bound; bool fits; };
 
 /* ---- values ------------------------------------------------------------------------------------ */
@@ -57,7 +57,7 @@ static struct found copied(const struct search_state *s, const struct result *r,
     return f;
 }
 
-/* Adds a result that none on the front beats in both value and memory, and drops those that it beats. */
+/* Adds a result, unless one on the front is better in both value and memory, and drops those that it beats in both. */
 static void join_front(struct search_state *s, const struct result *r, const char *const *settings, size_t n)
 {
     struct search_result *out = s->out;
@@ -118,7 +118,7 @@ static void run_trial(void *user, size_t i, struct simulator *by)
     simulation_free(&sim);
 }
 
-/* The best that another division can reach: copies, the update and the host's call are taken as they are. */
+/* The best that another division can reach, with the copies, the update and the host's call that this one has. */
 static double divided_bound(const struct search_state *s, const struct trial *t)
 {
     double cycles = search_least_cycles(t->family, t->candidate, t->accumulation) + t->rest_cycles;
@@ -160,7 +160,7 @@ static void end_trial(struct search_state *s, const struct trial *t)
     consider_result(s, &t->r, t->settings, t->n);
 }
 
-/* Simulates what was gathered and takes the results in that order. */
+/* Simulates the trials that were gathered, and takes their results in the same order. */
 static void end_round(struct search_state *s)
 {
     uint64_t left = s->q->most > s->out->n_simulated ? s->q->most - s->out->n_simulated : 0;
@@ -190,7 +190,7 @@ static struct trial *gather(struct search_state *s, struct search_family *f, str
     t->settings[t->n++] = arena_printf(a, "parallel.replicas=%u", f->replicas);
     t->settings[t->n++] = arena_printf(a, "parallel.gradient_accumulation=%" PRIu64, accumulation);
     if (f->width > 1 || recipe_entry(&s->recipe, "parallel.layers_per_ipu"))
-        t->settings[t->n++] = "parallel.layers_per_ipu=";       /* filled in when the layers are divided; empty on one IPU */
+        t->settings[t->n++] = "parallel.layers_per_ipu=";       /* filled in when the layers are divided; "" on one IPU */
     return t;
 }
 

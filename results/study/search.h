@@ -19,12 +19,12 @@
 enum objective { MAXIMISE_THROUGHPUT, MINIMISE_TIME_TO_TRAIN, MINIMISE_ENERGY, MINIMISE_IPUS, N_OBJECTIVES };
 extern const char *const objective_names[N_OBJECTIVES];     /* throughput, time-to-train, energy, ipus */
 
-struct limit { double low, high; };             /* inclusive; high 0: the recipe's own value */
-#define NO_LIMIT 1e18                           /* as a high end */
+struct limit { double low, high; };             /* both ends belong to the range; high 0: the recipe's own value */
+#define NO_LIMIT 1e18                           /* the value of `high` that means no upper end */
 enum { MAX_SETTINGS = 32, MAX_VALUES = 32, MAX_DIMENSIONS = 16 };
 struct dimension { const char *key; const char *values[MAX_VALUES]; size_t n; };
 
-struct found { struct result r; double value; const char *settings[MAX_SETTINGS]; size_t n_settings; };   /* value: of the objective */
+struct found { struct result r; double value; const char *settings[MAX_SETTINGS]; size_t n_settings; };   /* value: the objective's */
 
 struct search_request {
     const char *recipe;
@@ -32,24 +32,24 @@ struct search_request {
     struct dimension given[MAX_DIMENSIONS]; size_t n_given;     /* values to try instead of the usual ones, and further keys */
     enum objective objective;
     struct limit ipus, global_batch, tokens, throughput;
-    struct limit fits, memory_bytes;            /* the chance that it fits (default: from FITS_SURELY), and the bytes of the fullest tile */
+    struct limit fits, memory_bytes;            /* limits on the chance that it fits (default: from FITS_SURELY), and on the bytes of the fullest tile */
     uint64_t most, exhaustive;                  /* most: the limit on simulations; spaces of up to `exhaustive` configurations are simulated whole */
     uint32_t n_threads;
     struct simulator *simulator;
-    void (*tell)(void *user, size_t n_simulated, const struct found *best); /* best NULL: none yet; may be NULL */
+    void (*tell)(void *user, size_t n_simulated, const struct found *best); /* best is NULL if none is known yet; tell may be NULL */
     bool (*stop)(void *user);                   /* asked by all threads before each simulation; true ends the search. May be NULL */
     void *user;
 };
 
 struct search_result {
-    struct found own, best;                     /* own: the unchanged recipe; best.n_settings 0: it is the best */
+    struct found own, best;                     /* own: the unchanged recipe, which is the best if best.n_settings is 0 */
     bool own_counts, any;                       /* the recipe fits and keeps the limits; some configuration does */
     struct found *front; size_t n_front, cap_front;     /* simulated configurations that none beats in both value and memory */
     double *family_values; size_t n_family_values;      /* the best value of each family of which some configuration counts */
     uint64_t n_simulated, n_refused, n_unfit, n_bounded;    /* bounded: families of configurations that were not tried, by their bound */
     double space;                               /* configurations in all */
-    bool whole, exact, stopped;                 /* all were simulated; none can be better; `most` was reached, or `stop` */
-    double best_bound;                          /* unless exact: no configuration can be better than this; NaN: not known, if it was stopped early */
+    bool whole, exact, stopped;                 /* all were simulated; none can be better; the limit of simulations was reached, or `stop` ended it */
+    double best_bound;                          /* unless exact: no configuration can be better; NaN: not known, as the search was stopped */
 };
 
 /* The request's settings, followed by these n: q->n_sets + n of them. */

@@ -41,14 +41,14 @@ static bool numbers_of(bool *all, uint64_t *const *out, const char *const *names
 }
 
 /* rank: from 0. */
-struct launcher { const char *name, *rank, *size, *with; };      /* with: a variable that has to be set too */
+struct launcher { const char *name, *rank, *size, *with; };      /* with: a variable that must be set as well */
 static const struct launcher launchers[] = {
     { "Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", NULL },
     { "MPICH", "PMI_RANK", "PMI_SIZE", NULL },
     { "srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID" },
 };
 
-/* One of several processes, by what started them; by NULL: nothing did, and it is the only one. */
+/* Which of several processes this one is, by what started them; by NULL: nothing did, so it is the only one. */
 struct member { uint64_t rank, size; const char *by; };
 
 static bool from_launcher(struct member *out, const char *(*get)(const char *name), struct err *err)

@@ -66,7 +66,7 @@ static double rounded(double x, struct arena *a)
     return y;
 }
 
-/* Adds FROM..TO, perhaps followed by +STEP or *FACTOR. *is_range: the text is a range at all. */
+/* Adds FROM..TO, perhaps followed by +STEP or *FACTOR. *is_range tells if the text is a range at all. */
 static bool add_range(struct values *v, bool *is_range, const char *list, const char *text, struct arena *a, struct err *err)
 {
     const char *dots = strstr(list, ".."), *by = dots ? dots + 2 + strcspn(dots + 2, "+*") : NULL;
@@ -124,7 +124,7 @@ static const char *meaning(const char *key, const char *setting, struct arena *a
     return !(field && field->type == FIELD_TEXT) && parse_f64(value, &x) && fabs(x) < 0x1p53 ? arena_printf(a, "%.17g", x) : value;
 }
 
-/* The first step of the axis that repeats an earlier one, or the number of steps. */
+/* The first step of the axis that repeats an earlier one; the number of steps if none does. */
 static size_t first_again(size_t *earlier, const struct axis *x, struct arena *a)
 {
     const char **steps = ARENA_ARRAY(a, const char *, x->n);

@@ -12,7 +12,7 @@
 #include <jansson.h>
 
 static const double SHARE_UNLIKE = 0.1, WORTH_TELLING = 0.005;
-static const double SHARE_BEYOND = 0.05;        /* above all published shares; below is not tested, as another share is then above */
+static const double SHARE_BEYOND = 0.05;        /* how far above all published shares; if a share is far below, another is far above */
 
 void judged_run_free(struct judged_run *last)
 {
@@ -108,7 +108,7 @@ static void find_extrapolated(struct validity *v, const struct references *all, 
         v->extrapolates[v->n_extrapolates++] = property_name(N_PROPERTIES);
 }
 
-/* A time that is a fitted value times an assumed one counts for both, so the sum is scaled down to at most 1. */
+/* A time that is a fitted value times an assumed one counts for both, so the sum of the shares is reduced to at most 1. */
 static void find_shares(struct validity *v, const struct simulation *sim, const struct simulation_request *q, struct arena *a)
 {
     struct inputs inputs;
@@ -182,7 +182,7 @@ static double relative_error(const struct reference *r)
     return exp(r->left_out) - 1;
 }
 
-/* "2.7 % too slow" or "a factor of 3.0 too fast", of a prediction that is off by this. */
+/* "2.7 % too slow" or "a factor of 3.0 too fast": how a prediction with this error is off. */
 static const char *error_text(double error, struct arena *a)
 {
     double factor = exp(fabs(log1p(error)));

@@ -33,7 +33,7 @@ const char *properties_group(const struct properties *x, struct arena *a);
 /* Each value of each key that changes the speed; the value "" stands for a machine without the key. */
 struct known_value { const char *key, *value; };
 struct known_values { struct known_value *items; size_t n, cap, n_runs; };
-void known_values_add(struct known_values *known, const struct simulation *sim, struct arena *a);      /* adds the values of one published run */
+void known_values_add(struct known_values *known, const struct simulation *sim, struct arena *a);      /* adds the values that one published run had */
 /* Which optional parts of the machine the costs of this simulation read: links, gateways.. The value has no meaning but equality. */
 unsigned machine_values_read(const struct simulation *sim);
 /* The values of a machine that this simulation reads and that no published run had; none where no run is known. */
@@ -66,7 +66,7 @@ void references_build(struct references *out, const struct figures *figures, con
 /* The table left-out.csv of results/validity, which podbench validate --out writes: building it takes seconds. */
 void references_write(FILE *f, const struct references *r);
 bool references_load(struct references *out, const char *path, struct arena *a, struct err *err);
-const char *property_name(size_t property);       /* its column there; that of off_amp_share for N_PROPERTIES */
+const char *property_name(size_t property);       /* the property's column in that table; for N_PROPERTIES the column of off_amp_share */
 struct references references_without_group(const struct references *r, const char *group, struct arena *a);
 
 /* ---- trust_distance.c: how far apart two runs are ------------------------------------------------ */
@@ -77,13 +77,13 @@ struct references references_without_group(const struct references *r, const cha
 struct apart { double distance, unlike; };
 struct apart properties_apart(const struct properties *x, const struct properties *y);
 
-/* From one run to each reference. terms: what each name and count adds; names and counts: the run's. */
+/* From one run to each reference. terms: what each name and count adds to each distance; names and counts: those of the run. */
 struct distance { double terms[BY_SHARES]; struct apart apart; };
 struct distances { struct distance *items; char names[BY_IPUS][48]; double counts[BY_SHARES]; };
 /* Zeroed distances find room in the arena. Those of another run and the same references are made anew where the runs differ. */
 void distances_find(struct distances *d, const struct references *r, const struct properties *at, struct arena *a);
-bool distance_has_name(const struct distance *d, enum property_id property);    /* the reference has the run's name */
-bool distance_is_of_kind(const struct distance *d);     /* one family of models, both trained or both run */
+bool distance_has_name(const struct distance *d, enum property_id property);    /* the reference has the same name there as the run */
+bool distance_is_of_kind(const struct distance *d);     /* the two are of one family of models, and both are trained or both infer */
 
 /* ---- trust_interval.c: what to expect of a prediction ---------------------------------------------- */
 
@@ -93,7 +93,7 @@ struct spread { double base, far, host, local; double largest_error; };
 /* An expectation of ln(simulated / true): its middle, and half the width of its 90 % interval. 0, 0 if there are no references. */
 struct expectation { double bias, half_width; };
 struct expectation spread_expect(const struct spread *s, const struct references *r, const struct distances *d, double host_share);
-struct expectation spread_expect_at(const struct spread *s, const struct references *r, const struct properties *at);      /* the same, finding the distances */
+struct expectation spread_expect_at(const struct spread *s, const struct references *r, const struct properties *at);      /* finds the distances itself */
 double spread_nine_in_ten(void);        /* half the 90 % interval in units of the spread */
 
 /* ---- trust_fit.c: the fit of the spread ------------------------------------------------------------- */
@@ -139,10 +139,10 @@ struct json_t *interval_coverage_json(const struct interval_coverage *c);
 
 struct open_reading {
     const char *key, *taken, *alternative;
-    double throughput_ratio;            /* the alternative's over the answer's; NAN if not simulated */
+    double throughput_ratio;            /* the alternative's rate over the answer's; NAN if it was not simulated */
     struct expectation expected;        /* with the alternative */
     bool fits;
-    const char *refused;                /* why it cannot be simulated, or NULL */
+    const char *refused;                /* why the reading cannot be simulated, or NULL */
     double unset_share;                 /* the share of the step that calls take, if nobody has stated the key and a sheet's value is taken; else 0 */
     const char *zero_means;             /* the meaning of a key's 0, such as "unknown, no limit"; else NULL */
 };
@@ -161,21 +161,21 @@ struct log_interval open_readings_interval(const struct open_readings *o, struct
 struct log_interval open_readings_span(const struct simulation *sim, const struct result *base, const struct simulation_request *q, struct arena *a);
 void open_readings_document(struct document *d, const struct open_readings *o);
 struct json_t *open_readings_json(const struct open_readings *o);
-struct json_t *open_readings_unset_json(const struct open_readings *o);     /* an array of keys that the program has to state, and a sheet stated */
+struct json_t *open_readings_unset_json(const struct open_readings *o);     /* keys that the program has to state, and a sheet stated */
 
 /* ---- trust.c: one answer ----------------------------------------------------------------------- */
 
 enum { MAX_NEAREST = 3, NEAR_DISTANCE = 2 };
 struct validity {
     double throughput, low, high;       /* samples/s; low and high are 0 without an interval: something is foreign, or there are no errors to go by */
-    double distance;                    /* to the nearest published run; -1: none */
+    double distance;                    /* the distance to the nearest published run; -1: there is none */
     double unlike;                      /* share of the step that the nearest run spends on other things */
     struct { const struct reference *reference; double distance; } nearest[MAX_NEAREST]; size_t n_nearest;
     const char *differs[BY_SHARES + 1]; size_t n_differs;               /* the properties in which the nearest run differs */
     const char *extrapolates[N_PROPERTIES + 1]; size_t n_extrapolates;  /* names of properties */
-    double off_amp_share, most_off_amp_share;   /* this run's, and the most that a published run had */
+    double off_amp_share, most_off_amp_share;   /* the share of the step on products that do not use the AMP unit, and the most that a published run had */
     bool same_kind;                     /* some published run has this family of models and mode */
-    bool near;                          /* and one is within NEAR_DISTANCE: two names apart, or as much in doublings. Otherwise the interval is a guess */
+    bool near;                          /* one of these is within NEAR_DISTANCE: two names apart, or as much in doublings. Otherwise the interval is a guess */
     enum likeness likeness;
     const char *foreign;                /* values of the machine that no published run had: no error is known there; NULL if none */
     double largest_error;               /* the largest error of a published run left out of the fit, as a logarithm */
@@ -191,8 +191,8 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
 void validity_add_readings(struct validity *v, const struct track_record *by, const struct result *as_asked, const struct simulation_request *q,
                            struct arena *a);
 bool validity_has_interval(const struct validity *v);
-bool validity_is_guess(const struct validity *v);            /* it has an interval, but nothing that is published is near */
-double validity_expected(const struct validity *v);          /* samples/s: the prediction less the bias of runs like it */
+bool validity_is_guess(const struct validity *v);            /* it has an interval, but no published run is near */
+double validity_expected(const struct validity *v);          /* samples/s: the prediction less the bias of similar runs */
 double validity_uncertainty(const struct validity *v);       /* half the interval as a share of the throughput; 0 if unknown */
 void validity_document(struct document *d, const struct validity *v, const struct result *r);     /* two or three lines */
 struct json_t *validity_json(const struct validity *v);

@@ -17,7 +17,7 @@ static const double LEVEL = 0.9;
 
 /* ---- counting ------------------------------------------------------------------------------------------- */
 
-/* One answer: what was expected, and what came. */
+/* One question: the expectation, and the value that came. */
 struct judged_question { const struct reference *reference; enum likeness likeness; double half_width, score; bool inside; };
 
 static struct judged_question answer_of(const struct question *q, const struct spread *s)
@@ -81,7 +81,7 @@ static bool is_first_of_origin(const struct references *r, size_t i)
     return true;
 }
 
-/* Asks the runs of one origin of the others; with own, each alone of all others. */
+/* Asks about each run of one origin by the runs of other origins; with `own`, by all other runs. */
 static size_t ask_origin(struct judged_question *out, const struct references *r, const char *origin, const struct spread *s, bool own, struct arena *a)
 {
     size_t n = 0;

@@ -56,7 +56,7 @@ static bool is_as_before(const struct distances *d, const struct properties *at,
     return is_name(property) ? text_is(d->names[property], at->name[property]) : d->counts[property] == at->number[property];
 }
 
-/* A name too long to be kept differs from the one before. */
+/* Keeps the name for the next run. A name that is too long differs from the next one. */
 static void keep_property(struct distances *d, const struct properties *at, size_t property)
 {
     if (is_name(property))

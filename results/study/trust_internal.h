@@ -11,7 +11,7 @@
 /* The published runs about a question: their mean error, the mean square of errors about it, and the distance of the nearest (infinite without any). */
 struct neighbourhood { double bias, variance, nearest; };
 typedef bool reference_counts(const struct reference *r, const void *user);
-/* counts: tells which references take part; NULL for all. */
+/* counts: tells which references take part; NULL: all of them. */
 struct neighbourhood neighbourhood_of(const struct references *r, const struct distances *d, reference_counts *counts, const void *user);
 double spread_at(const struct spread *s, const struct neighbourhood *n, double host_share);
 enum likeness likeness_among(const struct references *r, const struct distances *d, reference_counts *counts, const void *user);
@@ -20,7 +20,7 @@ enum likeness likeness_among(const struct references *r, const struct distances 
 struct question { const struct reference *reference; struct neighbourhood near; double error, open_low, open_high; enum likeness likeness; };
 /* by_origin: those of its own origin are left out in any case. Those of without_origin, which may be NULL, take no part. */
 struct question question_of(const struct references *r, const struct reference *x, bool by_origin, const char *without_origin, struct arena *scratch);
-bool question_is_answered(const struct question *q);            /* some reference took part */
+bool question_is_answered(const struct question *q);            /* at least one reference took part */
 struct spread spread_fit_questions(const struct question *questions, size_t n);
 
 #endif

@@ -63,7 +63,7 @@ static int outermost_first(const void *a, const void *b)
     return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-/* The values of a machine by key, the outermost sheet's of each. */
+/* The values of a machine by key; of equal keys the outermost sheet's counts. */
 static struct known_values values_of_machine(const struct simulation *sim, struct arena *a)
 {
     struct { struct machine_value *items; size_t n, cap; } rows = {0};
@@ -82,7 +82,7 @@ static struct known_values values_of_machine(const struct simulation *sim, struc
     return out;
 }
 
-/* The values of a machine that are not among the known ones; "" for a known key that it lacks. Both lists are in order. */
+/* The values of a machine that are not known; "" for a known key that the machine lacks. Both lists are in order. */
 static struct known_values values_beyond(const struct known_values *known, const struct simulation *sim, struct arena *a)
 {
     struct known_values values = values_of_machine(sim, a), out = {0};

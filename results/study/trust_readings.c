@@ -133,7 +133,7 @@ void open_readings_list(struct open_readings *out, const struct simulation *sim,
 
 /* ---- trying ----------------------------------------------------------------------------------- */
 
-/* by: NULL where the ratio alone is wanted. */
+/* by: the record that judges the reading; NULL if only the ratio is wanted. */
 static void try_reading(struct open_reading *x, const struct track_record *by, const struct result *base, const struct simulation_request *q, struct arena *a)
 {
     const char *set = arena_printf(a, "%s=%s", x->key, x->alternative);

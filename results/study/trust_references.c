@@ -107,7 +107,7 @@ static bool refit_without(double *d, const struct build *b, const char *group)
         n_fitted += b->fitted[k];
     bool good = n_fitted && n_rows > n_fitted && gsl_multifit_linear_tsvd(x, y, 1e-3, &step.vector, covariance, &chi, &rank, w) == 0;
     for (size_t k = 0; k < N_CONSTANTS; k++)
-        d[k] = fmin(1, fmax(-1, d[k]));         /* at most a factor of e, as slopes say nothing of larger ones */
+        d[k] = fmin(1, fmax(-1, d[k]));         /* at most a factor of e, as a slope says nothing of larger changes */
     gsl_multifit_linear_free(w);
     gsl_vector_free(y);
     gsl_matrix_free(covariance);
