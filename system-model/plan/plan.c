@@ -14,6 +14,8 @@ static bool check_options(const struct plan *p, struct err *err)
     uint64_t wanted = (uint64_t)o->n_replicas * o->ipus_per_replica;
     if (!o->n_replicas || !o->ipus_per_replica || !o->grad_accum)
         return fail(err, "parallel: replicas, ipus_per_replica and gradient_accumulation must be at least 1");
+    if (o->tensor_parallel[0] * o->tensor_parallel[1] > 1 || o->weights)
+        return fail(err, "parallel.%s: not simulated yet; leave it out", o->weights ? "weights" : "tensor_parallel");
     if (wanted > m->n_ipus)
         return fail(err, "parallel: %u replicas of %u IPUs want %" PRIu64 " IPUs, %s has %" PRIu64 "; lower parallel.replicas or take a larger recipe.system",
                     o->n_replicas, o->ipus_per_replica, wanted, m->name, m->n_ipus);

@@ -12,6 +12,7 @@ enum { MAX_CHECKPOINTS = 64 };
 
 enum schedule { SCHEDULE_NONE, SCHEDULE_SEQUENTIAL, SCHEDULE_GROUPED, SCHEDULE_INTERLEAVED, SCHEDULE_POPART, N_SCHEDULES };
 enum recompute { RECOMPUTE_NONE, RECOMPUTE_STAGE, RECOMPUTE_LAYER, RECOMPUTE_CHECKPOINTS, N_RECOMPUTES };
+enum weights_place { WEIGHTS_ON_CHIP, WEIGHTS_STREAMING };
 enum optimizer_place { OPTIMIZER_ON_CHIP, OPTIMIZER_STREAMING };
 enum rts { RTS_NO, RTS_YES };
 enum rts_domain { RTS_DOMAIN_ALL, RTS_DOMAIN_POD };
@@ -53,6 +54,9 @@ struct plan_request {
     const struct faults *faults;        /* NULL if none */
     /* Read by placement.c, and by memory.c. */
     struct stage_size stage_sizes[MAX_STAGES];
+    uint32_t tensor_parallel[2];        /* IPUs of a stage, along two axes: their product divides ipus_per_replica; 0 is 1 */
+    enum weights_place weights;
+    uint32_t phase_blocks;              /* streaming: blocks in each phase, with embeddings and heads in phases of their own; 0: stages are phases */
     uint32_t n_stages;                  /* 0 means one stage, or an even division over ipus_per_replica. Stage i is on IPU i mod ipus_per_replica */
     enum recompute recompute;
     const char *checkpoints[MAX_CHECKPOINTS];   /* RECOMPUTE_CHECKPOINTS: names of layers whose output is kept */

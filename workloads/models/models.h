@@ -32,6 +32,10 @@ struct model_options {
     uint64_t norm_groups;               /* groups of a group norm that replaces batch norm; 0: batch norm */
     uint64_t image_size;                /* pixels in a row; 0 means the model's own */
     uint64_t embedding_serial_steps;    /* steps of the word table's products; 0 means the compiler chooses */
+    const char *tensor_parallel;        /* IPUs that layers are cut over: "16", or "8x8" for two axes; NULL: layers are whole */
+    uint64_t attention_tensor_parallel; /* the parts that attention is cut into, if fewer; 0: as many */
+    uint64_t attention_serialisation;   /* pieces of its queries that attention works on one after another; 0: one */
+    uint64_t embedding_split;           /* parts of the word table, each with a lookup and a product of its own; 0: one */
     bool split_qkv;                     /* three products for query, key and value instead of one */
     bool attention_dropout;
     int activation;                     /* enum activation: of feed-forward parts */

@@ -34,6 +34,8 @@ struct recipe {
     const char *recompute_checkpoints;  /* comma list of layer names */
     int stash_type;
     int optimizer_state, rts, rts_domain, outlining;
+    int weights;                        /* enum weights_place */
+    const char *phases;                 /* blocks in each phase: "1", or a comma list like layers_per_ipu */
     bool synthetic_data;
     uint64_t io_tiles;
     const char *available_memory;       /* one share, or a comma list with one per IPU */

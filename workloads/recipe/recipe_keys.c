@@ -19,6 +19,7 @@ static const char *const training_rates[] = { "steps", "logged", NULL };
 static const char *const activations[] = { "own", "gelu", "gelu-new", "relu", "swish", NULL };
 static const char *const input_types[] = { "uint8", "fp16", "fp32", NULL };      /* as enum input_type */
 static const char *const optimizer_places[] = { "on-chip", "streaming", NULL };
+static const char *const weights_places[] = { "on-chip", "streaming", NULL };        /* as enum weights_place */
 static const char *const no_yes[] = { "no", "yes", NULL };
 static const char *const yes_no[] = { "yes", "no", NULL };
 static const char *const rts_domains[] = { "all", "pod", NULL };
@@ -52,6 +53,8 @@ static bool in_images(const struct recipe *r) { return has_trait(r, TAKES_IMAGES
 static bool in_norms(const struct recipe *r) { return has_trait(r, HAS_NORMS); }
 static bool in_norm_training(const struct recipe *r) { return (in_norms(r) || in_file(r)) && in_training(r); }
 static bool in_stages(const struct recipe *r) { return r->ipus_per_replica > 1 || r->layers_per_ipu; }
+static bool in_cut_attention(const struct recipe *r) { return in_attention(r) && r->model.tensor_parallel; }
+static bool in_phases(const struct recipe *r) { return r->weights == WEIGHTS_STREAMING; }
 static bool in_checkpoints(const struct recipe *r) { return in_training(r) && r->recompute == RECOMPUTE_CHECKPOINTS; }
 static bool in_stash(const struct recipe *r) { return in_training(r) && r->schedule != SCHEDULE_NONE; }
 static bool in_sharding(const struct recipe *r) { return in_training(r) && r->rts == RTS_YES; }
@@ -136,6 +139,20 @@ const struct recipe_key recipe_keys[] = {
          "blocks in each stage, such as 3,7,7,7,0, counting the body layers of podbench workload; 7/6 means 7 attentions and 6 feed-forwards; "
          "a stage past the last IPU is on the first, so that 3,7,7,7,0 has the heads with the embedding on IPU 0, and 3,7,7,7 has them on IPU 3; "
          "auto (the default): balanced, within the memory"),
+    TEXT("parallel", "tensor_parallel", model.tensor_parallel, false, NULL,
+         "IPUs that every layer is cut over (heads, feed-forward, vocabulary), such as 16, or 8x8 over two axes; "
+         "they are a stage of the pipeline, so that ipus_per_replica is a multiple; default 1"),
+    COUNT("parallel", "attention_tensor_parallel", model.attention_tensor_parallel, 1, 64, false, in_cut_attention,
+          "parts that the heads of attention are cut into, each on several IPUs if these are more; default: as tensor_parallel"),
+    COUNT("parallel", "attention_serialisation", model.attention_serialisation, 1, 4096, false, in_attention,
+          "pieces of its queries that the attention of a layer works on one after another; default 1"),
+    COUNT("parallel", "embedding_split", model.embedding_split, 1, 64, false, in_table,
+          "stages that the word embedding and the product with it are cut over, by rows of the table; default 1"),
+    CHOICE("parallel", "weights", weights, weights_places, NULL,
+           "where weights, their gradients and optimizer state, and activations between phases are kept; "
+           "streaming: in streaming memory, or the host's where there is none, in phases"),
+    TEXT("parallel", "phases", phases, false, in_phases,
+         "blocks in each phase with streaming weights: 2, with embeddings and heads in phases of their own, or a list like layers_per_ipu; default 1"),
     CHOICE("parallel", "schedule", schedule, schedule_names, in_stages,
            "schedule of the pipeline's stages; none: no pipeline, the IPUs of a replica take turns"),
     CHOICE("parallel", "recompute", recompute, recompute_names, in_training,

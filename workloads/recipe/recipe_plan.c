@@ -20,11 +20,41 @@ static bool parse_u32(const char *text, uint32_t max, uint32_t *out)
     return true;
 }
 
+/* ---- tensor parallelism ------------------------------------------------------------------------ */
+
+/* "16", or "8x4" for two axes, each at most 64. */
+static bool read_axes(uint32_t axes[2], const char *text, struct arena *a)
+{
+    char *first = arena_strdup(a, text), *by = strchr(first, 'x');
+    axes[0] = axes[1] = 1;
+    if (by)
+        *by++ = '\0';
+    return parse_u32(first, MAX_STAGES, &axes[0]) && axes[0] && (!by || (parse_u32(by, MAX_STAGES, &axes[1]) && axes[1]));
+}
+
+static bool read_tensor_parallel(struct plan_request *out, const struct recipe *r, struct arena *a, struct err *err)
+{
+    uint32_t *axes = out->tensor_parallel;
+    const char *text = r->model.tensor_parallel ? r->model.tensor_parallel : "1";
+    if (!read_axes(axes, text, a))
+        return fail(err, "%s: '%.40s' is not a number of IPUs; want 1 to %d, or two of them for two axes, as in 16 or 8x8",
+                    where(r, "parallel", "tensor_parallel", a), text, MAX_STAGES);
+    if (r->ipus_per_replica % (axes[0] * axes[1]))
+        return fail(err, "%s: layers are cut over %u IPUs, but a replica has %u; want a multiple in parallel.ipus_per_replica",
+                    where(r, "parallel", "tensor_parallel", a), axes[0] * axes[1], (unsigned)r->ipus_per_replica);
+    if (r->model.attention_tensor_parallel && axes[0] % r->model.attention_tensor_parallel)
+        return fail(err, "%s: %u parts do not divide the %u of tensor_parallel; want a divisor", where(r, "parallel", "attention_tensor_parallel", a),
+                    (unsigned)r->model.attention_tensor_parallel, axes[0]);
+    return true;
+}
+
 /* ---- stages ----------------------------------------------------------------------------------- */
 
-static bool read_stage(struct stage_size *out, char *item, const struct recipe *r, struct arena *a, struct err *err)
+enum { MOST_BLOCKS = 10000 };
+
+/* key: layers_per_ipu, or phases. */
+static bool read_stage(struct stage_size *out, char *item, const char *key, const struct recipe *r, struct arena *a, struct err *err)
 {
-    enum { MOST_BLOCKS = 10000 };
     char *slash = strchr(item, '/');
     const char *second = slash ? slash + 1 : item;
     if (slash)
@@ -34,24 +64,49 @@ static bool read_stage(struct stage_size *out, char *item, const struct recipe *
     if (slash)
         *slash = '/';
     return fail(err, "%s: '%.40s' is not the size of a stage; want blocks, as in 3,7,7,7,0, or halves, as in 7/6,6/7",
-                where(r, "parallel", "layers_per_ipu", a), item);
+                where(r, "parallel", key, a), item);
+}
+
+static bool read_sizes(struct plan_request *out, const char *list, const char *key, const struct recipe *r, struct arena *a, struct err *err)
+{
+    char *item;
+    while ((item = text_item(&list, ',', a))) {
+        if (out->n_stages == MAX_STAGES)
+            return fail(err, "%s: has more than %d stages", where(r, "parallel", key, a), MAX_STAGES);
+        if (!read_stage(&out->stage_sizes[out->n_stages++], item, key, r, a, err))
+            return false;
+    }
+    return true;
+}
+
+/* A list has the phases one by one; a single number makes them equal. */
+static bool read_phases(struct plan_request *out, const struct recipe *r, struct arena *a, struct err *err)
+{
+    uint32_t width = out->tensor_parallel[0] * out->tensor_parallel[1];
+    if (!out->weights)
+        return !r->phases || fail(err, "%s: weights stay on the chip, which have no phases; set parallel.weights = streaming", where(r, "parallel", "phases", a));
+    if (r->layers_per_ipu && !text_is(r->layers_per_ipu, "auto"))
+        return fail(err, "%s: phases follow each other on the same IPUs; with parallel.weights = streaming, give parallel.phases instead",
+                    where(r, "parallel", "layers_per_ipu", a));
+    if (r->ipus_per_replica != width)
+        return fail(err, "%s: phases follow each other on the same IPUs, so that %u a replica need parallel.tensor_parallel = %u; it is %u",
+                    where(r, "parallel", "weights", a), (unsigned)r->ipus_per_replica, (unsigned)r->ipus_per_replica, width);
+    if (r->phases && strchr(r->phases, ','))
+        return read_sizes(out, r->phases, "phases", r, a, err);
+    out->phase_blocks = 1;
+    return !r->phases || (parse_u32(r->phases, MOST_BLOCKS, &out->phase_blocks) && out->phase_blocks)
+        || fail(err, "%s: '%.40s' is not a number of blocks; want 1 or more, or a list as in 0,2,2,0", where(r, "parallel", "phases", a), r->phases);
 }
 
 static bool read_stages(struct plan_request *out, const struct recipe *r, struct arena *a, struct err *err)
 {
-    const char *list = r->layers_per_ipu;
-    char *item;
-    if (text_is(list, "auto"))
+    uint32_t n_ipus = (uint32_t)r->ipus_per_replica / (out->tensor_parallel[0] * out->tensor_parallel[1]);
+    if (out->weights || text_is(r->layers_per_ipu, "auto"))
         return true;
-    while ((item = text_item(&list, ',', a))) {
-        if (out->n_stages == MAX_STAGES)
-            return fail(err, "%s: has more than %d stages", where(r, "parallel", "layers_per_ipu", a), MAX_STAGES);
-        if (!read_stage(&out->stage_sizes[out->n_stages++], item, r, a, err))
-            return false;
-    }
-    if (out->n_stages && out->n_stages < r->ipus_per_replica)
-        return fail(err, "%s: has %u stage%s for %u IPUs a replica; want at least one an IPU", where(r, "parallel", "layers_per_ipu", a), out->n_stages, plural(out->n_stages),
-                    (unsigned)r->ipus_per_replica);
+    if (!read_sizes(out, r->layers_per_ipu, "layers_per_ipu", r, a, err))
+        return false;
+    if (out->n_stages && out->n_stages < n_ipus)
+        return fail(err, "%s: has %u stage%s for %u IPUs a replica; want at least one an IPU", where(r, "parallel", "layers_per_ipu", a), out->n_stages, plural(out->n_stages), n_ipus);
     return true;
 }
 
@@ -175,6 +230,7 @@ bool recipe_plan_request(struct plan_request *out, const struct recipe *r, struc
         .stash_type = (enum data_type)r->stash_type,
         .state.place = (enum optimizer_place)r->optimizer_state,
         .state.rts = (enum rts)r->rts, .state.rts_domain = (enum rts_domain)r->rts_domain, .outlining = (enum outlining)r->outlining,
+        .weights = (enum weights_place)r->weights,
         .io_tiles = (uint32_t)r->io_tiles, .host.synthetic_data = r->synthetic_data,
         .partials = (enum partials_type)r->partials,
         .all_reduce_method = (enum collective_method)r->all_reduce,
@@ -182,6 +238,6 @@ bool recipe_plan_request(struct plan_request *out, const struct recipe *r, struc
         .host.decode_bytes_per_s = r->host_decode_bytes_per_s,
         .host.cores = (uint32_t)r->host_cores, .host.workers = (uint32_t)r->workers, .host.sample_s = r->sample_s,
     };
-    return read_stages(out, r, a, err) && read_available_memory(out, r, a, err) && read_checkpoints(out, r, a, err) &&
+    return read_tensor_parallel(out, r, a, err) && read_phases(out, r, a, err) && read_stages(out, r, a, err) && read_available_memory(out, r, a, err) && read_checkpoints(out, r, a, err) &&
            read_optimizer(out, r, a, err) && read_faults(out, r, a, err);
 }
