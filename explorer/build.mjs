@@ -1,6 +1,7 @@
 // node explorer/build.mjs BUILD: bundles the page, the simulator and its data into BUILD/explorer.html.
-// The data: sheets, recipes, published tables and reference points as they lie in the source tree, gzipped and in base64.
+// The data: sheets, recipes with their graphs, published tables and reference points as they lie in the source tree, gzipped and in base64.
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
@@ -15,7 +16,8 @@ function addFiles(out, folder) {
   for (const name of readdirSync(folder).sort()) {
     const path = `${folder}/${name}`;
     if (statSync(path).isDirectory()) addFiles(out, path);
-    else out[path] = readFileSync(path, 'utf8');
+    else if (/\.(csv|ini)$/.test(name)) out[path] = readFileSync(path, 'utf8');
+    else if (name.endsWith('.onnx')) out[path] = readFileSync(path, 'latin1');       // a character for each byte
   }
 }
 
@@ -33,7 +35,7 @@ async function bundle(entry) {
 // What the page shows before the simulator has answered: the runs with their published figures, the keys and their choices.
 function catalogue(files) {
   const key = (text, name) => text.match(new RegExp(`^${name} *= *(.*)$`, 'm'))?.[1] ?? '';
-  const runs = Object.entries(files).filter(([path]) => path.startsWith('workloads/recipes/') && path.endsWith('.ini')).map(([path, text]) => ({
+  const runs = Object.entries(files).filter(([path]) => /^workloads\/recipes\/[^/]+\.ini$/.test(path)).map(([path, text]) => ({
     id: path.slice('workloads/recipes/'.length, -'.ini'.length), workload: key(text, 'workload'), system: key(text, 'system'), framework: key(text, 'framework'),
   }));
   const systems = Object.entries(files).filter(([path, text]) => path.startsWith('system-model/specs/') && /^n_ipus,/m.test(text)).map(([path, text]) => ({
@@ -57,6 +59,10 @@ const parts = {
   ENGINE: await bundle('explorer/engine.js'),
   PAGE: await bundle('explorer/page.js'),
 };
-const html = readFileSync('explorer/page.html', 'utf8').replace(/\{\{(\w+)\}\}/g, (all, name) => parts[name]);
+const filled = (text) => text.replace(/\{\{(\w+)\}\}/g, (all, name) => parts[name] ?? all);
+const page = filled(readFileSync('explorer/page.html', 'utf8'));
+// No script but the page's own runs, whatever an address or a file may bring along.
+parts.HASHES = [...page.matchAll(/<script>([^]*?)<\/script>/g)].map(([, text]) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`).join(' ');
+const html = page.replace('{{HASHES}}', parts.HASHES);
 writeFileSync(`${B}/explorer.html`, html);
 console.log(`${B}/explorer.html: ${(html.length / 1e6).toFixed(2)} MB`);

@@ -1,14 +1,17 @@
-// The page's side of the worker: one promise for each request.
+// The page's side of the workers: one promise for each request.
+
+const clients = [];
+const written = new Map();              // files that were opened in the page: each worker has them
 
 export class Client {
-  // worker: one that was started; again(): starts another; pack: what it opens.
-  constructor(worker, again, pack) {
-    this.again = again;
-    this.pack = pack;
-    this.start(worker);
+  // start(): starts a worker, whose first may be running already; pack: what it opens.
+  constructor(start, pack, worker = start()) {
+    Object.assign(this, { start, pack });
+    this.use(worker);
+    clients.push(this);
   }
 
-  start(worker) {
+  use(worker) {
     this.waiting = new Map();
     this.last = 0;
     this.worker = worker;
@@ -16,40 +19,61 @@ export class Client {
     this.worker.onerror = (event) => {
       for (const { reject } of this.waiting.values()) reject(new Error(event.message));
     };
-    this.ready = this.send('open', this.pack);
+    this.ready = this.send('open', this.pack).then(() => Promise.all([...written].map(([path, content]) => this.send('write', { path, content }))));
   }
 
-  send(kind, payload) {
+  // told(text): called with what long work tells of itself.
+  send(kind, payload, told = null) {
     return new Promise((resolve, reject) => {
       this.last += 1;
-      this.waiting.set(this.last, { resolve, reject });
+      this.waiting.set(this.last, { resolve, reject, told });
       this.worker.postMessage({ id: this.last, kind, payload });
     });
   }
 
-  settle({ id, answer, error }) {
-    const { resolve, reject } = this.waiting.get(id);
+  settle({ id, answer, error, told }) {
+    const { resolve, reject, told: tell } = this.waiting.get(id);
+    if (told !== undefined) {
+      tell?.(told);
+      return;
+    }
     this.waiting.delete(id);
     if (error) reject(new Error(error));
     else resolve(answer);
   }
 
   // Resolves to { status, output, messages }. A simulation that exhausts the memory ends the module: it is opened anew.
-  async ask(request) {
+  async ask(request, told) {
     await this.ready;
     try {
-      return await this.send('ask', request);
+      return await this.send('ask', request, told);
     } catch (error) {
-      this.worker.terminate();
-      this.start(this.again());
+      this.restart();
       return { status: 3, output: '', messages: `podbench: the simulation failed: ${error.message}` };
     }
   }
 
-  async writeFile(path, content) {
-    await this.ready;
-    await this.send('file', { path, content });
+  restart() {
+    this.worker.terminate();
+    this.use(this.start());
   }
+
+  // A worker that computes takes no message: it is ended, and the work's answer says that it was stopped.
+  stop() {
+    const { waiting } = this;
+    this.restart();
+    for (const { resolve } of waiting.values()) resolve({ status: 3, output: '', messages: 'stopped', isStopped: true });
+  }
+
+  async readFile(path) {
+    await this.ready;
+    return this.send('read', path);
+  }
+}
+
+export async function writeFile(path, content) {
+  written.set(path, content);
+  await Promise.all(clients.map((client) => client.ready.then(() => client.send('write', { path, content }))));
 }
 
 // Runs a task with the newest argument only: while one runs, a newer argument replaces the one that waits.

@@ -2,6 +2,7 @@
 import createModule from 'podbench-module';
 
 let module;
+let current = 0;                        // the request that is answered
 
 const made = new Set(['']);             // folders that are there: making one again is slow
 
@@ -25,9 +26,9 @@ async function open({ wasm, files }) {
       WebAssembly.instantiateStreaming(gunzip(wasm, 'application/wasm'), imports).then(({ instance, module: compiled }) => done(instance, compiled), reject);
       return {};
     };
-    createModule({ instantiateWasm, locateFile: (name) => name }).then(resolve, reject);
+    createModule({ instantiateWasm, onTold: (told) => self.postMessage({ id: current, told }), locateFile: (name) => name }).then(resolve, reject);
   });
-  for (const [path, text] of Object.entries(await texts)) writeFile(`/podbench/${path}`, text);
+  for (const [path, text] of Object.entries(await texts)) writeFile(`/podbench/${path}`, path.endsWith('.onnx') ? Uint8Array.from(text, (c) => c.charCodeAt(0)) : text);
   module.FS.chdir('/podbench');
   if (!module.ccall('explorer_open', 'number', [], [])) throw new Error('the packed data is incomplete');
 }
@@ -41,10 +42,12 @@ function ask(request) {
 
 self.onmessage = async ({ data }) => {
   const { id, kind, payload } = data;
+  current = id;
   try {
     let answer = null;
     if (kind === 'open') await open(payload);
-    else if (kind === 'file') writeFile(payload.path, payload.content);
+    else if (kind === 'write') writeFile(payload.path, payload.content);
+    else if (kind === 'read') answer = module.FS.readFile(payload, { encoding: 'utf8' });
     else answer = ask(payload);
     self.postMessage({ id, answer });
   } catch (error) {

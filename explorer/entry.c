@@ -13,16 +13,16 @@
 #include <gsl/gsl_errno.h>
 #include <jansson.h>
 
-/* A sweep's first thread does the whole sweep (musl.h); room for its chunks is by the number of threads, 256 configurations each. */
-enum { ROOM_FOR_CHUNKS = 2 };
+/* The first thread that is started does all the work (musl.h). A sweep has room for 256 configurations for each thread. */
+enum { SWEEP_JOBS = 2 };
 
 static struct session session;
 static char *output, *messages;         /* the last request's; owned here */
 
-/* Commands that need no file of their own and no second thread. */
-static const struct { const char *name; command_function *run; } page_commands[] = {
-    { "run", command_run }, { "explain", command_explain }, { "diff", command_diff }, { "sweep", command_sweep }, { "fit", command_fit },
-    { "plan", command_plan }, { "machine", command_machine }, { "workload", command_workload },
+static const struct { const char *name; command_function *run; uint32_t jobs; } page_commands[] = {
+    { "run", command_run, 1 }, { "explain", command_explain, 1 }, { "diff", command_diff, 1 }, { "sweep", command_sweep, SWEEP_JOBS },
+    { "fit", command_fit, 1 }, { "plan", command_plan, 1 }, { "machine", command_machine, 1 }, { "workload", command_workload, 1 },
+    { "search", command_search, 1 }, { "ask", command_ask, 1 },
 };
 
 /* The data is in the current folder. Returns false without it. */
@@ -44,6 +44,11 @@ static const char **texts_of(size_t *n, const json_t *list, struct arena *a)
     return out;
 }
 
+static const char *text_or_none(const json_t *text, struct arena *a)
+{
+    return text ? arena_strdup(a, json_string_value(text)) : NULL;
+}
+
 static enum output_format format_of(const json_t *name)
 {
     for (int i = 0; i < N_OUTPUT_FORMATS; i++)
@@ -54,10 +59,15 @@ static enum output_format format_of(const json_t *name)
 
 static struct options options_of(const json_t *q, struct arena *a)
 {
-    struct options o = { .seed = 1, .jobs = ROOM_FOR_CHUNKS, .format = format_of(json_object_get(q, "format")) };
+    struct options o = { .seed = 1, .format = format_of(json_object_get(q, "format")) };
     o.arguments = texts_of(&o.n_arguments, json_object_get(q, "arguments"), a);
     o.sets = texts_of(&o.n_sets, json_object_get(q, "set"), a);
     o.overs = texts_of(&o.n_overs, json_object_get(q, "over"), a);
+    o.limits = texts_of(&o.n_limits, json_object_get(q, "limit"), a);
+    o.size = (uint64_t)json_integer_value(json_object_get(q, "size"));
+    o.minimise = text_or_none(json_object_get(q, "minimise"), a);
+    o.seconds = text_or_none(json_object_get(q, "seconds"), a);
+    o.out = text_or_none(json_object_get(q, "out"), a);
     o.all = json_is_true(json_object_get(q, "all"));
     return o;
 }
@@ -182,13 +192,15 @@ static int answer(const json_t *q, struct err *err)
     if (text_is(name, "recipe"))
         return print_first_recipe(&o, err);
     for (size_t i = 0; i < sizeof page_commands / sizeof *page_commands; i++)
-        if (text_is(page_commands[i].name, name))
+        if (text_is(page_commands[i].name, name)) {
+            o.jobs = page_commands[i].jobs;
             return page_commands[i].run(&o, &session, err);
+        }
     return bad_input(err, "%.60s: is not a command of the page", name ? name : "");
 }
 
-/* request: {"command": NAME, "arguments": [...], "set": [...], "over": [...], "format": NAME, "all": BOOL}; the command "picture" prints the
- * picture, "recipe" the first recipe of a model. Returns the exit status; explorer_output() and explorer_messages() have the rest until the next request. */
+/* request: {"command": NAME, "arguments": [...], "set": [...], "over": [...], "limit": [...], "minimise": NAME, "seconds": TEXT, "out": PATH, "size": N,
+ * "format": NAME, "all": BOOL}; the command "picture" prints the picture, "recipe" the first recipe of a model. Returns the exit status; explorer_output() and explorer_messages() have the rest until the next request. */
 int explorer_ask(const char *request)
 {
     struct arena kept = session.arena;

@@ -1,12 +1,14 @@
 # explorer.mk - the simulator as WebAssembly, and the page around it. Included by the Makefile after bench.mk.
 # It needs Debian's emscripten, node-acorn, dpkg-dev and nodejs with npm, which `make explorer` looks for and names.
 W    := $B/wasm
-emcc := NODE_PATH=/usr/share/nodejs emcc -O2 -ffp-contract=off
+emcc := NODE_PATH=/usr/share/nodejs emcc -O2
+# The compiler that emcc calls, with its options: emcc itself takes longer to start than a file to compile.
+wasm_cc = $$(cat $W/compiler) -ffp-contract=off
 
 # What commands of the page use, which executes nothing; the linker takes what is reached.
 wasm_rooms   := $(filter-out system-model/execute/% workloads/data/% results/train/% results/calibrate/% results/figures/% results/history/%,$(sources))
-wasm_harness := $(patsubst %,harness/%.c,answer diff explain fit list list_recipes machine plan progress run run_table session submission sweep sweep_table unused workload)
-wasm_objects := $(patsubst %.c,$W/%.o,$(wasm_rooms) $(wasm_harness) explorer/entry.c) $(schemas:%.proto=$W/%.pb-c.o)
+wasm_harness := $(patsubst %,harness/%.c,answer ask ask_words diff explain fit list list_names list_recipes machine plan run run_table search session submission sweep sweep_table unused workload)
+wasm_objects := $(patsubst %.c,$W/%.o,$(wasm_rooms) $(wasm_harness) explorer/entry.c explorer/progress.c) $(schemas:%.proto=$W/%.pb-c.o)
 
 # The files of GSL that are reached from there, and the other libraries, from Debian's source packages.
 gsl_files := $(addprefix blas/,blas) $(addprefix block/,init) complex/math \
@@ -28,27 +30,26 @@ $W/podbench.mjs: $(wasm_objects) $(libraries)
 
 $W/%.o: %.c | $W/needs
 	@mkdir -p $(@D)
-	$(say) emcc $<
-	$(quiet)$(emcc) $(filter-out -fPIC -fno-semantic-interposition -W%,$(flags)) -I$W/include -include system-model/base/musl.h -c -o $@ $<
+	$(say) wasm $<
+	$(quiet)$(wasm_cc) $(filter-out -fPIC -fno-semantic-interposition -W%,$(flags)) -I$W/include -include system-model/base/musl.h -c -o $@ $<
 
 $W/workloads/onnx/%.pb-c.o: $B/workloads/onnx/%.pb-c.c | $W/needs
 	@mkdir -p $(@D)
-	$(quiet)$(emcc) -I$B -I$W/include -c -o $@ $<
+	$(quiet)$(wasm_cc) -I$B -I$W/include -c -o $@ $<
 
 # Each source package is complete once $W/needs is there.
 $W/gsl/%.o: | $W/needs
 	@mkdir -p $(@D)
-	$(say) emcc gsl/$*.c
-	$(quiet)$(emcc) -w -Iexplorer/gsl -I$W/sources/gsl -I$W/sources/gsl/$(*D) -I$W/include -c -o $@ $W/sources/gsl/$*.c
+	$(quiet)$(wasm_cc) -w -Iexplorer/gsl -I$W/sources/gsl -I$W/sources/gsl/$(*D) -I$W/include -c -o $@ $W/sources/gsl/$*.c
 $W/jansson/%.o: | $W/needs
 	@mkdir -p $(@D)
-	$(quiet)$(emcc) -DHAVE_STDINT_H -DHAVE_UNISTD_H -DUSE_URANDOM=0 -I$W/include -c -o $@ $W/sources/jansson/src/$*.c
+	$(quiet)$(wasm_cc) -DHAVE_STDINT_H -DHAVE_UNISTD_H -DUSE_URANDOM=0 -I$W/include -c -o $@ $W/sources/jansson/src/$*.c
 $W/protobuf-c.o: | $W/needs
-	$(quiet)$(emcc) -I$W/sources/protobuf-c -c -o $@ $W/sources/protobuf-c/protobuf-c/protobuf-c.c
+	$(quiet)$(wasm_cc) -I$W/sources/protobuf-c -c -o $@ $W/sources/protobuf-c/protobuf-c/protobuf-c.c
 $W/libcsv.o: | $W/needs
-	$(quiet)$(emcc) -c -o $@ $W/sources/libcsv/libcsv.c
+	$(quiet)$(wasm_cc) -c -o $@ $W/sources/libcsv/libcsv.c
 $W/xxhash.o: | $W/needs
-	$(quiet)$(emcc) -c -o $@ $W/sources/xxhash/xxhash.c
+	$(quiet)$(wasm_cc) -c -o $@ $W/sources/xxhash/xxhash.c
 
 # The headers are those of the packages that the native program is built with.
 $W/needs: explorer/sources.sh | $B/needs
@@ -58,13 +59,15 @@ $W/needs: explorer/sources.sh | $B/needs
 	cp -r /usr/include/gsl /usr/include/jansson.h /usr/include/jansson_config.h /usr/include/csv.h /usr/include/xxhash.h $W/include/
 	cp /usr/include/protobuf-c/protobuf-c.h $W/include/protobuf-c/
 	: > $W/include/jansson_private_config.h
+	: > $W/nothing.c
+	$(emcc) -v -c -o $W/nothing.o $W/nothing.c 2>&1 | sed -n '/clang/{s/ -O2 -v .*//;s/"//g;p;q}' > $W/compiler
 	touch $@
 
 
 # ---- the page
 
 page_files := $(wildcard explorer/*.js explorer/*.html explorer/*.css) explorer/build.mjs
-page_data  := $(wildcard system-model/specs/*.csv system-model/specs/*/*.csv workloads/recipes/*.ini workloads/convergence/*.csv \
+page_data  := $(wildcard system-model/specs/*.csv system-model/specs/*/*.csv workloads/recipes/*.ini workloads/recipes/graphs/*.onnx workloads/convergence/*.csv \
     workloads/convergence/*/*/*.csv results/published/*.csv results/published/*/*.csv results/validity/*.csv)
 
 explorer: $B/explorer.html              ## write the explorer, the simulator as one page of HTML, to build/explorer.html; needs Emscripten and npm
@@ -75,12 +78,18 @@ $B/explorer.html: $W/podbench.mjs $B/podbench $(page_files) $(page_data) $B/expl
 $B/explorer/installed: explorer/package.json | $W/needs
 	@mkdir -p $(@D)
 	cp explorer/package.json $(@D)/
+	cd $(@D) && npm install --omit=dev --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
+	touch $@
+
+$B/explorer/installed-tests: $B/explorer/installed
 	cd $(@D) && npm install --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
 	touch $@
 
-explorer-test: $B/explorer.html bench   ## try the explorer and the report in headless Chromium
+explorer-test: $B/explorer.html $B/explorer/installed-tests bench   ## try the explorer and the report in headless Chromium
 	@sh harness/needs.sh explorer-test
 	node explorer/test.mjs $B
+	node explorer/test-engine.mjs $B
+	node explorer/test-hostile.mjs $B
 	node explorer/test-report.mjs $B $(run)/report.html
 
 .PHONY: explorer explorer-test

@@ -1,10 +1,13 @@
 // The page: a state, kept in the address, and what is drawn from it. Each change asks for a picture first, which is drawn at once; when
 // nothing newer waits, the whole answer of `podbench run` follows, with its interval and warnings.
 import { drawBars } from './bars.js';
+import { Chooser } from './chooser.js';
 import { Client, newestOnly } from './client.js';
 import { drawCompare, runCommand } from './compare.js';
 import { Controls } from './controls.js';
-import { DROPPED, readAddress, recipeText, runName, settingsOf, writeAddress } from './state.js';
+import { keepRecipe, modelNamed, modelOf, openedText, openFiles, recipeFor } from './files.js';
+import { Ask, Find, Fit } from './find.js';
+import { readAddress, recipeText, runName, settingsOf, writeAddress } from './state.js';
 import { Sweep } from './sweep.js';
 import { Timeline } from './timeline.js';
 import { byId, bytes, copyButton, element, joules, number, percent, seconds, signedPercent } from './view.js';
@@ -13,20 +16,24 @@ const FIRST = 'mlperf-v2.0-closed-bow-pod16-bert-large';
 const SETTLE_MS = 100;
 const text = (id) => byId(id).textContent;
 const catalogue = JSON.parse(text('catalogue'));
-const client = new Client(window.engine.first, window.engine.start, { wasm: text('wasm'), files: text('files') });
+const pack = { wasm: text('wasm'), files: text('files') };
+const client = new Client(window.engine.start, pack, window.engine.first);
 const pictures = new Map();             // by state; the newest ones
-const dropped = new Map();              // recipes that were opened: id -> text
 let state = readAddress(location.hash, FIRST);
 let answered = null;                    // what the last picture was drawn from
 let settled = 0;
 
 const controls = new Controls(catalogue, (sets) => update({ ...state, sets: { ...sets } }));
 const timeline = new Timeline(byId('timeline'));
-const sweep = new Sweep(byId('sweep'), client, () => state, (sets) => {
+const chooser = new Chooser(catalogue.runs, (run) => choose(run));
+function go(sets) {
   for (const [key, value] of Object.entries(sets)) controls.assign(key, value);
   controls.show();
   update({ ...state, sets: { ...controls.sets } });
-});
+}
+new Sweep(byId('sweep'), client, () => state, go);
+new Find(byId('find'), pack, () => state, go);
+new Fit(byId('fit'), pack, () => state, go);
 
 // ---- asking
 
@@ -99,6 +106,7 @@ function say(message, isError = false) {
 function tile(name, value, note, isBad = false) {
   return element('div', isBad ? { class: 'bad' } : {}, element('dt', {}, name), element('dd', {}, value, note ? element('small', {}, note) : null));
 }
+const tooMany = (r) => `${bytes(r.memory_shortfall_bytes_per_tile)} too many on the fullest tile`;
 
 // The interval stands under the throughput, too.
 const noInterval = ({ foreign }) => (foreign ? `no interval: no published run has ${foreign}` : 'no interval: nothing published is near');
@@ -115,19 +123,22 @@ function drawTiles({ now, kept, published }) {
   const power = r.ipu_power_w ? `; ${number(r.ipu_power_w)} ± ${number(r.ipu_power_error_w)} W an IPU` : '';
   const fits = r.fits ? (r.fits_probability >= 0.9 ? 'yes' : 'barely') : 'no';
   byId('tiles').replaceChildren(
-    tile('Throughput', `${number(r.throughput_samples_per_s)} samples/s`, change((x) => x.throughput_samples_per_s)),
+    tile(r.fits ? 'Throughput' : 'Throughput if it fitted', `${number(r.throughput_samples_per_s)} samples/s`, r.fits ? change((x) => x.throughput_samples_per_s) : 'it does not fit', !r.fits),
     r.time_to_train_s ? tile('Time to train', seconds(r.time_to_train_s), change((x) => x.time_to_train_s)) : tile('Latency', seconds(r.latency_s), change((x) => x.latency_s)),
     tile('Step', seconds(r.step_time_s), `${number(r.global_batch)} samples on ${r.ipus} IPUs`),
     tile('MFU', percent(r.mfu), change((x) => x.mfu)),
     tile('Energy', r.energy_j ? joules(r.energy_j) : joules(r.energy_per_step_j), `${r.energy_j ? `to train; ${joules(r.energy_per_step_j)} ` : ''}a step${power}; modelled`),
-    tile('Fits', fits, r.fits ? `${bytes(room)} free on the fullest tile, ${percent(r.fits_probability, 0)} likely` : `${bytes(r.memory_shortfall_bytes_per_tile)} too many a tile; the rest is as if it fitted`, !r.fits));
+    tile('Fits', fits, r.fits ? `${bytes(room)} free on the fullest tile, ${percent(r.fits_probability, 0)} likely` : `${tooMany(r)}; the rest is as if it fitted`, !r.fits));
 }
 
 function drawSentence({ now }) {
   const r = now.result;
   const [part, time] = Object.entries(r.breakdown).sort((a, b) => b[1] - a[1])[0];
-  byId('sentence').textContent = `${runName(r.workload)} on ${r.ipus} IPU${r.ipus > 1 ? 's' : ''} of ${r.system} makes ${number(r.throughput_samples_per_s)} samples/s; `
-    + `the largest part of a step is ${part.replace('_', ' ')}, ${percent(time / r.step_time_s, 0)}.`;
+  const on = `${runName(r.workload)} on ${r.ipus} IPU${r.ipus > 1 ? 's' : ''} of ${r.system}`;
+  const rate = `${number(r.throughput_samples_per_s)} samples/s`;
+  byId('sentence').classList.toggle('bad', !r.fits);
+  byId('sentence').textContent = r.fits ? `${on} makes ${rate}; the largest part of a step is ${part.replace('_', ' ')}, ${percent(time / r.step_time_s, 0)}.`
+    : `${on} does not fit: ${tooMany(r)}. If it fitted, it would make ${rate}.`;
 }
 
 function drawTime({ now }) {
@@ -151,6 +162,7 @@ function drawNumbers(parts) {
     controls.sets = { ...state.sets };
   }
   controls.show();
+  for (const radio of document.querySelectorAll('#mode input')) radio.checked = radio.value === controls.value('recipe.mode');
   drawSentence(parts);
   drawTiles(parts);
 }
@@ -186,7 +198,7 @@ function drawTrust(answer, messages) {
 // The recipe's text: only read when it is asked for, as the data is large.
 let unpacked = null;
 async function recipeSource(run) {
-  if (dropped.has(run)) return dropped.get(run);
+  if (openedText(run)) return openedText(run);
   const unpack = async () => {
     const packed = Uint8Array.from(atob(text('files')), (c) => c.charCodeAt(0));
     return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).json();
@@ -212,66 +224,56 @@ function drawTake({ now, wanted }) {
 
 // ---- choosing a run, opening a file
 
-function fillRuns() {
-  const byModel = Map.groupBy ? Map.groupBy(catalogue.runs, ({ workload }) => workload) : catalogue.runs.reduce((m, r) => m.set(r.workload, [...(m.get(r.workload) ?? []), r]), new Map());
-  byId('run').replaceChildren(...[...byModel].sort().map(([workload, runs]) => element('optgroup', { label: workload }, ...runs.map(({ id }) => element('option', { value: id }, id)))));
-  showRun();
-}
-
-function showRun() {
-  const select = byId('run');
-  if (![...select.options].some(({ value }) => value === state.run)) select.prepend(element('option', { value: state.run }, runName(state.run)));
-  select.value = state.run;
-}
-
 function choose(run, sets = {}) {
   controls.sets = { ...sets };
   update({ ...state, run, sets });
-  showRun();
+  chooser.show(runName(run));
 }
 
-// A recipe is simulated as it is; an ONNX file gets the recipe that `podbench init --model` writes for it.
-async function openFile(file) {
-  const name = file.name.replace(/[^\w.-]/g, '_');
-  const path = `${DROPPED}${Date.now()}/${name}`;
-  const content = new Uint8Array(await file.arrayBuffer());
-  await client.writeFile(path, content);
-  if (!name.endsWith('.onnx')) {
-    dropped.set(path, await file.text());
-    choose(path);
-    return;
+async function open(files) {
+  try {
+    const [first] = await openFiles(client, [...files]);
+    choose(first);
+  } catch (error) {
+    say(error.message, true);
   }
-  const id = name.slice(0, -'.onnx'.length);
-  const recipe = path.replace(/onnx$/, 'ini');
-  const answer = await client.ask({ command: 'recipe', arguments: [path, id] });
-  if (answer.status !== 0) {
-    say(answer.messages.trim(), true);
-    return;
-  }
-  await client.writeFile(recipe, answer.output);
-  dropped.set(recipe, answer.output.replaceAll(path, name));
-  choose(recipe);
 }
 
-byId('run').addEventListener('change', (event) => choose(event.target.value));
+// A model of one's own gets another recipe for another mode; of any other run the mode is one setting.
+async function setMode(mode) {
+  const made = modelOf(state.run);
+  if (!made) {
+    controls.assign('recipe.mode', mode);
+    update({ ...state, sets: { ...controls.sets } });
+    return;
+  }
+  try {
+    choose(await recipeFor(client, made.model, mode));
+  } catch (error) {
+    say(error.message, true);
+  }
+}
+
+byId('mode').addEventListener('change', ({ target }) => setMode(target.value));
 byId('reset').addEventListener('click', () => choose(state.run));
 byId('open-file').addEventListener('click', () => byId('file').click());
-byId('file').addEventListener('change', ({ target }) => { if (target.files[0]) openFile(target.files[0]); });
+byId('file').addEventListener('change', ({ target }) => { if (target.files.length) open(target.files); });
 document.addEventListener('dragover', (event) => event.preventDefault());
 document.addEventListener('drop', (event) => {
   event.preventDefault();
-  if (event.dataTransfer.files[0]) openFile(event.dataTransfer.files[0]);
+  if (event.dataTransfer.files.length) open(event.dataTransfer.files);
 });
 window.addEventListener('hashchange', () => {
   const next = readAddress(location.hash, FIRST);
   controls.sets = { ...next.sets };
   take(next);
-  showRun();
+  chooser.show(runName(next.run));
 });
 byId('controls').addEventListener('submit', (event) => event.preventDefault());
 
 window.podbench = { ask: (request) => client.ask(request), shown: () => answered.now.result };      // for the browser's console, and for tests
 
-fillRuns();
+new Ask(byId('ask'), pack, { say, answered: async (name, recipe) => choose(await keepRecipe(name, recipe)), fileNamed: (word) => modelNamed(word) ?? word });
+chooser.show(runName(state.run));
 client.ready.catch((error) => say(`The simulator cannot start in this browser: ${error.message}`, true));
 redraw(state);

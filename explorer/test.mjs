@@ -6,7 +6,6 @@ import { pathToFileURL } from 'node:url';
 import { finish, lookAt, openBrowser, result } from './browser.mjs';
 
 const B = process.argv[2];
-const CONFIGURATIONS = 50;
 const median = (xs) => [...xs].sort((a, b) => a - b)[Math.floor(xs.length / 2)];
 const opened = await openBrowser(B);
 const { page, shots } = opened;
@@ -33,31 +32,7 @@ await settled();
 result((await page.$$('#tiles > div')).length === 6, 'the page answers from a file, without a server');
 result((await page.$eval('#trust', (place) => place.textContent)).includes('90 % interval'), 'the interval follows');
 
-// ---- the same digits as the native program
-
-const catalogue = await page.$eval('#catalogue', (script) => JSON.parse(script.textContent));
-const settings = [[], ['parallel.micro_batch=2'], ['parallel.gradient_accumulation=24'], ['machine.clock_hz=1.5e9'], ['parallel.available_memory=0.25'], ['machine.link_bytes_per_s=24e9', 'precision.partials=fp32']];
-const native = (words) => {
-  const { stdout, stderr } = spawnSync(`${B}/podbench`, words, { encoding: 'utf8', maxBuffer: 1 << 28 });
-  return { stdout, stderr };
-};
-let equal = 0;
-let refused = 0;
-for (let i = 0; i < CONFIGURATIONS; i++) {
-  const { id } = catalogue.runs[Math.floor((i * catalogue.runs.length) / CONFIGURATIONS)];
-  const set = settings[i % settings.length];
-  const ours = await page.evaluate((request) => window.podbench.ask(request), { command: 'run', arguments: [id], set, format: 'json' });
-  const theirs = native(['run', id, '--format', 'json', ...set.flatMap((text) => ['--set', text])]);
-  const same = ours.output === theirs.stdout && ours.messages === theirs.stderr;
-  equal += same;
-  refused += !theirs.stdout;
-  if (!same) {
-    writeFileSync(`${B}/explorer/ours.json`, ours.output + ours.messages);
-    writeFileSync(`${B}/explorer/theirs.json`, theirs.stdout + theirs.stderr);
-    console.log(`# ${id} ${set.join(' ')}: differs; see ours.json and theirs.json in ${B}/explorer`);
-  }
-}
-result(equal === CONFIGURATIONS, `${equal} of ${CONFIGURATIONS} configurations: the same bytes as the native program (${refused} are refused by both)`);
+const native = (words) => spawnSync(`${B}/podbench`, words, { encoding: 'utf8', maxBuffer: 1 << 28 });
 
 // ---- each control moves the answer, or says why it cannot
 
@@ -148,16 +123,66 @@ await page.evaluate(() => [...document.querySelectorAll('#sweep table.map button
 result(await comes(() => location.hash.includes('parallel.micro_batch=1')), 'a cell of the map moves the page');
 await settled();
 
+// ---- files of one's own, alone and together; train or infer
+
 const recipe = `${B}/explorer/dropped.ini`;
 writeFileSync(recipe, readFileSync('workloads/recipes/mlperf-v2.0-closed-bow-pod16-resnet50.ini', 'utf8'));
-await (await page.$('#file')).uploadFile(recipe);
-await page.waitForFunction(() => document.getElementById('sentence').textContent.startsWith('resnet50'));
-result(true, 'a recipe that is opened is simulated');
+const model = resolve('tests', 'root', 'two-layers.onnx');
+const own = `${B}/explorer/two-own.ini`;
+writeFileSync(own, '[recipe]\nid = two-own\nworkload = models/two-layers.onnx\nsystem = ipu-pod4\nmode = infer\nsource = a test\n\n[parallel]\nreplicas = 1\nipus_per_replica = 1\nmicro_batch = 24\ngradient_accumulation = 1\n\n[precision]\ncompute = fp16\n');
+const opens = async (...paths) => (await page.$('#file')).uploadFile(...paths);
+const says = (start) => comes((text) => document.getElementById('sentence').textContent.startsWith(text), start);
+await opens(recipe);
+result(await says('resnet50'), 'a recipe that is opened is simulated');
 await settled();
-await (await page.$('#file')).uploadFile(resolve('tests', 'root', 'two-layers.onnx'));
-await page.waitForFunction(() => document.getElementById('sentence').textContent.startsWith('two-layers'));
-result(true, 'an ONNX file that is opened takes the place of the model');
+await opens(own);
+result(await comes(() => document.getElementById('status').textContent === 'two-own.ini describes the model two-layers.onnx: open both files together'), 'a recipe without its model says what is missing', await page.$eval('#status', (p) => p.textContent));
+await opens(own, model);
+result((await says('two-layers')) && (await comes(() => document.getElementById('knob-parallel.micro_batch').value === '24')), 'a recipe and its model are opened together', await page.$eval('#status', (p) => p.textContent));
 await settled();
+await opens(model);
+result(await comes(() => document.getElementById('run').textContent === 'two-layers.ini' && document.getElementById('sentence').textContent.startsWith('two-layers')), 'an ONNX file alone gets a recipe');
+await settled();
+await page.click('#mode input[value=train]');
+result(await comes(() => document.querySelector('#mode input:checked')?.value === 'train' && document.documentElement.dataset.settled === 'yes' && window.podbench.shown().breakdown.optimizer > 0), 'the switch trains it', await page.$eval('#status', (p) => p.textContent));
+
+// ---- the list of runs
+
+await page.$eval('#runs', (details) => { details.open = true; });
+await page.type('#run-filter', 'pod64 v2.0 bert');
+const listed = await page.$$eval('#run-list li', (rows) => rows.filter((row) => !row.hidden).map((row) => row.textContent));
+result(listed.length > 0 && listed.length < 10 && listed.every((id) => ['pod64', 'v2.0', 'bert'].every((word) => id.includes(word))), 'what is typed filters the runs', listed.join('\n'));
+await page.keyboard.press('Enter');
+result(await comes((id) => document.getElementById('run').textContent === id && document.getElementById('sentence').textContent.includes('bow-pod64'), listed[0]), 'Enter takes the first of them');
+await settled();
+
+// ---- what does not fit; what fits; what is better
+
+await page.goto('about:blank');
+await page.goto(`${address}#run=mlperf-v2.0-closed-bow-pod16-bert-large&parallel.recompute=none`);
+await settled();
+const firstOf = (selector) => page.$eval(selector, (place) => place.textContent);
+result(/^bert-large on 16 IPUs of bow-pod16 does not fit: [\d.]+ MB too many on the fullest tile\. If it fitted, /.test(await firstOf('#sentence')), 'the first sentence says that it does not fit', await firstOf('#sentence'));
+result(await page.$eval('#tiles > div', (tile) => tile.className === 'bad' && tile.textContent.includes('it does not fit')), 'so does the tile of the rate');
+await page.click('#fit-go');
+await page.waitForSelector('#fit table:nth-of-type(1)');
+const asked = native(['fit', 'mlperf-v2.0-closed-bow-pod16-bert-large', '--set', 'parallel.recompute=none', '--format', 'json']);
+const changes = JSON.parse(asked.stdout).changes.filter(({ fits }) => fits);
+result(changes.length > 0 && changes.every(({ what }) => asked && what) && (await firstOf('#fit')).includes(changes[0].what), 'what makes it fit is named, as the native program names it', await firstOf('#fit'));
+await page.evaluate((what) => [...document.querySelectorAll('#fit tr')].find((row) => row.textContent.includes(what)).querySelector('button').click(), changes[0].what);
+result(await comes(() => !document.getElementById('sentence').classList.contains('bad') && document.documentElement.dataset.settled === 'yes'), 'a change that is taken makes it fit');
+await page.click('#find-go');
+result(await comes(() => / simulated/.test(document.querySelector('#find .work').textContent)), 'a search tells how far it is');
+await page.evaluate(() => { document.querySelector('[id="knob-parallel.micro_batch"]').value = '2'; document.querySelector('[id="knob-parallel.micro_batch"]').dispatchEvent(new Event('change')); });
+result(await comes(() => document.documentElement.dataset.drawn === location.hash && !document.querySelector('#find .work').hidden), 'the page answers while it searches');
+await page.click('#find .stop');
+result(await comes(() => document.querySelector('#find .work').hidden && document.getElementById('find').textContent.includes('Stopped while searching')), 'a search can be stopped');
+await page.type('#ask-words', 'bert on pod4 infer');
+await page.keyboard.press('Enter');
+result(await comes(() => document.getElementById('sentence').textContent.startsWith('bert-large on 4 IPUs of bow-pod4 makes')), 'a question in one line is answered', await firstOf('#status'));
+await page.$eval('#ask-words', (field) => { field.value = 'bert on h100'; });
+await page.click('#ask button');
+result(await comes(() => document.getElementById('status').textContent.includes("'h100' is no machine")), 'what has no answer is said');
 
 // ---- keyboard, accessibility, screenshots
 

@@ -27,7 +27,16 @@ function scaled(x, units, step) {
   return `${significant.format(x)} ${units[i]}`;
 }
 export const joules = (x) => (x ? scaled(x, ['J', 'kJ', 'MJ', 'GJ'], 1000) : '–');
-export const bytes = (x) => (x < 1024 ? `${x} B` : scaled(x / 1024, ['KiB', 'MiB', 'GiB'], 1024));
+
+// Three digits and powers of ten, as the program writes them: 22.0 kB.
+export function bytes(x) {
+  let i = 0;
+  while (Number(Math.abs(x).toPrecision(3)) >= 1000 && i < 3) {
+    x /= 1000;
+    i += 1;
+  }
+  return `${i ? x.toPrecision(3) : x} ${['B', 'kB', 'MB', 'GB'][i]}`;
+}
 
 export function seconds(x) {
   if (!x) return '–';

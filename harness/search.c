@@ -321,12 +321,15 @@ static void add_gain(struct document *d, const struct judged_gain *g, const stru
 
 struct search_talk { struct progress progress; double most_s; const enum objective *objective; };
 
+/* In a log, and on the explorer's page, the settings of the best are told too, as they are lost if the search is ended. */
 static void show_best(void *user, size_t n_simulated, const struct found *best)
 {
     struct search_talk *talk = user;
     struct arena scratch = {0};
     const char *so_far = best ? arena_printf(&scratch, ", best so far: %s", objective_text(*talk->objective, best->value, &scratch)) : "";
-    progress_tell(&talk->progress, arena_printf(&scratch, "searching: %zu simulated%s", n_simulated, so_far));
+    const char *sets = !best || !best->n_settings || takes_escapes(talk->progress.log) ? ""
+                     : arena_printf(&scratch, " with --set %s", names_joined(best->settings, best->n_settings, " --set ", &scratch));
+    progress_tell(&talk->progress, arena_printf(&scratch, "searching: %zu simulated%s%s", n_simulated, so_far, sets));
     arena_free(&scratch);
 }
 

@@ -24,7 +24,12 @@
     struct name
 
 /* A pointer to what a memo owns, which lives as long as the memo's arena and never changes. */
-struct owned { const void *at; };
+struct owned {
+    const void *at;
+#if UINTPTR_MAX == UINT32_MAX
+    uint32_t filled;            /* an input with 32-bit pointers (explorer/) has no hole here either */
+#endif
+};
 
 /* Makes the artefact of an input in the memo's arena; NULL, with err, if there is none. */
 typedef const void *memo_maker(void *world, const void *input, struct err *err);
