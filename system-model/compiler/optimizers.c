@@ -99,6 +99,9 @@ static const struct optimizer_rule lars = {
     { DECAYING("lars_opt_"), "lars_epsilon", "lars_opt_weight_decay", NULL } };
 static const struct optimizer_rule adam = {
     "adam", { WORK_ADAM, WORK_ADAM, 4, NORMS_NONE, 2, true }, &adam_cost, adam_direction, no_factor, straight_step, LAMB_SETTINGS };
+static const struct optimizer_rule adamw = {
+    "adamw", { WORK_ADAMW, WORK_ADAMW, 4, NORMS_NONE, 2, true }, &adam_cost, adam_direction, no_factor, straight_step,
+    { NULL, NULL, NULL, NULL, NULL, "opt_adamw_beta_1", "opt_adamw_beta_2", "opt_adamw_epsilon", "opt_adamw_weight_decay", NULL } };
 static const struct optimizer_rule lamb = {
     "lamb", { WORK_LAMB, WORK_ADAM, 4, NORMS_OF_ALL, 2, true }, &lamb_cost, adam_direction, lamb_factor, straight_step, LAMB_SETTINGS };
 

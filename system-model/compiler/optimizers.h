@@ -7,7 +7,7 @@
 #include "system-model/base/base.h"
 
 /* Each optimizer's work, and its row in optimizers.c. The work gets its number here and nowhere else, so no optimizer is without a row. */
-#define OPTIMIZERS(ROW) ROW(SGD_MOMENTUM, sgd) ROW(LARS, lars) ROW(ADAM, adam) ROW(LAMB, lamb)
+#define OPTIMIZERS(ROW) ROW(SGD_MOMENTUM, sgd) ROW(LARS, lars) ROW(ADAM, adam) ROW(LAMB, lamb) ROW(ADAMW, adamw)
 
 #define WORK(name, row) WORK_##name,
 enum vector_work {

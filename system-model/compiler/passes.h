@@ -67,6 +67,7 @@ void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op 
 
 /* vector_norms.c, vector_lookups.c, vector_recurrence.c */
 void plan_norm(struct passes *p, const struct vector_op *w);
+void plan_rms_norm(struct passes *p, const struct vector_op *w);
 void plan_gather(struct passes *p, const struct vector_op *w);
 void plan_scatter(struct passes *p, const struct vector_op *w);
 void plan_top_k(struct passes *p, const struct vector_op *w);

@@ -4,6 +4,11 @@
  *
  * Forward: statistics (two sums in one pass, or popnn's stable way), then subtract, multiply, multiply, add: 5 passes. In inference the
  * statistics of a batch norm are known: 2 passes. Backward: sums over the gradient and over its product with the whitened input.
+ *
+ * PopLibs has no RMS norm. Programs build it of single operations, in fp32 between two casts (graphcore/examples 3cc8f81
+ * nlp/llama/popxl/modelling/rms_norm.py, nlp/t5/popxl/modelling/layer_norm.py): x x, mean, + epsilon, root, a division by rows, and the product with gamma.
+ * Its gradient is PopART's, operation by operation (d2f20d78 willow/src/patterns/divarg1gradoppattern.cpp, sqrtgradoppattern.cpp,
+ * mularggradoppattern.cpp, willow/src/popx/op/reducemeanx.cpp).
  */
 #include "system-model/compiler/passes.h"
 #include "system-model/graph/graph.h"
@@ -95,4 +100,68 @@ void plan_norm(struct passes *p, const struct vector_op *w)
     add_statistic(p, CHANNELS_MUL, n, by_row);      /* the part of the gradient that comes through the statistics is subtracted */
     passes_map(p, MAP_BINARY_IN_PLACE, n);
     add_statistic(p, CHANNELS_MUL_IN_PLACE, n, by_row);
+}
+
+/* The passes between the casts are in fp32. */
+static void cast_width(struct passes *p, const struct vector_op *w, uint64_t bytes)
+{
+    uint64_t own = data_type_bytes(w->x->type);
+    if (own != 4)
+        passes_superstep(p, map_cycles(p->chip, MAP_CAST, passes_share(p, w->n), own));
+    p->element_bytes = bytes;
+}
+
+/* Brings a value for each row to the row, and divides by it. */
+static void divide_by_rows(struct passes *p, uint64_t n, uint64_t n_rows)
+{
+    passes_broadcast(p, n_rows, n);
+    passes_map(p, MAP_DIVIDE_NUMBER, n);
+}
+
+static void add_rms_forward(struct passes *p, const struct vector_op *w, uint64_t n_rows)
+{
+    cast_width(p, w, 4);
+    passes_map(p, MAP_BINARY, w->n);
+    passes_reduction(p, MAP_REDUCE, true, w->n, n_rows, 1);
+    passes_map(p, MAP_DIVIDE_NUMBER, n_rows);
+    passes_map(p, MAP_SCALAR, n_rows);
+    passes_map(p, MAP_SQRT, n_rows);
+    divide_by_rows(p, w->n, n_rows);
+    cast_width(p, w, data_type_bytes(w->x->type));
+}
+
+/* The gradient reaches x as the dividend, and as both factors of the mean square through the root: -(dy x) / root^2, summed, over twice the root, spread. */
+static void add_rms_backward(struct passes *p, const struct vector_op *w, uint64_t n_rows)
+{
+    passes_broadcast(p, w->last, w->n);
+    passes_map_channels(p, CHANNELS_MUL, w->n);
+    cast_width(p, w, 4);
+    divide_by_rows(p, w->n, n_rows);
+    passes_map(p, MAP_SQUARE, n_rows);
+    passes_map(p, MAP_BINARY, w->n);
+    divide_by_rows(p, w->n, n_rows);
+    passes_map(p, MAP_SCALAR, w->n);
+    passes_reduction(p, MAP_REDUCE, true, w->n, n_rows, 1);
+    passes_map(p, MAP_SCALAR, n_rows);
+    passes_map(p, MAP_DIVIDE, n_rows);
+    passes_broadcast(p, n_rows, w->n);
+    passes_map(p, MAP_DIVIDE_NUMBER, w->n);
+    for (int i = 0; i < 4; i++)             /* two products, and sums with the gradient of the dividend */
+        passes_map(p, MAP_BINARY, w->n);
+    cast_width(p, w, data_type_bytes(w->x->type));
+}
+
+void plan_rms_norm(struct passes *p, const struct vector_op *w)
+{
+    uint64_t n_rows = w->n / w->last;
+    if (w->op->pass == PASS_FORWARD) {
+        add_rms_forward(p, w, n_rows);
+        passes_broadcast(p, w->last, w->n);
+        passes_map_channels(p, CHANNELS_MUL, w->n);
+    } else if (w->op->pass == PASS_BACKWARD_WEIGHT) {
+        passes_map(p, MAP_BINARY, w->n);
+        passes_reduction(p, MAP_REDUCE, false, w->n, w->last, 1);
+    } else {
+        add_rms_backward(p, w, n_rows);
+    }
 }

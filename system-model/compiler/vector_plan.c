@@ -426,6 +426,28 @@ static void plan_select(struct passes *p, const struct vector_op *w)
     }
 }
 
+/* One half of the elements that turn, as popops computes its expression: both operands times a table that repeats along the heads, so that its
+ * elements are copied out, and the sum or difference. */
+static void add_turned_half(struct passes *p, uint64_t n, uint64_t n_table)
+{
+    for (int i = 0; i < 2; i++) {
+        passes_broadcast(p, n_table, n);
+        passes_map(p, MAP_BINARY, n);
+    }
+    passes_map(p, MAP_BINARY_IN_PLACE, n);
+}
+
+/* Both halves, then a copy into the layout of the input, with the elements that do not turn (graphcore/examples 3cc8f81
+ * nlp/llama/popxl/modelling/rotary_pos_embed/rotary_pos_embedx.cpp). */
+static void plan_rotary(struct passes *p, const struct vector_op *w)
+{
+    const struct op_attributes *at = w->forward->at;
+    uint64_t turned = w->n / (w->last / at->groups) * at->length;
+    for (int i = 0; i < 2; i++)
+        add_turned_half(p, turned / 2, tensor_elements(&w->g->tensors[w->forward->inputs[1]]));
+    passes_map(p, MAP_COPY, w->n);
+}
+
 static void plan_expand(struct passes *p, const struct vector_op *w)
 {
     if (w->backward) {
@@ -483,10 +505,10 @@ static const struct op_row { enum part part; void (*price)(struct passes *p, con
     [OP_MAP] = { PART_ELEMENTWISE, plan_map }, [OP_COMBINE] = { PART_ELEMENTWISE, plan_combine },
     [OP_SELECT] = { PART_ELEMENTWISE, plan_select }, [OP_EXPAND] = { PART_ELEMENTWISE, plan_expand },
     [OP_ARG_MAX] = { PART_ELEMENTWISE, plan_arg_max }, [OP_TOP_K] = { PART_ELEMENTWISE, plan_top_k },
-    [OP_OUTER_ADD] = { PART_ELEMENTWISE, plan_outer_add },
+    [OP_OUTER_ADD] = { PART_ELEMENTWISE, plan_outer_add }, [OP_ROTARY] = { PART_ELEMENTWISE, plan_rotary },
     [OP_SOFTMAX] = { PART_SOFTMAX, plan_softmax },
     [OP_BATCH_NORM] = { PART_NORM, plan_norm }, [OP_GROUP_NORM] = { PART_NORM, plan_norm }, [OP_LAYER_NORM] = { PART_NORM, plan_norm },
-    [OP_LOCAL_NORM] = { PART_NORM, plan_local_norm },
+    [OP_LOCAL_NORM] = { PART_NORM, plan_local_norm }, [OP_RMS_NORM] = { PART_NORM, plan_rms_norm },
     [OP_MAX_POOL] = { PART_POOLING, plan_pool }, [OP_AVERAGE_POOL] = { PART_POOLING, plan_pool }, [OP_RESIZE] = { PART_POOLING, plan_resize },
     [OP_GATHER] = { PART_EMBEDDING, plan_gather }, [OP_SCATTER] = { PART_EMBEDDING, plan_scatter },
     [OP_TRANSPOSE] = { PART_REARRANGE, plan_transpose }, [OP_CONCAT] = { PART_REARRANGE, plan_copied },

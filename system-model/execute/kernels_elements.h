@@ -192,11 +192,30 @@ static inline void run_view(const struct run *r) { run_copy(r, 1); }
 static inline void run_scale(const struct run *r) { run_copy(r, (real)r->op->at->rate); }
 static inline void run_prepare(const struct run *r) { run_copy(r, (real)(1.0 / 255)); }
 
+/* Forward [x, cosines, sines]; backward [gradient, cosines, sines], which turns the other way. */
+static inline void run_rotary(const struct run *r)
+{
+    const struct op_attributes *at = r->op->at;
+    const struct tensor *x = tensor_in(r, 0), *table = tensor_in(r, 1);
+    bool flat = x->n_dims == 3;
+    uint64_t batch = x->dims[0], heads = flat ? at->groups : x->dims[1], time = table->dims[1], half = table->dims[2], width = last_dim(x) / at->groups;
+    real way = r->op->pass == PASS_FORWARD ? 1 : -1;
+    memcpy(out(r, 0), in(r, 0), n_out(r) * sizeof(real));
+    for (uint64_t i = 0; i < batch * heads * time * half; i++) {
+        uint64_t k = i % half, t = i / half % time, h = i / half / time % heads, b = i / half / time / heads;
+        uint64_t first = (flat ? (b * time + t) * heads + h : (b * heads + h) * time + t) * width, angle = ((table->dims[0] == 1 ? 0 : b) * time + t) * half + k;
+        uint64_t one = first + (at->neighbours ? 2 * k : k), other = one + (at->neighbours ? 1 : half);
+        real c = in(r, 1)[angle], s = way * in(r, 2)[angle], p = in(r, 0)[one], q = in(r, 0)[other];
+        out(r, 0)[one] = p * c - q * s;
+        out(r, 0)[other] = p * s + q * c;
+    }
+}
+
 /* Rows of the table in kernels.h. */
 #define KERNELS_OF_ELEMENTS \
     [OP_ADD] = run_pair, [OP_MUL] = run_mul, [OP_SCALE] = run_scale, [OP_BIAS_ADD] = run_bias, [OP_RELU] = run_relu, \
     [OP_GELU] = run_function, [OP_TANH] = run_function, [OP_SIGMOID] = run_function, [OP_SWISH] = run_function, [OP_MAP] = run_map, \
     [OP_COMBINE] = run_combine, [OP_SELECT] = run_select, [OP_EXPAND] = run_expand, [OP_VIEW] = run_view, [OP_CAST] = run_cast, \
-    [OP_INPUT_PREPARE] = run_prepare, [OP_DROPOUT] = run_dropout,
+    [OP_INPUT_PREPARE] = run_prepare, [OP_DROPOUT] = run_dropout, [OP_ROTARY] = run_rotary,
 
 #endif

@@ -5,28 +5,28 @@
 #include "system-model/execute/kernels_operands.h"
 
 /* The values that are normalised together are a channel, a row, or a sample's group of channels. A tensor is a matrix of rows of the last
- * dimension; the set of an element is the first set of its row plus the set of its column. */
-struct norm_sets { enum op_kind kind; uint64_t rows, n, rows_per_sample, groups, n_sets; const uint64_t *of_column; double size, epsilon; };
+ * dimension; the set of an element is the first set of its row plus the set of its column. An RMS norm takes no mean away and adds no vector. */
+struct norm_sets { enum op_kind kind; bool by_row, centred; uint64_t rows, n, rows_per_sample, groups, n_sets; const uint64_t *of_column; double size, epsilon; };
 
 static inline struct norm_sets norm_sets(const struct run *r, struct arena *a)
 {
     const struct op *f = op_forward(r->g, r->op);
     const struct tensor *x = &r->g->tensors[f->inputs[0]];
-    struct norm_sets s = { .kind = f->kind, .n = last_dim(x), .groups = f->at->norm_groups, .epsilon = f->at->epsilon > 0 ? f->at->epsilon : 1e-5 };
+    struct norm_sets s = { .kind = f->kind, .by_row = f->kind == OP_LAYER_NORM || f->kind == OP_RMS_NORM, .centred = f->kind != OP_RMS_NORM, .n = last_dim(x), .groups = f->at->norm_groups, .epsilon = f->at->epsilon > 0 ? f->at->epsilon : 1e-5 };
     s.rows = tensor_elements(x) / s.n;
     s.rows_per_sample = s.rows / x->dims[0];
-    s.n_sets = s.kind == OP_BATCH_NORM ? s.n : s.kind == OP_LAYER_NORM ? s.rows : x->dims[0] * s.groups;
+    s.n_sets = s.kind == OP_BATCH_NORM ? s.n : s.by_row ? s.rows : x->dims[0] * s.groups;
     s.size = (double)(s.rows * s.n) * r->n_peers / (double)s.n_sets;
     uint64_t *of_column = ARENA_ARRAY(a, uint64_t, s.n);
     for (uint64_t c = 0; c < s.n; c++)
-        of_column[c] = s.kind == OP_BATCH_NORM ? c : s.kind == OP_LAYER_NORM ? 0 : c / (s.n / s.groups);
+        of_column[c] = s.kind == OP_BATCH_NORM ? c : s.by_row ? 0 : c / (s.n / s.groups);
     s.of_column = of_column;
     return s;
 }
 
 static inline uint64_t first_set(const struct norm_sets *s, uint64_t row)
 {
-    return s->kind == OP_BATCH_NORM ? 0 : s->kind == OP_LAYER_NORM ? row : row / s->rows_per_sample * s->groups;
+    return s->kind == OP_BATCH_NORM ? 0 : s->by_row ? row : row / s->rows_per_sample * s->groups;
 }
 
 /* Mean and 1 / deviation, and in the data pass the means of the scaled gradient and of its product with the normalised values; by set. */
@@ -61,7 +61,7 @@ static inline struct norm_moments moments(const struct run *r, const struct norm
 {
     struct norm_moments m = { ARENA_ARRAY(a, double, s->n_sets), ARENA_ARRAY(a, double, s->n_sets),
                          ARENA_ARRAY(a, double, s->n_sets), ARENA_ARRAY(a, double, s->n_sets) };
-    for (uint32_t p = 0; p < r->n_peers; p++)
+    for (uint32_t p = 0; p < r->n_peers && s->centred; p++)
         add_deviations(m.mean, NULL, s, r->peers[p][x_id]);
     for (uint64_t k = 0; k < s->n_sets; k++)
         m.mean[k] /= s->size;
@@ -72,7 +72,7 @@ static inline struct norm_moments moments(const struct run *r, const struct norm
     for (uint32_t p = 0; p < r->n_peers && r->op->pass == PASS_BACKWARD_DATA; p++)
         add_gradients(&m, s, r->peers[p][r->op->inputs[0]], r->peers[p][x_id], in(r, 2));
     for (uint64_t k = 0; k < s->n_sets; k++)
-        m.gradient[k] /= s->size, m.along[k] /= s->size;
+        m.gradient[k] = s->centred ? m.gradient[k] / s->size : 0, m.along[k] /= s->size;
     return m;
 }
 
@@ -88,11 +88,12 @@ static inline void norm_weights(const struct run *r, const struct norm_sets *s, 
             sum[c] += in(r, 0)[i * s->n + c];
     for (uint64_t c = 0; c < s->n; c++) {
         out(r, 0)[c] = (real)along[c];
-        out(r, 1)[c] = (real)sum[c];
+        if (s->centred)
+            out(r, 1)[c] = (real)sum[c];
     }
 }
 
-/* Inputs: forward [x, gamma, beta]; data [gradient, x, gamma]; weight [gradient, x], which gives the gradients of gamma and beta. */
+/* Inputs: forward [x, gamma, beta]; data [gradient, x, gamma]; weight [gradient, x], which gives the gradients of gamma and beta. An RMS norm has no beta. */
 static inline void run_norm(const struct run *r)
 {
     struct arena a = { 0 };
@@ -105,7 +106,7 @@ static inline void run_norm(const struct run *r)
         for (uint64_t c = 0, first = first_set(&s, i); c < s.n; c++) {
             uint64_t set = first + s.of_column[c], e = i * s.n + c;
             if (forward)
-                out(r, 0)[e] = (real)(normalised(&m, set, in(r, 0)[e]) * in(r, 1)[c] + in(r, 2)[c]);
+                out(r, 0)[e] = (real)(normalised(&m, set, in(r, 0)[e]) * in(r, 1)[c] + (s.centred ? in(r, 2)[c] : 0));
             else
                 out(r, 0)[e] = (real)(m.inverse[set] * ((double)in(r, 0)[e] * in(r, 2)[c] - m.gradient[set]
                                                         - normalised(&m, set, in(r, 1)[e]) * m.along[set]));
@@ -147,6 +148,7 @@ static inline void run_softmax(const struct run *r)
 
 /* Rows of the table in kernels.h. */
 #define KERNELS_OF_NORMS \
-    [OP_SOFTMAX] = run_softmax, [OP_BATCH_NORM] = run_norm, [OP_GROUP_NORM] = run_norm, [OP_LAYER_NORM] = run_norm,
+    [OP_SOFTMAX] = run_softmax, [OP_BATCH_NORM] = run_norm, [OP_GROUP_NORM] = run_norm, [OP_LAYER_NORM] = run_norm, \
+    [OP_RMS_NORM] = run_norm,
 
 #endif

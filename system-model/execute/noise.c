@@ -33,9 +33,17 @@ static void fill_weight(float *to, const struct tensor *t, uint32_t id)
         to[i] = (float)(t->n_dims > 1 ? bound * noise_of(id, i) : vector);
 }
 
-/* Added masks are 0; those that select, or multiply, are 1. */
+/* Tables hold what their names say. Added masks are 0; those that select, or multiply, are 1. */
 static void fill_state(float *to, const struct tensor *t)
 {
+    struct arena scratch = { 0 };
+    double *table = ARENA_ROOM(&scratch, double, tensor_elements(t));
+    bool known = state_values(table, t);
+    for (uint64_t i = 0; i < tensor_elements(t) && known; i++)
+        to[i] = (float)table[i];
+    arena_free(&scratch);
+    if (known)
+        return;
     float value = text_is(t->name, "exponent-3") ? 3 : t->type == TYPE_UINT8 || strstr(t->name, "-factor");
     for (uint64_t i = 0; i < tensor_elements(t); i++)
         to[i] = value;

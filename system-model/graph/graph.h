@@ -67,6 +67,8 @@ enum op_kind {
     OP_CONV_TRANSPOSE,                      /* the data gradient of a convolution, as a layer */
     OP_TOP_K,                               /* indices of the k largest in the last dimension (at.length), in falling order */
     OP_SCATTER,                             /* a table, rows of it by index, and what they become (at.scatter): a table */
+    OP_RMS_NORM,                            /* x over the root of its mean square in the last dimension, times a vector */
+    OP_ROTARY,                              /* pairs of each head's elements turned by their token's angle, given as cosines and sines */
     N_OP_KINDS
 };
 extern const char *const op_kind_names[N_OP_KINDS];
@@ -100,7 +102,7 @@ enum resize_nearest { NEAREST_PREFER_FLOOR, NEAREST_PREFER_CEIL, NEAREST_FLOOR, 
 
 /* Unused members stay 0. */
 struct op_attributes {
-    uint32_t kernel_h, kernel_w, stride, pad, groups;       /* convolution, pooling (groups: convolution) */
+    uint32_t kernel_h, kernel_w, stride, pad, groups;       /* convolution, pooling (groups: convolution; rotary: heads in the last dimension) */
     uint32_t stride_w, dilation, zeros[4];                  /* 0: as stride, 1; more zeros than pad: top, left, bottom, right */
     bool counts_padding;                                    /* average pool: zeros of the padding count in the mean */
     uint32_t hidden;                                        /* LSTM, GRU: width of its state */
@@ -121,9 +123,10 @@ struct op_attributes {
     bool stable;                                            /* batch norm: the variance is of what is left when the mean is taken away */
     uint32_t axis;                                          /* concat, slice, pad */
     uint32_t pieces;                                        /* slice: the number of equal outputs; 0 means the range below */
-    uint64_t begin, length;                                 /* slice: the range; pad: zeros before, length afterwards; top-k: k */
+    uint64_t begin, length;                                 /* slice: the range; pad: zeros before, length afterwards; top-k: k; rotary: elements of a head that turn */
     enum pad_border border;                                 /* pad */
     enum scatter_how scatter;                               /* scatter */
+    bool neighbours;                                        /* rotary: pairs are neighbours; else an element of either half */
     bool transpose_b;                                       /* matmul: the second operand is [groups, columns, inner] */
     uint64_t view[MAX_VIEW_DIMS];                           /* transpose: the input seen in this shape; all 0: as it is.
                                                              * View, expand, resize, transposed convolution: the result's shape */
@@ -208,6 +211,11 @@ double op_slope(enum op_kind kind, double kept);        /* from what the backwar
 /* The place of element i of n_out in n_in elements, which may be between two of them or outside. factor 0: n_out / n_in. */
 double op_resize_place(enum resize_place how, double i, double n_in, double n_out, double factor);
 double op_value_of_two(enum op_kind kind, const struct op_attributes *at, double a, double b);
+
+/* ---- state_values.c: contents of ROLE_STATE ----------------------------------------- */
+
+/* The elements of a table whose name says what it holds, such as rotary-cosines; false for any other state. */
+bool state_values(double *out, const struct tensor *t);
 
 /* ---- asking ------------------------------------------------------------------------- */
 

@@ -73,7 +73,7 @@ static void collect_gradient(struct backward *b, uint32_t tensor_id, uint32_t gr
 static uint32_t keep_inputs(uint32_t *inputs, uint32_t n, const struct graph *g, const struct op *f, uint8_t keeps)
 {
     for (uint32_t i = 0; i < f->n_inputs; i++) {
-        bool read = (i == 0 && (keeps & KEEP_INPUT)) || (i == 1 && (keeps & KEEP_SECOND)) ||
+        bool read = (i == 0 && (keeps & KEEP_INPUT)) || (i == 1 && (keeps & KEEP_SECOND)) || (i == 2 && (keeps & KEEP_THIRD)) ||
                     ((keeps & KEEP_WEIGHTS) && is_weight(g, f->inputs[i]));
         if (read)
             inputs[n++] = f->inputs[i];
@@ -85,7 +85,7 @@ static uint32_t keep_inputs(uint32_t *inputs, uint32_t n, const struct graph *g,
 
 static bool in_pass(const struct backward *b, const struct op *f, uint32_t i, enum op_pass pass)
 {
-    if (!b->wanted[f->inputs[i]])
+    if (!b->wanted[f->inputs[i]] || (i > 0 && op_rules[f->kind].gradient.first_alone))
         return false;
     bool second = f->kind == OP_MATMUL ? i == 1 : is_weight(b->g, f->inputs[i]);
     return second == (pass == PASS_BACKWARD_WEIGHT);

@@ -22,7 +22,7 @@ const char *const op_kind_names[N_OP_KINDS] = {
     [OP_TRANSDUCER_LOSS] = "transducer-loss", [OP_CAST] = "cast", [OP_INPUT_PREPARE] = "input-prepare",
     [OP_MAP] = "map", [OP_COMBINE] = "combine", [OP_SELECT] = "select", [OP_VIEW] = "view", [OP_EXPAND] = "expand",
     [OP_RESIZE] = "resize", [OP_LOCAL_NORM] = "local-norm", [OP_ARG_MAX] = "arg-max", [OP_CONV_TRANSPOSE] = "conv-transpose",
-    [OP_TOP_K] = "top-k", [OP_SCATTER] = "scatter",
+    [OP_TOP_K] = "top-k", [OP_SCATTER] = "scatter", [OP_RMS_NORM] = "rms-norm", [OP_ROTARY] = "rotary",
 };
 
 static uint64_t dims_product(const uint64_t *dims, uint32_t n)
@@ -307,6 +307,18 @@ static void shape_conv_transpose(const struct graph *g, struct op *op, struct te
     out->type = product_type(x);
 }
 
+/* x is [batch, time, heads x width] with at.groups heads, or [batch, heads, time, width]; both tables are [batch or 1, time, turned / 2]. */
+static void shape_rotary(const struct graph *g, struct op *op, struct tensor *out)
+{
+    const struct tensor *x = op_input(g, op, 0), *cosines = op_input(g, op, 1);
+    uint64_t width = x->dims[x->n_dims - 1] / op->at->groups, time = x->dims[x->n_dims - 2];
+    shape_same(g, op, out);
+    assert(x->n_dims == 4 || (x->n_dims == 3 && x->dims[2] % op->at->groups == 0));
+    assert(tensor_is_same_shape(cosines, op_input(g, op, 2)));
+    assert(cosines->n_dims == 3 && (cosines->dims[0] == 1 || cosines->dims[0] == x->dims[0]) && cosines->dims[1] == time);
+    assert(op->at->length == 2 * cosines->dims[2] && op->at->length <= width);
+}
+
 /* ---- work ------------------------------------------------------------------------------ */
 
 struct matmul_shape op_matmul_shape(const struct graph *g, const struct op *op)
@@ -403,6 +415,10 @@ const struct op_rule op_rules[N_OP_KINDS] = {
     [OP_TOP_K]            = { .shape = shape_top_k, .per = PER_INPUT, .flop = { 1 }, .gradient = { .no_gradient = true } },
     [OP_SCATTER]          = { .shape = shape_scatter,
                               .gradient = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_SECOND } },    /* rows of zeros, and rows looked up */
+    [OP_RMS_NORM]         = { .shape = shape_last_vector, .flop = { 5, 7, 3 },
+                              .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
+    [OP_ROTARY]           = { .shape = shape_rotary, .flop = { 3, 3 },
+                              .gradient = { .first_alone = true, .data_keeps = KEEP_SECOND | KEEP_THIRD }, .defaults = one_group },
     [OP_CONV_TRANSPOSE]   = { .shape = shape_conv_transpose, .mac = conv_transpose_mac,
                               .gradient = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT }, .defaults = one_group },
 };

@@ -7,11 +7,12 @@
 #include "system-model/graph/graph.h"
 
 /* The tensors that a backward pass reads besides the gradient of the output. */
-enum { KEEP_INPUT = 1, KEEP_SECOND = 2, KEEP_WEIGHTS = 4, KEEP_OUTPUT = 8 };
+enum { KEEP_INPUT = 1, KEEP_SECOND = 2, KEEP_WEIGHTS = 4, KEEP_OUTPUT = 8, KEEP_THIRD = 16 };
 
 struct gradient_rule {
     bool pass_through;                  /* the gradient of input 0 (of all inputs, for additions) is that of the output */
     bool no_gradient;
+    bool first_alone;                   /* inputs after the first are constants by their meaning, whatever they are made of */
     bool through_time;                  /* its data pass makes the gates' gradient, which its weight pass reads */
     uint8_t data_keeps, weight_keeps;
 };

@@ -74,6 +74,8 @@ static uint64_t normalised_bytes(const struct stage_walk *w, const struct op_seq
     const struct op *op = &w->g->ops[q->ops.ids[i]];
     bool known = op->kind == OP_BATCH_NORM && w->s->compiled->options.inference, forward = op->pass == PASS_FORWARD;
     uint32_t input = op_forward(w->g, op)->inputs[0];
+    if (op->kind == OP_RMS_NORM)            /* the input in fp32, and its square or gradient */
+        return 8 * lying_bytes(w, input) / data_type_bytes(w->g->tensors[input].type);
     if ((op->kind != OP_BATCH_NORM && op->kind != OP_GROUP_NORM && op->kind != OP_LAYER_NORM) || known || (forward && is_freed(q, i, input)))
         return 0;
     return lying_bytes(w, input);

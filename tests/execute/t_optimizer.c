@@ -53,7 +53,7 @@ static void update(struct exact *e, enum vector_work work, int step, struct aren
         e->s[i] = v->second_momentum * e->s[i] + (1 - v->second_momentum) * e->g[i] * e->g[i];
         double m = v->momentum * e->m[i] + (1 - v->momentum) * e->g[i];
         u[i] = m / (1 - pow(v->momentum, step + 1)) / (sqrt(e->s[i] / (1 - pow(v->second_momentum, step + 1))) + v->epsilon) + v->weight_decay * e->w[i];
-        if (work == WORK_ADAM || work == WORK_LAMB)
+        if (work == WORK_ADAM || work == WORK_ADAMW || work == WORK_LAMB)
             e->m[i] = m;
     }
     if (work == WORK_LARS && e->is_kernel)
@@ -61,7 +61,7 @@ static void update(struct exact *e, enum vector_work work, int step, struct aren
     if (work == WORK_LAMB && e->is_kernel && wn > 0)
         local = wn / norm_of(u, e->n);
     for (uint64_t i = 0; i < e->n; i++)
-        if (work == WORK_ADAM || work == WORK_LAMB)
+        if (work == WORK_ADAM || work == WORK_ADAMW || work == WORK_LAMB)
             e->w[i] -= v->learning_rate * local * u[i];
         else {
             e->m[i] = v->momentum * e->m[i] + local * (e->g[i] + v->weight_decay * e->w[i]);
@@ -147,6 +147,7 @@ static void formulas(void **state)
         check(WORK_SGD_MOMENTUM, shards);
         check(WORK_LARS, shards);
         check(WORK_ADAM, shards);
+        check(WORK_ADAMW, shards);
         check(WORK_LAMB, shards);
     }
 }

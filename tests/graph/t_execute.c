@@ -216,6 +216,44 @@ static void gpt2(void **state)
     build(&w, &r);
 }
 
+/* Rotary positions in pairs of neighbours and of halves, on some of a head's elements and on all; shared keys; biases by head and by position; blocks of
+ * one form for both sides; attention in steps. */
+static void large_families(void **state)
+{
+    static const struct gptj_config gptj = { .n_layers = 2, .hidden = 12, .heads = 2, .turned = 4, .vocabulary = 11 };
+    static const struct llama_config llama = { .n_layers = 2, .hidden = 24, .heads = 6, .key_heads = 2, .inner = 10, .vocabulary = 11, .epsilon = 1e-5 };
+    static const struct bloom_config bloom = { .n_layers = 2, .hidden = 9, .heads = 3, .vocabulary = 11 };
+    static const struct t5_config t5 = { .n_layers = 2, .hidden = 6, .heads = 3, .inner = 10, .vocabulary = 11 };
+    const struct workload w[] = {
+        { .name = "gptj", .build = gptj_build, .config = &gptj, .default_sequence_length = 6 },
+        { .name = "llama", .build = llama_build, .config = &llama, .default_sequence_length = 6 },
+        { .name = "bloom", .build = bloom_build, .config = &bloom, .default_sequence_length = 6 },
+        { .name = "t5", .build = t5_build, .config = &t5, .default_sequence_length = 6 },
+    };
+    const struct model_options o[] = { { .micro_batch = 2 }, { .micro_batch = 2, .attention_serialisation = 3, .uniform_blocks = true } };
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        build(&w[i / 2], &o[i % 2]);
+}
+
+/* [batch, heads, time, width] with angles of each sample, two of six elements left as they are. */
+static void rotary_by_sample(void **state)
+{
+    struct arena a = { 0 };
+    struct graph g;
+    struct model_options two = { .micro_batch = 2 };
+    struct builder b = builder_start(&g, "rotary", &two, &a);
+    (void)state;
+    build_layer(&b, LAYER_FIRST, 0, 0, 1, "all");
+    uint32_t x = build_dense(&b, build_input(&b, "x", TYPE_FP16, DIMS(2, 3, 5, 4)), 6, true);
+    uint32_t three[] = { x, build_input(&b, "cosines", TYPE_FP16, DIMS(2, 5, 2)), build_input(&b, "sines", TYPE_FP16, DIMS(2, 5, 2)) };
+    x = graph_op(&g, OP_ROTARY, three, 3, (struct op_attributes){ .length = 4 });
+    build_classes(&b, build_dense(&b, x, 7, true), DIMS(2, 3, 5));
+    graph_add_backward(&g);
+    check_gradient(&g);
+    arena_free(&a);
+}
+
 static void conformer(void **state)
 {
     static const struct conformer_config small = { .n_encoder = 2, .n_decoder = 1, .hidden = 6, .heads = 2, .inner = 10, .kernel = 3, .features = 9,
@@ -482,7 +520,7 @@ static void costs_by_kind(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bert), cmocka_unit_test(rnnt), cmocka_unit_test(gated), cmocka_unit_test(transformer_transducer),
-    cmocka_unit_test(convolutional), cmocka_unit_test(vit), cmocka_unit_test(gpt2), cmocka_unit_test(conformer),
+    cmocka_unit_test(convolutional), cmocka_unit_test(vit), cmocka_unit_test(gpt2), cmocka_unit_test(large_families), cmocka_unit_test(rotary_by_sample), cmocka_unit_test(conformer),
     cmocka_unit_test(inverted_residuals), cmocka_unit_test(grouped_residuals), cmocka_unit_test(functions), cmocka_unit_test(repeated_operands),
     cmocka_unit_test(selected_and_expanded), cmocka_unit_test(windows), cmocka_unit_test(borders), cmocka_unit_test(scattered),
     cmocka_unit_test(pieces_that_nothing_reads), cmocka_unit_test(costs_by_kind),

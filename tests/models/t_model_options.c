@@ -270,14 +270,35 @@ static void labels_of_an_utterance(void **state)
     }
 }
 
+/* 197 tokens of an image, or 96 of a text, in 5 pieces. */
+static void uneven_pieces_of_queries_are_refused(void **state)
+{
+    static const struct { const char *name, *message; } cases[] = {
+        { "vit-b16", "r.ini: parallel.attention_serialisation: 5 pieces do not divide the 197 queries of vit-b16; take another number" },
+        { "gpt-j", "r.ini: parallel.attention_serialisation: 5 pieces do not divide the 96 queries of gpt-j; take another number" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct graph g;
+        struct arena a = { 0 };
+        struct err err;
+        struct model_options r = { .where = "r.ini", .micro_batch = 1, .sequence_length = i ? 96 : 0, .attention_serialisation = 5 };
+        assert_false(workload_graph(&g, workload_find(cases[i].name, &err), &r, &a, &err));
+        assert_string_equal(err.msg, cases[i].message);
+        r.attention_serialisation = i ? 3 : 1;
+        assert_true(workload_graph(&g, workload_find(cases[i].name, &err), &r, &a, &err));
+        arena_free(&a);
+    }
+}
+
 static void unknown_workloads_list_the_known(void **state)
 {
     struct err err;
     (void)state;
     assert_null(workload_find("resnet51", &err));
-    assert_string_equal(err.msg, "unknown workload 'resnet51'; did you mean 'resnet50'? known: bert-tiny, bert-base, bert-large, conformer-medium, conformer-transducer-s, "
-                        "conformer-transducer-m, conformer-transducer-l, gpt2-small, gpt2-medium, gpt2-large, gpt2-xl, gpt2-tiny, inception-v3, efficientnet-b0, "
-                        "efficientnet-b1, efficientnet-b2, efficientnet-b3, efficientnet-b4, efficientnet-b5, ...");
+    assert_string_equal(err.msg, "unknown workload 'resnet51'; did you mean 'resnet50'? known: bert-tiny, bert-base, bert-large, bloom, bloom-560m, bloom-7b1, "
+                        "conformer-medium, conformer-transducer-s, conformer-transducer-m, conformer-transducer-l, gpt2-small, gpt2-medium, gpt2-large, "
+                        "gpt2-xl, gpt2-tiny, gpt3-2.7b, gpt3-175b, gpt-j, inception-v3, efficientnet-b0, efficientnet-b1, ...");
 }
 
 /* 65,536 utterances of 16,384 frames stacked in twos, 4,096 labels and a blank: the joint network has 65536 x 8192 x
@@ -372,6 +393,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(recipes_shape_the_graph), cmocka_unit_test(a_packed_row_comes_in_eight_inputs),
     cmocka_unit_test(fine_tuning_scores_an_answer), cmocka_unit_test(inference_folds_batch_norms),
     cmocka_unit_test(lengths_beyond_a_model_are_refused), cmocka_unit_test(products_too_long_to_plan_are_refused),
-    cmocka_unit_test(unknown_workloads_list_the_known),
+    cmocka_unit_test(uneven_pieces_of_queries_are_refused), cmocka_unit_test(unknown_workloads_list_the_known),
 };
 TAP_MAIN(tests)

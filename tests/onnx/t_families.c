@@ -161,6 +161,23 @@ static void sequences(void **state)
     there_and_back(&patches, (struct model_options){ .micro_batch = 2 });
 }
 
+static void large_families(void **state)
+{
+    static const struct gptj_config gptj = { .n_layers = 1, .hidden = 12, .heads = 2, .turned = 4, .vocabulary = 11 };
+    static const struct llama_config llama = { .n_layers = 1, .hidden = 24, .heads = 6, .key_heads = 2, .inner = 10, .vocabulary = 11, .epsilon = 1e-5 };
+    static const struct bloom_config bloom = { .n_layers = 1, .hidden = 9, .heads = 3, .vocabulary = 11 };
+    static const struct t5_config t5 = { .n_layers = 1, .hidden = 6, .heads = 3, .inner = 10, .vocabulary = 11 };
+    const struct workload w[] = {
+        { .name = "gptj", .build = gptj_build, .config = &gptj, .default_sequence_length = 6 },
+        { .name = "llama", .build = llama_build, .config = &llama, .default_sequence_length = 6 },
+        { .name = "bloom", .build = bloom_build, .config = &bloom, .default_sequence_length = 6 },
+        { .name = "t5", .build = t5_build, .config = &t5, .default_sequence_length = 6 },
+    };
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        there_and_back(&w[i], (struct model_options){ .micro_batch = 2 });
+}
+
 static void speech(void **state)
 {
     static const struct conformer_config small = { .n_encoder = 2, .n_decoder = 1, .hidden = 6, .heads = 2, .inner = 10, .kernel = 3, .features = 9,
@@ -246,6 +263,6 @@ static void every_model(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(images), cmocka_unit_test(sequences), cmocka_unit_test(speech),
+static const struct CMUnitTest tests[] = { cmocka_unit_test(images), cmocka_unit_test(sequences), cmocka_unit_test(large_families), cmocka_unit_test(speech),
                                            cmocka_unit_test(transducers), cmocka_unit_test(every_model) };
 TAP_MAIN(tests)

@@ -98,6 +98,12 @@ uint32_t build_layer_norm(struct builder *b, uint32_t x)
     return graph_op(b->g, OP_LAYER_NORM, (uint32_t[]){ x, gamma, beta }, 3, (struct op_attributes){ 0 });
 }
 
+uint32_t build_rms_norm(struct builder *b, uint32_t x, double epsilon)
+{
+    uint32_t two[] = { x, build_weight(b, "gamma", DIMS(build_width(b, x))) };
+    return graph_op(b->g, OP_RMS_NORM, two, 2, (struct op_attributes){ .epsilon = epsilon });
+}
+
 uint32_t build_dropout(struct builder *b, uint32_t x, double rate)
 {
     if (!b->training || rate <= 0)
@@ -155,31 +161,75 @@ uint32_t build_from_heads(struct builder *b, uint32_t x)
 }
 
 /* Three products, two of which may share their weights. */
-static void separate_query_key_value(struct builder *b, uint32_t x, bool shares_key, uint32_t out[3])
+static void separate_query_key_value(struct builder *b, uint32_t x, const struct attention *at, uint32_t out[3])
 {
     uint64_t width = build_width(b, x);
-    out[0] = build_dense(b, x, width, true);
-    uint32_t w = build_product_weight(b, DIMS(width, width)), bias = build_weight(b, "bias", DIMS(width));
+    out[0] = build_dense(b, x, width, !at->unbiased);
+    uint32_t w = NO_ID, bias = NO_ID;
     for (int i = 1; i < 3; i++) {
-        if (i == 2 && !shares_key) {
+        if (i == 1 || !at->shares_key) {
             w = build_product_weight(b, DIMS(width, width));
-            bias = build_weight(b, "bias", DIMS(width));
+            bias = at->unbiased ? NO_ID : build_weight(b, "bias", DIMS(width));
         }
-        out[i] = build_op2(b, OP_BIAS_ADD, build_op2(b, OP_MATMUL, build_factor(b, x), w), bias);
+        out[i] = build_op2(b, OP_MATMUL, build_factor(b, x), w);
+        out[i] = at->unbiased ? out[i] : build_op2(b, OP_BIAS_ADD, out[i], bias);
     }
+}
+
+/* One product whose result is cut into equal pieces. */
+static void joined_product(struct builder *b, uint32_t x, uint64_t width, uint32_t n, bool bias, uint32_t *out)
+{
+    uint32_t all = build_dense(b, x, n * width, bias);
+    out[0] = graph_op(b->g, OP_SLICE, &all, 1, (struct op_attributes){ .axis = 2, .pieces = n });
+    for (uint32_t i = 1; i < n; i++)
+        out[i] = out[0] + i;
+}
+
+/* Queries of x; keys and values of another sequence, or of x itself. */
+static void query_and_others(struct builder *b, uint32_t x, uint32_t other, const struct attention *at, uint32_t out[3])
+{
+    uint64_t width = build_width(b, x);
+    uint64_t key_width = width / at->heads * at->key_heads;
+    out[0] = build_dense(b, x, width, !at->unbiased);
+    for (int i = 1; i < 3 && at->split_qkv; i++)
+        out[i] = build_dense(b, other, key_width, !at->unbiased);
+    if (!at->split_qkv)
+        joined_product(b, other, key_width, 2, !at->unbiased, out + 1);
 }
 
 static void query_key_value(struct builder *b, uint32_t x, const struct attention *at, uint32_t out[3])
 {
-    uint64_t width = build_width(b, x);
-    if (at->split_qkv) {
-        separate_query_key_value(b, x, at->shares_key, out);
-        return;
-    }
-    uint32_t all = build_dense(b, x, 3 * width, true);
-    out[0] = graph_op(b->g, OP_SLICE, &all, 1, (struct op_attributes){ .axis = 2, .pieces = 3 });
-    out[1] = out[0] + 1;
-    out[2] = out[0] + 2;
+    if (at->key_heads)
+        query_and_others(b, x, x, at, out);
+    else if (at->split_qkv)
+        separate_query_key_value(b, x, at, out);
+    else
+        joined_product(b, x, build_width(b, x), 3, !at->unbiased, out);
+}
+
+struct rotary build_rotary(struct builder *b, uint64_t time, uint64_t turned, bool neighbours)
+{
+    assert(turned % 2 == 0);
+    return (struct rotary){ graph_tensor(b->g, "rotary-cosines", ROLE_STATE, b->type, DIMS(1, time, turned / 2)),
+                            graph_tensor(b->g, "rotary-sines", ROLE_STATE, b->type, DIMS(1, time, turned / 2)), neighbours };
+}
+
+/* [batch, time, heads x width], turned by the position. */
+static uint32_t rotated(struct builder *b, uint32_t x, uint64_t heads, const struct rotary *r)
+{
+    struct op_attributes at = { .groups = (uint32_t)heads, .length = 2 * build_width(b, r->cosines), .neighbours = r->neighbours };
+    return graph_op(b->g, OP_ROTARY, (uint32_t[]){ x, r->cosines, r->sines }, 3, at);
+}
+
+/* [batch, key heads, time, width], each head so often that there is one for every head of the queries. */
+static uint32_t repeated_heads(struct builder *b, uint32_t x, uint64_t heads)
+{
+    uint64_t batch = build_dim(b, x, 0), own = build_dim(b, x, 1), time = build_dim(b, x, 2), width = build_width(b, x);
+    if (own == heads)
+        return x;
+    x = build_reshape(b, x, DIMS(batch, own, 1, time, width));
+    x = graph_op(b->g, OP_EXPAND, &x, 1, (struct op_attributes){ .view = { batch, own, heads / own, time, width } });
+    return build_reshape(b, x, DIMS(batch, heads, time, width));
 }
 
 /* Scores of relative positions, which all samples share: a product of their own. */
@@ -194,27 +244,66 @@ static uint32_t position_scores(struct builder *b, uint32_t query, uint32_t posi
     return graph_op(b->g, OP_MATMUL, (uint32_t[]){ build_to_heads(b, build_bias(b, query), heads), p }, 2, (struct op_attributes){ .transpose_b = true });
 }
 
-/* softmax(Q K^T / sqrt(d) + mask) V for all heads, and the output product. With relative positions, each of the two
- * products adds a vector of its own to the queries. */
-static uint32_t attend(struct builder *b, uint32_t qkv[3], uint64_t width, const struct attention *at)
+/* softmax(Q K^T / sqrt(d) + biases + mask) V for all heads; placed, biases and mask are of these queries. */
+static uint32_t attended(struct builder *b, const uint32_t qkv[3], const struct attention *at, uint32_t placed)
 {
-    uint32_t placed = at->positions ? position_scores(b, qkv[0], at->positions, at->heads) : NO_ID;
-    if (at->positions)
-        qkv[0] = build_bias(b, qkv[0]);
-    for (int i = 0; i < 3; i++)
-        qkv[i] = build_to_heads(b, qkv[i], at->heads);
     uint32_t scores = graph_op(b->g, OP_MATMUL, qkv, 2, (struct op_attributes){ .transpose_b = true });
     if (at->positions)
         scores = build_op2(b, OP_ADD, scores, placed);
-    scores = graph_op(b->g, OP_SCALE, &scores, 1,
-                      (struct op_attributes){ .rate = 1 / sqrt((double)(width / at->heads)), .divided = true });
+    if (!at->unscaled)
+        scores = graph_op(b->g, OP_SCALE, &scores, 1, (struct op_attributes){ .rate = 1 / sqrt((double)build_width(b, qkv[0])), .divided = true });
     if (at->factor)
         scores = build_op2(b, OP_MUL, scores, at->factor);
+    if (at->biases)
+        scores = build_op2(b, OP_ADD, scores, at->biases);
     if (at->mask != NO_ID)
         scores = build_op2(b, OP_ADD, scores, at->mask);
     uint32_t shares = build_op1(b, OP_SOFTMAX, scores);
     shares = build_dropout(b, at->factor ? build_op2(b, OP_MUL, shares, at->factor) : shares, at->dropout);
-    return build_dense(b, build_from_heads(b, build_op2(b, OP_MATMUL, shares, qkv[2])), width, true);
+    return build_op2(b, OP_MATMUL, shares, qkv[2]);
+}
+
+/* Piece i of n along the queries; a tensor with one row for all queries serves every piece. */
+static uint32_t piece_of_queries(struct builder *b, uint32_t x, uint32_t i, uint32_t n, uint32_t *first)
+{
+    if (x == 0 || x == NO_ID || build_dim(b, x, 2) == 1)
+        return x;
+    if (i == 0)
+        *first = graph_op(b->g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 2, .pieces = n });
+    return *first + i;
+}
+
+/* The queries in pieces, one after another: scores of one piece exist at a time. */
+static uint32_t attended_in_steps(struct builder *b, const uint32_t qkv[3], const struct attention *at)
+{
+    uint32_t n = (uint32_t)b->o->attention_serialisation, pieces[MAX_OP_INPUTS], query, bias, mask;
+    for (uint32_t i = 0; i < n; i++) {
+        struct attention part = *at;
+        uint32_t own[3] = { piece_of_queries(b, qkv[0], i, n, &query), qkv[1], qkv[2] };
+        part.biases = piece_of_queries(b, at->biases, i, n, &bias);
+        part.mask = piece_of_queries(b, at->mask, i, n, &mask);
+        pieces[i] = attended(b, own, &part, 0);
+    }
+    return graph_op(b->g, OP_CONCAT, pieces, n, (struct op_attributes){ .axis = 2 });
+}
+
+/* Attention by head, and the output product. With relative positions, each of the two products adds a vector of its own to the queries. */
+static uint32_t attend(struct builder *b, uint32_t qkv[3], uint64_t width, const struct attention *at)
+{
+    uint32_t placed = at->positions ? position_scores(b, qkv[0], at->positions, at->heads) : NO_ID;
+    uint64_t key_heads = at->key_heads ? at->key_heads : at->heads, time = build_dim(b, qkv[0], 1);
+    if (at->positions)
+        qkv[0] = build_bias(b, qkv[0]);
+    for (int i = 0; i < 2 && at->rotary.cosines; i++)
+        qkv[i] = rotated(b, qkv[i], i ? key_heads : at->heads, &at->rotary);
+    for (int i = 0; i < 3; i++)
+        qkv[i] = repeated_heads(b, build_to_heads(b, qkv[i], i ? key_heads : at->heads), at->heads);
+    bool in_steps = b->o->attention_serialisation > 1 && time % b->o->attention_serialisation == 0;
+    assert(!in_steps || (!at->positions && !at->factor));
+    if (b->o->attention_serialisation > 1 && !in_steps)
+        b->undivided_queries = time;
+    uint32_t y = in_steps ? attended_in_steps(b, qkv, at) : attended(b, qkv, at, placed);
+    return build_dense(b, build_from_heads(b, y), width, !at->unbiased);
 }
 
 uint32_t build_attention(struct builder *b, uint32_t x, const struct attention *at)
@@ -227,7 +316,13 @@ uint32_t build_attention(struct builder *b, uint32_t x, const struct attention *
 uint32_t build_cross_attention(struct builder *b, uint32_t x, uint32_t other, const struct attention *at)
 {
     uint64_t width = build_width(b, x);
-    uint32_t qkv[3] = { build_dense(b, x, width, true), build_dense(b, other, width, true), build_dense(b, other, width, true) };
+    uint32_t qkv[3];
+    if (at->key_heads) {
+        query_and_others(b, x, other, at, qkv);
+        return attend(b, qkv, width, at);
+    }
+    for (int i = 0; i < 3; i++)
+        qkv[i] = build_dense(b, i ? other : x, width, true);
     return attend(b, qkv, width, at);
 }
 
@@ -264,6 +359,19 @@ uint32_t build_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum 
 {
     uint64_t width = build_width(b, x);
     return build_dense(b, build_activation(b, build_dense(b, x, inner, true), activation), width, true);
+}
+
+uint32_t build_gated_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum op_kind activation, bool joined)
+{
+    uint64_t width = build_width(b, x);
+    uint32_t two[2];
+    if (joined) {
+        joined_product(b, x, inner, 2, false, two);
+    } else {
+        two[1] = build_dense(b, x, inner, false);
+        two[0] = build_dense(b, x, inner, false);
+    }
+    return build_dense(b, build_op2(b, OP_MUL, build_activation(b, two[0], activation), two[1]), width, false);
 }
 
 uint32_t build_block(struct builder *b, uint32_t x, const char *name, uint32_t i, const struct attention *at, uint64_t inner, double dropout)

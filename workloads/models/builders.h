@@ -15,6 +15,7 @@ struct builder {
     enum data_type product_type;        /* the type of factors of products in the body: fp8 if the options say so */
     bool training;
     uint64_t batch;
+    uint64_t undivided_queries;         /* queries that attention_serialisation does not divide; 0 if none */
 };
 /* Starts an empty graph. The functions below return the tensor that they make. */
 struct builder builder_start(struct graph *g, const char *name, const struct model_options *o, struct arena *a);
@@ -35,6 +36,7 @@ uint32_t build_product_weight(struct builder *b, size_t n_dims, const uint64_t *
 uint32_t build_bias(struct builder *b, uint32_t x);
 uint32_t build_dense(struct builder *b, uint32_t x, uint64_t width, bool bias);    /* x times a new matrix, plus a bias */
 uint32_t build_layer_norm(struct builder *b, uint32_t x);
+uint32_t build_rms_norm(struct builder *b, uint32_t x, double epsilon);
 uint32_t build_dropout(struct builder *b, uint32_t x, double rate);     /* in training only */
 uint32_t build_gather(struct builder *b, uint32_t table, uint32_t indices);
 uint32_t build_view(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);     /* a view that is rearranged into a layout of its own */
@@ -42,9 +44,17 @@ uint32_t build_reshape(struct builder *b, uint32_t x, size_t n_dims, const uint6
 /* Turns class scores into a loss in training, into probabilities in inference. */
 uint32_t build_classes(struct builder *b, uint32_t scores, size_t n_dims, const uint64_t *label_dims);
 
+/* Tables of cosines and sines [1, time, turned / 2] that turn queries and keys; a model without them has zeros. */
+struct rotary { uint32_t cosines, sines; bool neighbours; };
+struct rotary build_rotary(struct builder *b, uint64_t time, uint64_t turned, bool neighbours);
+
 /* Self-attention of [batch, time, width]; mask is added to the scores, NO_ID if none. */
 struct attention {
     uint64_t heads; uint32_t mask; double dropout; bool split_qkv;
+    uint64_t key_heads;                 /* heads of keys and values, which one product makes beside that of the queries; 0: all in one, as many */
+    bool unbiased, unscaled;            /* products without biases; scores are not divided by the root of a head's width */
+    struct rotary rotary;
+    uint32_t biases;                    /* added to the scores before the mask: of positions, by head; 0: none */
     uint32_t factor;                    /* multiplies scores before the mask is added, and shares after the softmax; 0: none */
     bool shares_key;                    /* the value's product has the key's weights */
     uint32_t positions;                 /* [time, width] of relative positions, which are scored too (Transformer-XL); 0 if none */
@@ -56,6 +66,8 @@ uint32_t build_cross_attention(struct builder *b, uint32_t x, uint32_t other, co
 uint32_t build_activation(struct builder *b, uint32_t x, enum op_kind usual);
 uint32_t build_scale(struct builder *b, uint32_t x, double by);
 uint32_t build_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum op_kind activation);
+/* activation(x U) (x V) W without biases (Shazeer 2020, arXiv 2002.05202); joined: U and V are one product. */
+uint32_t build_gated_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum op_kind activation, bool joined);
 /* [batch, time, width] to [batch, heads, time, width / heads], and back. */
 uint32_t build_to_heads(struct builder *b, uint32_t x, uint64_t heads);
 uint32_t build_from_heads(struct builder *b, uint32_t x);
@@ -86,7 +98,8 @@ void build_image_head(struct builder *b, uint32_t x, uint64_t classes, double dr
 
 /* ---- families that tests build in sizes of their own: w->config points to the configuration ----------------------------- */
 
-build_model resnet_build, efficientnet_build, mobilenet_build, vit_build, bert_build, gpt2_build, rnnt_build, transducer_build, conformer_build;
+build_model resnet_build, efficientnet_build, mobilenet_build, vit_build, bert_build, gpt2_build, gptj_build, llama_build, bloom_build, t5_build, rnnt_build,
+    transducer_build, conformer_build;
 
 /* groups 0: a plain 3x3 convolution. image 0: photographs of 224 pixels; else pixels in a row of small images. width: channels of the first stage,
  * 0: 64; classes 0: ImageNet's. */
@@ -97,6 +110,10 @@ struct inverted_config { uint64_t width_tenths, depth_tenths, image; double drop
 struct vit_config { uint64_t n_layers, hidden, heads, inner, patch, image; };
 struct bert_config { uint64_t n_layers, hidden, heads, inner, vocabulary, positions; };
 struct gpt2_config { uint64_t n_layers, hidden, heads, vocabulary, positions; double dropout; };
+struct gptj_config { uint64_t n_layers, hidden, heads, turned, vocabulary; };      /* turned: elements of a head that its position turns */
+struct llama_config { uint64_t n_layers, hidden, heads, key_heads, inner, vocabulary; double epsilon; };
+struct bloom_config { uint64_t n_layers, hidden, heads, vocabulary; };
+struct t5_config { uint64_t n_layers, hidden, heads, inner, vocabulary; };         /* n_layers of the encoder, and of the decoder */
 struct rnnt_config {
     uint64_t features, encoder_hidden, encoder_first, encoder_second, time_stack;
     uint64_t predictor_hidden, predictor_layers, joint_hidden, labels;

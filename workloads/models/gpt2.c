@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * gpt2.c - GPT-2: Radford et al. 2019, as its released configurations have it.
+ * gpt2.c - GPT-2: Radford et al. 2019, as its released configurations have it; GPT-3: Brown et al. 2020 (arXiv 2005.14165), in two of its sizes.
  *
  * Norms come before attention and before the feed-forward product; a mask of -10000 is added to the scores of later
  * tokens, as the vendor's program subtracts it (examples v3.3.0 nlp/gpt2/pytorch/model/optimized_gpt2_attn.py:39-40); a product with the word table scores every token, whose label is the next token. Inference computes the same for the whole text.
@@ -46,7 +46,9 @@ static const struct gpt2_config
     gpt2_small  = { .n_layers = 12, .hidden = 768, .heads = 12, .vocabulary = 50257, .positions = 1024, .dropout = 0.1 },
     gpt2_medium = { .n_layers = 24, .hidden = 1024, .heads = 16, .vocabulary = 50257, .positions = 1024, .dropout = 0.1 },
     gpt2_large  = { .n_layers = 36, .hidden = 1280, .heads = 20, .vocabulary = 50257, .positions = 1024, .dropout = 0.1 },
-    gpt2_xl     = { .n_layers = 48, .hidden = 1600, .heads = 25, .vocabulary = 50257, .positions = 1024, .dropout = 0.1 };
+    gpt2_xl     = { .n_layers = 48, .hidden = 1600, .heads = 25, .vocabulary = 50257, .positions = 1024, .dropout = 0.1 },
+    gpt3_2_7b   = { .n_layers = 32, .hidden = 2560, .heads = 32, .vocabulary = 50257, .positions = 2048, .dropout = 0.1 },
+    gpt3_175b   = { .n_layers = 96, .hidden = 12288, .heads = 96, .vocabulary = 50257, .positions = 2048, .dropout = 0.1 };
 
 WORKLOADS(gpt2)
 {
@@ -55,5 +57,7 @@ WORKLOADS(gpt2)
     { "gpt2-large", "gpt2", "GPT-2, 774 million parameters", "sequence", gpt2_build, &gpt2_large, 1024, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
     { "gpt2-xl", "gpt2", "GPT-2, 1558 million parameters", "sequence", gpt2_build, &gpt2_xl, 1024, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
     { "gpt2-tiny", "gpt2", "GPT-2 of characters, 11 million parameters", "sequence", gpt2_build, &gpt2_tiny, 256, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
+    { "gpt3-2.7b", "gpt2", "GPT-3, 2.65 billion parameters", "sequence", gpt2_build, &gpt3_2_7b, 2048, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
+    { "gpt3-175b", "gpt2", "GPT-3, 175 billion parameters", "sequence", gpt2_build, &gpt3_175b, 2048, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
     { 0 }
 };

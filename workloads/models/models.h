@@ -36,6 +36,7 @@ struct model_options {
     uint64_t attention_tensor_parallel; /* the parts that attention is cut into, if fewer; 0: as many */
     uint64_t attention_serialisation;   /* pieces of its queries that attention works on one after another; 0: one */
     uint64_t embedding_split;           /* parts of the word table, each with a lookup and a product of its own; 0: one */
+    bool uniform_blocks;                /* encoder-decoders: encoder blocks compute cross-attention too, and take none of it */
     bool split_qkv;                     /* three products for query, key and value instead of one */
     bool attention_dropout;
     int activation;                     /* enum activation: of feed-forward parts */
@@ -56,6 +57,8 @@ enum workload_trait {
     HAS_JOINT = 64,                     /* a joint network of steps and labels */
     HAS_NORMS = 128,                    /* by batch, or by group */
     IS_FILE = 256,                      /* an ONNX file */
+    HAS_TWO_SIDES = 512,                /* an encoder and a decoder */
+    HAS_NO_DROPOUT = 1024,              /* none that attention_dropout could add to */
 };
 
 struct builder;

@@ -115,6 +115,9 @@ bool workload_graph(struct graph *out, const struct workload *w, const struct mo
     struct builder b = builder_start(out, w->name, o, a);
     if (!w->build(&b, w, err))
         return false;
+    if (b.undivided_queries)
+        return fail(err, "%s: parallel.attention_serialisation: %ju pieces do not divide the %ju queries of %s; take another number", o->where,
+                    (uintmax_t)o->attention_serialisation, (uintmax_t)b.undivided_queries, w->name);
     graph_keep_fp32(out, fp32_kinds);
     if (!o->inference)
         graph_add_backward(out);

@@ -14,7 +14,7 @@ const struct op *onnx_first_reader(uint32_t *input, const struct graph *g, uint3
     return NULL;
 }
 
-static bool is_scaled(enum op_kind kind) { return kind == OP_BATCH_NORM || kind == OP_GROUP_NORM || kind == OP_LAYER_NORM || kind == OP_MUL; }
+static bool is_scaled(enum op_kind kind) { return kind == OP_BATCH_NORM || kind == OP_GROUP_NORM || kind == OP_LAYER_NORM || kind == OP_RMS_NORM || kind == OP_MUL; }
 
 /* Uniform within a range of the centre: kernels and matrices by their number of inputs (LeCun et al. 1998), tables and vectors narrow. */
 void onnx_initial(double *out, const struct graph *g, uint32_t id, uint64_t seed)
@@ -26,6 +26,8 @@ void onnx_initial(double *out, const struct graph *g, uint32_t id, uint64_t seed
     bool state = t->role == ROLE_STATE, factor = by && is_scaled(by->kind) && input == 1;
     bool product = t->n_dims > 1 && by && input > 0 && by->kind != OP_GATHER && !factor;
     double centre = factor, range = product && !state ? sqrt(3 / ((double)n / (double)columns)) : 0.1;
+    if (state && state_values(out, t))
+        return;
     uint64_t key[2] = { seed, id };
     key[0] = hash_bytes(key, sizeof key, 0);
     for (uint64_t i = 0; i < n; i++) {

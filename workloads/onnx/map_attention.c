@@ -125,25 +125,21 @@ bool map_attention(struct mapper *p)
 
 /* ---- rotary embedding --------------------------------------------------------------------------------------------------- */
 
-/* Cosines or sines of the angles: rows of a table by position, or given for each token: [batch, sequence, half], with a one for the heads. */
-static uint32_t angles(struct mapper *p, uint32_t i, uint64_t batch, uint64_t sequence, uint64_t half, bool heads_last)
+/* Cosines or sines of the angles, which are never trained: rows of a table by position, or given for each token: [batch or 1, sequence, half]. */
+static uint32_t angles(struct mapper *p, uint32_t i, uint64_t batch, uint64_t sequence, uint64_t half)
 {
     uint32_t x = map_as_plain(p, map_in_id(p, i)), at = map_in(p, 3) ? map_any_plain(p, map_in_id(p, 3)) : NO_ID;
     if (x == NO_ID || (map_in(p, 3) && at == NO_ID))
         return NO_ID;
+    if (p->g->tensors[x].producer_op == NO_ID && p->g->tensors[x].role == ROLE_WEIGHT)
+        p->g->tensors[x].role = ROLE_STATE;
     if (at != NO_ID)
         x = map_emit2(p, OP_GATHER, x, VIEW(p, at, batch * sequence), NO_ATTRIBUTES);
     if (tensor_elements(&p->g->tensors[x]) != batch * sequence * half) {
         MAP_REFUSE(p, "its angles are not %ju of each token", (uintmax_t)half);
         return NO_ID;
     }
-    return heads_last ? VIEW(p, x, batch, sequence, 1, half) : VIEW(p, x, batch, 1, sequence, half);
-}
-
-static uint32_t rotated(struct mapper *p, uint32_t a, uint32_t by_a, uint32_t b, uint32_t by_b, bool less)
-{
-    uint32_t second = map_emit2(p, OP_MUL, b, by_b, NO_ATTRIBUTES), first = map_emit2(p, OP_MUL, a, by_a, NO_ATTRIBUTES);
-    return less ? map_emit2(p, OP_COMBINE, first, second, WITH(.function = FUNCTION_SUBTRACT)) : map_emit2(p, OP_ADD, first, second, NO_ATTRIBUTES);
+    return VIEW(p, x, batch, sequence, half);
 }
 
 /* Pairs of elements, of two halves or of neighbours, are turned by the token's angles; what follows the first rotary_embedding_dim elements
@@ -151,7 +147,6 @@ static uint32_t rotated(struct mapper *p, uint32_t a, uint32_t by_a, uint32_t b,
 bool map_rotary_embedding(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0);
-    bool flat = v->n_dims == 3, neighbours = onnx_flag(p->n, "interleaved", false);
     uint64_t heads = (uint64_t)onnx_int(p->n, "num_heads", 0), d[4];
     if (!heads_of(d, v, heads))
         return MAP_REFUSE(p, "wants three dimensions and num_heads, or four");
@@ -159,25 +154,8 @@ bool map_rotary_embedding(struct mapper *p)
     turned = turned ? turned : width;
     if (turned % 2 || turned > width)
         return MAP_REFUSE(p, "turns %ju of %ju elements", (uintmax_t)turned, (uintmax_t)width);
-    uint64_t half = turned / 2, first = flat ? d[2] : d[1], second = flat ? d[1] : d[2];
-    uint32_t x = map_as_plain(p, map_in_id(p, 0)), cosine = x == NO_ID ? NO_ID : angles(p, 1, d[0], d[2], half, flat);
-    uint32_t sine = cosine == NO_ID ? NO_ID : angles(p, 2, d[0], d[2], half, flat), parts[3], pair[2];
-    if (sine == NO_ID)
-        return false;
-    x = VIEW(p, x, d[0], first, second, width);
-    uint32_t rest = turned < width ? map_emit1(p, OP_SLICE, x, WITH(.axis = 3, .begin = turned, .length = width - turned)) : NO_ID;
-    x = turned < width ? map_emit1(p, OP_SLICE, x, WITH(.axis = 3, .length = turned)) : x;
-    x = neighbours ? VIEW(p, x, d[0], first, second, half, 2) : x;
-    pair[0] = map_emit1(p, OP_SLICE, x, WITH(.axis = neighbours ? 4 : 3, .pieces = 2));
-    pair[1] = pair[0] + 1;
-    for (int i = 0; i < 2; i++)
-        pair[i] = VIEW(p, pair[i], d[0], first, second, half);
-    parts[0] = rotated(p, pair[0], cosine, pair[1], sine, true);
-    parts[1] = rotated(p, pair[0], sine, pair[1], cosine, false);
-    for (int i = 0; i < 2 && neighbours; i++)
-        parts[i] = VIEW(p, parts[i], d[0], first, second, half, 1);
-    x = map_emit(p, OP_CONCAT, parts, 2, WITH(.axis = neighbours ? 4 : 3));
-    if (rest != NO_ID)
-        x = map_emit(p, OP_CONCAT, (uint32_t[]){ VIEW(p, x, d[0], first, second, turned), rest }, 2, WITH(.axis = 3));
-    return map_done_as(p, "products, sums", x, false);
+    uint32_t x = map_as_plain(p, map_in_id(p, 0)), cosine = x == NO_ID ? NO_ID : angles(p, 1, d[0], d[2], turned / 2);
+    uint32_t sine = cosine == NO_ID ? NO_ID : angles(p, 2, d[0], d[2], turned / 2);
+    struct op_attributes at = { .groups = v->n_dims == 3 ? (uint32_t)heads : 1, .length = turned, .neighbours = onnx_flag(p->n, "interleaved", false) };
+    return sine != NO_ID && map_done(p, 0, map_emit(p, OP_ROTARY, (uint32_t[]){ x, cosine, sine }, 3, at), false);
 }

@@ -319,19 +319,29 @@ bool map_group_norm(struct mapper *p)
     return map_done(p, 0, map_emit(p, OP_GROUP_NORM, three, 3, WITH(.norm_groups = (uint32_t)groups, .epsilon = norm_epsilon(p))), true);
 }
 
-bool map_layer_norm(struct mapper *p)
+/* The input with the dimensions from the axis on as its last one, whose elements *inner counts. NO_ID: refused. */
+static uint32_t rows_from_axis(struct mapper *p, uint64_t *inner)
 {
     const struct onnx_value *v = map_in(p, 0);
     uint32_t axis;
-    if (!onnx_axis(&axis, onnx_int(p->n, "axis", -1), v->n_dims))
-        return MAP_REFUSE(p, "axis is out of range");
-    uint64_t outer = onnx_elements_between(v, 0, axis), inner = onnx_elements_between(v, axis, v->n_dims);
+    if (!onnx_axis(&axis, onnx_int(p->n, "axis", -1), v->n_dims)) {
+        MAP_REFUSE(p, "axis is out of range");
+        return NO_ID;
+    }
+    *inner = onnx_elements_between(v, axis, v->n_dims);
     uint32_t x = wants_constants(p) ? map_any_plain(p, map_in_id(p, 0)) : NO_ID;
     if (x == NO_ID)
-        return false;
+        return NO_ID;
     const struct tensor *t = &p->g->tensors[x];
-    if (t->dims[t->n_dims - 1] != inner)
-        x = VIEW(p, x, outer, inner);
+    return t->dims[t->n_dims - 1] == *inner ? x : VIEW(p, x, onnx_elements_between(v, 0, axis), *inner);
+}
+
+bool map_layer_norm(struct mapper *p)
+{
+    uint64_t inner;
+    uint32_t x = rows_from_axis(p, &inner);
+    if (x == NO_ID)
+        return false;
     uint32_t three[] = { x, norm_vector(p, map_in_id(p, 1), 1, inner), norm_vector(p, map_in_id(p, 2), 0, inner) };
     return map_done(p, 0, map_emit(p, OP_LAYER_NORM, three, 3, WITH(.epsilon = norm_epsilon(p))), false);
 }
@@ -339,20 +349,9 @@ bool map_layer_norm(struct mapper *p)
 /* x / sqrt(mean of x^2 + epsilon) scale, over the dimensions from the axis on. */
 bool map_rms_norm(struct mapper *p)
 {
-    const struct onnx_value *v = map_in(p, 0);
-    uint32_t axis, last = 2;
-    if (!onnx_axis(&axis, onnx_int(p->n, "axis", -1), v->n_dims))
-        return MAP_REFUSE(p, "axis is out of range");
-    uint64_t inner = onnx_elements_between(v, axis, v->n_dims), dims[] = { onnx_elements_between(v, 0, axis), inner };
-    uint32_t x = wants_constants(p) ? map_view(p, map_any_plain(p, map_in_id(p, 0)), 2, dims) : NO_ID;
-    if (x == NO_ID)
-        return false;
-    uint32_t root = map_mean(p, map_emit_function(p, FUNCTION_SQUARE, x), dims, 2, last);
-    root = map_emit_function(p, FUNCTION_SQRT, map_shifted(p, VIEW(p, root, dims[0], 1), norm_epsilon(p)));
-    x = map_emit2(p, OP_COMBINE, x, root, WITH(.function = FUNCTION_DIVIDE));
-    if (map_in_id(p, 1) != NO_ID)
-        x = map_emit2(p, OP_MUL, x, map_weight(p, map_in_id(p, 1), ONNX_AS_IS, 2, (uint64_t[]){ 1, inner }), NO_ATTRIBUTES);
-    return map_done_as(p, "square, mean, root, division, product", x, false);
+    uint64_t inner;
+    uint32_t x = rows_from_axis(p, &inner);
+    return x != NO_ID && map_done(p, 0, map_emit2(p, OP_RMS_NORM, x, norm_vector(p, map_in_id(p, 1), 1, inner), WITH(.epsilon = norm_epsilon(p))), false);
 }
 
 bool map_lrn(struct mapper *p)

@@ -120,15 +120,16 @@ Onnx__TensorProto *onnx_new_floats(struct arena *a, const char *name, size_t n_d
 Onnx__TensorProto *onnx_new_raw(struct arena *a, const char *name, int type, size_t n_dims, const uint64_t *dims, const double *from)
 {
     Onnx__TensorProto *t = onnx_new_tensor(a, name, type, n_dims, dims);
-    size_t n = 1, each = type == ONNX_BOOL ? 1 : sizeof(float);
+    size_t n = 1, each = type == ONNX_BOOL ? 1 : 4;
     for (size_t i = 0; i < n_dims; i++)
         n *= dims[i];
     t->has_raw_data = true;
     t->raw_data = (ProtobufCBinaryData){ n * each, arena_alloc(a, n * each) };
     for (size_t i = 0; i < n; i++) {
         float x = (float)from[i];
+        int32_t whole = (int32_t)from[i];
         uint8_t bit = from[i] != 0;
-        memcpy(t->raw_data.data + i * each, each == 1 ? (void *)&bit : (void *)&x, each);
+        memcpy(t->raw_data.data + i * each, type == ONNX_BOOL ? (void *)&bit : type == ONNX_INT32 ? (void *)&whole : (void *)&x, each);
     }
     return t;
 }

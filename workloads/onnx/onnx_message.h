@@ -25,7 +25,7 @@ void onnx_put_ints(struct arena *a, Onnx__NodeProto *n, const char *name, size_t
 Onnx__TensorProto *onnx_new_integers(struct arena *a, const char *name, uint32_t n, const uint64_t *numbers);
 /* n equal floats; n_dims: 1, or 0 for a single one. */
 Onnx__TensorProto *onnx_new_floats(struct arena *a, const char *name, size_t n_dims, uint64_t n, double x);
-/* Floats, or bytes of truth values, from numbers. */
+/* Floats, whole numbers of 32 bits or bytes of truth values, from numbers. */
 Onnx__TensorProto *onnx_new_raw(struct arena *a, const char *name, int type, size_t n_dims, const uint64_t *dims, const double *from);
 /* The tensor's numbers are in another file. */
 void onnx_put_external(struct arena *a, Onnx__TensorProto *t, const char *location, uint64_t offset, uint64_t n_bytes);

@@ -2,7 +2,8 @@
 /*
  * write.c - a forward graph as an ONNX file, which ONNX Runtime runs and this room reads back as the same graph.
  *
- * The file is of opset 17, the first with LayerNormalization; what came later (Gelu, GroupNormalization) is written in pieces, as PyTorch does.
+ * The file is of opset 17, the first with LayerNormalization; what came later (Gelu, GroupNormalization) is written in pieces, as PyTorch does. RMS norms and
+ * rotary embeddings have no pieces that a reader could put together again: a file with one of them is of opset 23, IR 11.
  * Images are written channels first, as ONNX has them; a value that is needed in the other layout is transposed, which the reader undoes. A
  * bias joins the convolution before it. The metadata_props of each node name its layer, so that the reader places it alike. Losses are left out;
  * the reader adds them to the outputs. Weights are drawn from a seed into a second file (external data), or left out.
@@ -10,7 +11,7 @@
 #include "workloads/onnx/write.h"
 #include <errno.h>
 
-enum { WRITTEN_OPSET = 17, WRITTEN_IR = 8 };
+enum { WRITTEN_OPSET = 17, WRITTEN_IR = 8, NEWER_OPSET_IR = 11 };
 
 static bool is_loss(enum op_kind kind) { return kind == OP_CROSS_ENTROPY || kind == OP_TRANSDUCER_LOSS; }
 
@@ -58,14 +59,22 @@ static bool check_operations(const struct graph *g, struct err *err)
     return true;
 }
 
+static int opset_of(const struct graph *g)
+{
+    int newest = WRITTEN_OPSET;
+    for (size_t i = 0; i < g->n_forward_ops; i++)
+        newest = writings[g->ops[i].kind].opset > newest ? writings[g->ops[i].kind].opset : newest;
+    return newest;
+}
+
 static bool pack(struct writer *w, FILE *f)
 {
     Onnx__ModelProto model = ONNX__MODEL_PROTO__INIT;
     Onnx__OperatorSetIdProto opset = ONNX__OPERATOR_SET_ID_PROTO__INIT, *opsets[] = { &opset };
     opset.domain = arena_strdup(&w->a, "");
     opset.has_version = model.has_ir_version = true;
-    opset.version = WRITTEN_OPSET;
-    model.ir_version = WRITTEN_IR;
+    opset.version = w->opset;
+    model.ir_version = w->opset > WRITTEN_OPSET ? NEWER_OPSET_IR : WRITTEN_IR;
     model.producer_name = arena_strdup(&w->a, "podbench");
     Onnx__StringStringEntryProto *props[] = { onnx_new_entry(&w->a, ONNX_LOSS_KEY, op_kind_names[OP_CROSS_ENTROPY]) };
     for (size_t i = 0; i < w->g->n_forward_ops; i++)
@@ -119,7 +128,7 @@ static bool write_both(struct writer *w, struct new_file *model, struct new_file
 
 bool onnx_write(const char *path, const struct graph *g, const uint64_t *seed, struct err *err)
 {
-    struct writer w = { .g = g, .seed = seed, .graph = ONNX__GRAPH_PROTO__INIT };
+    struct writer w = { .g = g, .seed = seed, .opset = opset_of(g), .graph = ONNX__GRAPH_PROTO__INIT };
     struct new_file model = { 0 }, data = { 0 };
     const char *data_path = arena_printf(&w.a, "%s.data", path);
     w.location = path_name(data_path);

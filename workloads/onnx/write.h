@@ -11,9 +11,10 @@
 struct writer;
 /* The layout of an operation: as the graph has it; channels first; that of its first input; channels first if that has four dimensions. */
 enum written_layout { WRITTEN_PLAIN, WRITTEN_IMAGE, WRITTEN_AS_FIRST, WRITTEN_BY_RANK };
-/* How a kind of operation is written; onnx: the operator, where the kind alone decides it, and numbers of the operation that it reads. */
+/* How a kind of operation is written; onnx: the operator, where the kind alone decides it, and numbers of the operation that it reads; opset: the
+ * first that has the operator, if the usual one does not. */
 struct written_number { const char *tag; size_t offset; };
-struct writing { void (*write)(struct writer *w); enum written_layout layout; const char *onnx; struct written_number numbers[2]; };
+struct writing { void (*write)(struct writer *w); enum written_layout layout; const char *onnx; struct written_number numbers[2]; int opset; };
 
 struct writer {
     struct arena a;
@@ -27,6 +28,7 @@ struct writer {
     bool *done;                             /* by operation: it was written as part of another one */
     const uint64_t *seed;                   /* seeds the weights; NULL if they are left out */
     FILE *data;
+    int opset;
     uint64_t n_data_bytes;
     const char *location;                   /* the path of the weights, relative to the model */
 };

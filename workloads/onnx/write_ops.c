@@ -112,6 +112,31 @@ static void write_group_norm(struct writer *w)
 
 static void write_layer_norm(struct writer *w) { put_epsilon(w, WRITE_NODE(w, "LayerNormalization", writer_result(w), writer_inputs(w))); }
 
+static void write_rms_norm(struct writer *w) { put_epsilon(w, WRITE_NODE(w, "RMSNormalization", writer_result(w), writer_inputs(w))); }
+
+/* A table of angles for each sample, as the operator wants it. */
+static const char *angles(struct writer *w, uint32_t i)
+{
+    const struct tensor *x = in_tensor(w, 0), *t = in_tensor(w, i);
+    const char *all = writer_part(w, i == 1 ? "cosines" : "sines");
+    if (t->dims[0] == x->dims[0])
+        return writer_input(w, i);
+    const uint64_t dims[] = { x->dims[0], t->dims[1], t->dims[2] };
+    WRITE_NODE(w, "Expand", all, writer_input(w, i), writer_integers(w, arena_printf(&w->a, "%s_shape", all), 3, dims));
+    return all;
+}
+
+static void write_rotary(struct writer *w)
+{
+    const struct op_attributes *at = w->op->at;
+    const char *x = writer_input(w, 0), *cosines = angles(w, 1), *sines = angles(w, 2);
+    Onnx__NodeProto *n = WRITE_NODE(w, "RotaryEmbedding", writer_result(w), x, cosines, sines);
+    onnx_put_int(&w->a, n, "interleaved", at->neighbours);
+    onnx_put_int(&w->a, n, "rotary_embedding_dim", (int64_t)at->length);
+    if (in_tensor(w, 0)->n_dims == 3)
+        onnx_put_int(&w->a, n, "num_heads", at->groups);
+}
+
 static void write_softmax(struct writer *w) { onnx_put_int(&w->a, WRITE_NODE(w, "Softmax", writer_result(w), writer_inputs(w)), "axis", -1); }
 
 static void write_matmul(struct writer *w)
@@ -189,6 +214,8 @@ static void write_slice(struct writer *w)
         n->output[n->n_output++] = arena_strdup(&w->a, writer_output(w, i));
     }
     onnx_put_int(&w->a, n, "axis", (int64_t)axis);
+    if (w->opset >= 18)
+        onnx_put_int(&w->a, n, "num_outputs", at->pieces);
 }
 
 static void write_pad(struct writer *w)
@@ -308,6 +335,7 @@ const struct writing writings[N_OP_KINDS] = {
     [OP_SWISH] = { .write = write_swish, .layout = WRITTEN_AS_FIRST }, [OP_SOFTMAX] = { .write = write_softmax },
     [OP_BATCH_NORM] = { .write = write_batch_norm, .layout = WRITTEN_BY_RANK },
     [OP_GROUP_NORM] = { .write = write_group_norm, .layout = WRITTEN_IMAGE }, [OP_LAYER_NORM] = { .write = write_layer_norm },
+    [OP_RMS_NORM] = { .write = write_rms_norm, .opset = 23 }, [OP_ROTARY] = { .write = write_rotary, .opset = 23 },
     [OP_DROPOUT] = { .write = write_dropout, .layout = WRITTEN_AS_FIRST },
     [OP_MAP] = { .write = write_one, .layout = WRITTEN_AS_FIRST, .onnx = "Clip", .numbers = { NUMBER_OF("low", low), NUMBER_OF("high", high) } },
     [OP_SELECT] = { .write = write_select }, [OP_CONCAT] = { .write = write_concat, .layout = WRITTEN_AS_FIRST },

@@ -7,6 +7,7 @@
  * which document a run and are written to its logs; [faults] takes numbered keys.
  */
 #include "workloads/recipe/recipe_internal.h"
+#include "system-model/graph/graph.h"
 #include <jansson.h>
 #include <math.h>
 #include <stddef.h>
@@ -43,7 +44,8 @@ static bool in_inference(const struct recipe *r) { return r->mode == MODE_INFER;
 static bool in_sequences(const struct recipe *r) { return has_trait(r, TAKES_SEQUENCES); }
 static bool in_table(const struct recipe *r) { return has_trait(r, HAS_TABLE); }
 static bool in_attention(const struct recipe *r) { return has_trait(r, HAS_ATTENTION); }
-static bool in_attention_training(const struct recipe *r) { return in_attention(r) && in_training(r); }
+static bool in_two_sides(const struct recipe *r) { return has_trait(r, HAS_TWO_SIDES); }
+static bool in_attention_training(const struct recipe *r) { return in_attention(r) && !has_trait(r, HAS_NO_DROPOUT) && in_training(r); }
 static bool in_packing(const struct recipe *r) { return has_trait(r, HAS_PACKS); }
 static bool in_packing_training(const struct recipe *r) { return in_packing(r) && in_training(r); }
 static bool in_joint(const struct recipe *r) { return has_trait(r, HAS_JOINT); }
@@ -130,6 +132,9 @@ const struct recipe_key recipe_keys[] = {
            "function between the products of a feed-forward part: own (the default), the model's; gelu-new: the tanh form, operation by operation with a power, "
            "as huggingface's NewGELUActivation runs it"),
 
+    FLAG("model", "uniform_blocks", model.uniform_blocks, in_two_sides,
+         "encoder blocks are decoder blocks, whose cross-attention is computed and multiplied by zero, as PopXL's T5 has them"),
+
     COUNT("parallel", "replicas", replicas, 1, 65536, true, NULL, "copies of the model"),
     COUNT("parallel", "ipus_per_replica", ipus_per_replica, 1, 64, true, NULL, "IPUs that hold one copy of the model"),
     COUNT("parallel", "micro_batch", model.micro_batch, 1, 65536, true, NULL, "samples that pass through the model at once"),
@@ -144,7 +149,7 @@ const struct recipe_key recipe_keys[] = {
          "they are a stage of the pipeline, so that ipus_per_replica is a multiple; default 1"),
     COUNT("parallel", "attention_tensor_parallel", model.attention_tensor_parallel, 1, 64, false, in_cut_attention,
           "parts that the heads of attention are cut into, each on several IPUs if these are more; default: as tensor_parallel"),
-    COUNT("parallel", "attention_serialisation", model.attention_serialisation, 1, 4096, false, in_attention,
+    COUNT("parallel", "attention_serialisation", model.attention_serialisation, 1, MAX_OP_OUTPUTS, false, in_attention,
           "pieces of its queries that the attention of a layer works on one after another; default 1"),
     COUNT("parallel", "embedding_split", model.embedding_split, 1, 64, false, in_table,
           "stages that the word embedding and the product with it are cut over, by rows of the table; default 1"),
@@ -191,9 +196,9 @@ const struct recipe_key recipe_keys[] = {
     NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, in_reading, "the loss is made so much larger for the backward pass, and the gradients smaller again; podbench execute and train alone read it"),
 
     TEXT("optimizer", "name", optimizer_name, false, in_training_heads,
-         "sgd, lars, adam or lamb: required in training; in inference it keeps the heads of pre-training"),
+         "sgd, lars, adam, adamw or lamb: required in training; in inference it keeps the heads of pre-training"),
     NUMBER("optimizer", "state_bytes_per_param", state_bytes_per_param, "B", 0.125, 64, in_training,
-           "bytes of moments per parameter; default: two of framework.moment_bytes for adam and lamb, the bytes of a weight for sgd and lars"),
+           "bytes of moments per parameter; default: two of framework.moment_bytes for adam, adamw and lamb, the bytes of a weight for sgd and lars"),
 
     NUMBER("training", "epochs", epochs, "", 0.001, 1e6, in_training, "epochs until the target is reached"),
     NUMBER("training", "samples_to_converge", samples_to_converge, "", 1, 1e15, in_training, "samples until the target is reached, instead of epochs"),
