@@ -214,6 +214,7 @@ double op_value_of_two(enum op_kind kind, const struct op_attributes *at, double
 
 /* ---- state_values.c: contents of ROLE_STATE ----------------------------------------- */
 
+enum { N_POSITION_BUCKETS = 32 };        /* rows of T5's table of relative positions */
 /* The elements of a table whose name says what it holds, such as rotary-cosines; false for any other state. */
 bool state_values(double *out, const struct tensor *t);
 

@@ -10,7 +10,7 @@
 #include "system-model/graph/graph.h"
 #include <math.h>
 
-enum { N_BUCKETS = 32, FURTHEST = 128 };
+enum { FURTHEST = 128 };
 
 static double angle(const struct tensor *t, uint64_t i)
 {
@@ -44,7 +44,7 @@ static int64_t distance(const struct tensor *t, uint64_t i)
     return (int64_t)(i % columns) - (int64_t)(i / columns % rows);
 }
 
-static double causal(const struct tensor *t, uint64_t i) { return distance(t, i) > 0 ? -10000 : 0; }
+static double causal_addend(const struct tensor *t, uint64_t i) { return distance(t, i) > 0 ? -10000 : 0; }
 
 /* Near places have a bucket each; far ones share buckets that grow with the logarithm of the distance. */
 static double bucket(int64_t back, int64_t n)
@@ -56,23 +56,23 @@ static double bucket(int64_t back, int64_t n)
     return (double)exact + fmin(floor(far), (double)(n - exact - 1));
 }
 
-static double both_ways(const struct tensor *t, uint64_t i)
+static double bucket_both_ways(const struct tensor *t, uint64_t i)
 {
-    int64_t d = distance(t, i), n = N_BUCKETS / 2;
+    int64_t d = distance(t, i), n = N_POSITION_BUCKETS / 2;
     return (d > 0 ? (double)n : 0) + bucket(d < 0 ? -d : d, n);
 }
 
-static double backwards(const struct tensor *t, uint64_t i)
+static double bucket_before(const struct tensor *t, uint64_t i)
 {
     int64_t d = distance(t, i);
-    return bucket(d < 0 ? -d : 0, N_BUCKETS);
+    return bucket(d < 0 ? -d : 0, N_POSITION_BUCKETS);
 }
 
 bool state_values(double *out, const struct tensor *t)
 {
     static const struct { const char *name; double (*of)(const struct tensor *t, uint64_t i); } tables[] = {
-        { "rotary-cosines", cosine }, { "rotary-sines", sine }, { "linear-biases", linear_bias }, { "causal-mask", causal },
-        { "position-buckets", both_ways }, { "position-buckets-causal", backwards },
+        { "rotary-cosines", cosine }, { "rotary-sines", sine }, { "linear-biases", linear_bias }, { "causal-mask", causal_addend },
+        { "position-buckets", bucket_both_ways }, { "position-buckets-causal", bucket_before },
     };
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)
         if (text_is(t->name, tables[k].name)) {

@@ -7,8 +7,6 @@
  */
 #include "workloads/models/builders.h"
 
-enum { FEED_FORWARD = 4 };
-
 bool bloom_build(struct builder *b, const struct workload *w, struct err *err)
 {
     const struct model_options *o = b->o;

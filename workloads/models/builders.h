@@ -51,7 +51,7 @@ struct rotary build_rotary(struct builder *b, uint64_t time, uint64_t turned, bo
 /* Self-attention of [batch, time, width]; mask is added to the scores, NO_ID if none. */
 struct attention {
     uint64_t heads; uint32_t mask; double dropout; bool split_qkv;
-    uint64_t key_heads;                 /* heads of keys and values, which one product makes beside that of the queries; 0: all in one, as many */
+    uint64_t key_heads;                 /* heads of keys and values, which one product makes, besides that of the queries; 0: one product makes all three */
     bool unbiased, unscaled;            /* products without biases; scores are not divided by the root of a head's width */
     struct rotary rotary;
     uint32_t biases;                    /* added to the scores before the mask: of positions, by head; 0: none */
@@ -71,6 +71,7 @@ uint32_t build_gated_feed_forward(struct builder *b, uint32_t x, uint64_t inner,
 /* [batch, time, width] to [batch, heads, time, width / heads], and back. */
 uint32_t build_to_heads(struct builder *b, uint32_t x, uint64_t heads);
 uint32_t build_from_heads(struct builder *b, uint32_t x);
+enum { FEED_FORWARD = 4 };              /* usual width of a decoder's feed-forward part over its hidden width */
 /* Block i of a transformer whose norms come first, as two layers: NAMEi/attention and NAMEi/feed-forward, with GELU. */
 uint32_t build_block(struct builder *b, uint32_t x, const char *name, uint32_t i, const struct attention *at, uint64_t inner, double dropout);
 

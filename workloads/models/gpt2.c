@@ -8,7 +8,6 @@
 #include "workloads/models/builders.h"
 
 static const double attention_dropout = 0.1;
-enum { FEED_FORWARD = 4 };
 
 bool gpt2_build(struct builder *b, const struct workload *w, struct err *err)
 {

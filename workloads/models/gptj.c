@@ -8,9 +8,7 @@
  */
 #include "workloads/models/builders.h"
 
-enum { FEED_FORWARD = 4 };
-
-static uint32_t block(struct builder *b, uint32_t x, const struct gptj_config *c, const struct attention *at, uint32_t i)
+static uint32_t gptj_block(struct builder *b, uint32_t x, const struct gptj_config *c, const struct attention *at, uint32_t i)
 {
     build_layer(b, LAYER_BODY, i, 0, 1, arena_printf(b->g->arena, "decoder%u", i));
     uint32_t normal = build_layer_norm(b, x), y = build_attention(b, normal, at);
@@ -34,7 +32,7 @@ bool gptj_build(struct builder *b, const struct workload *w, struct err *err)
     at.mask = graph_tensor(b->g, "causal-mask", ROLE_STATE, b->type, DIMS(1, 1, length, length));
     at.rotary = build_rotary(b, length, c->turned, true);
     for (uint32_t i = 0; i < c->n_layers; i++)
-        x = block(b, x, c, &at, i);
+        x = gptj_block(b, x, c, &at, i);
     build_layer(b, LAYER_LAST, 0, 0, 1, "lm-head");
     uint32_t two[] = { build_layer_norm(b, x), build_weight(b, "kernel", DIMS(c->hidden, vocabulary)) };
     build_classes(b, build_bias(b, graph_op(b->g, OP_MATMUL, two, 2, serial)), DIMS(b->batch, length));

@@ -8,7 +8,7 @@
  */
 #include "workloads/models/builders.h"
 
-static uint32_t block(struct builder *b, uint32_t x, const struct llama_config *c, const struct attention *at, uint32_t i)
+static uint32_t llama_block(struct builder *b, uint32_t x, const struct llama_config *c, const struct attention *at, uint32_t i)
 {
     build_layer(b, LAYER_BODY, i, 0, 2, arena_printf(b->g->arena, "decoder%u/attention", i));
     x = build_op2(b, OP_ADD, build_attention(b, build_rms_norm(b, x, c->epsilon), at), x);
@@ -32,7 +32,7 @@ bool llama_build(struct builder *b, const struct workload *w, struct err *err)
     at.mask = graph_tensor(b->g, "causal-mask", ROLE_STATE, b->type, DIMS(1, 1, length, length));
     at.rotary = build_rotary(b, length, c->hidden / c->heads, false);
     for (uint32_t i = 0; i < c->n_layers; i++)
-        x = block(b, x, c, &at, i);
+        x = llama_block(b, x, c, &at, i);
     build_layer(b, LAYER_LAST, 0, 0, 1, "lm-head");
     uint32_t two[] = { build_rms_norm(b, x, c->epsilon), build_weight(b, "kernel", DIMS(c->hidden, vocabulary)) };
     build_classes(b, graph_op(b->g, OP_MATMUL, two, 2, serial), DIMS(b->batch, length));

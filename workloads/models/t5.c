@@ -14,14 +14,12 @@
 #include "workloads/models/builders.h"
 
 static const double epsilon = 1e-6;
-enum { N_BUCKETS = 32 };
+/* The parts that all blocks of the encoder, or of the decoder, share. */
+struct t5_side { struct builder *b; const struct t5_config *c; uint32_t table, buckets; struct attention own, cross; uint32_t encoded; };
 
-/* What the blocks of one side share. */
-struct side { struct builder *b; const struct t5_config *c; uint32_t table, buckets; struct attention own, cross; uint32_t encoded; };
-
-static struct side side_of(struct builder *b, const struct t5_config *c, bool decoder, uint64_t length)
+static struct t5_side start_side(struct builder *b, const struct t5_config *c, bool decoder, uint64_t length)
 {
-    struct side s = { b, c, build_weight(b, "position-biases", DIMS(N_BUCKETS, c->heads)), 0, { 0 }, { 0 }, NO_ID };
+    struct t5_side s = { b, c, build_weight(b, "position-biases", DIMS(N_POSITION_BUCKETS, c->heads)), 0, { 0 }, { 0 }, NO_ID };
     s.buckets = graph_tensor(b->g, decoder ? "position-buckets-causal" : "position-buckets", ROLE_STATE, TYPE_INT32, DIMS(length, length));
     s.own = (struct attention){ .heads = c->heads, .unbiased = true, .unscaled = true, .split_qkv = b->o->split_qkv };
     s.own.mask = decoder ? graph_tensor(b->g, "causal-mask", ROLE_STATE, b->type, DIMS(1, 1, length, length))
@@ -32,7 +30,7 @@ static struct side side_of(struct builder *b, const struct t5_config *c, bool de
 }
 
 /* [1, heads, time, time] */
-static uint32_t position_biases(const struct side *s)
+static uint32_t position_biases(const struct t5_side *s)
 {
     uint64_t length = build_width(s->b, s->buckets);
     uint32_t x = build_gather(s->b, s->table, s->buckets);
@@ -40,7 +38,7 @@ static uint32_t position_biases(const struct side *s)
     return build_reshape(s->b, x, DIMS(1, s->c->heads, length, length));
 }
 
-static uint32_t cross_attention(const struct side *s, uint32_t x, uint32_t other, bool decoder)
+static uint32_t cross_attention(const struct t5_side *s, uint32_t x, uint32_t other, bool decoder)
 {
     uint32_t y = build_cross_attention(s->b, build_rms_norm(s->b, x, epsilon), other, &s->cross);
     if (s->b->o->uniform_blocks)
@@ -48,7 +46,7 @@ static uint32_t cross_attention(const struct side *s, uint32_t x, uint32_t other
     return build_op2(s->b, OP_ADD, y, x);
 }
 
-static uint32_t block(struct side *s, uint32_t x, const char *name, uint32_t i, uint32_t first_block)
+static uint32_t t5_block(struct t5_side *s, uint32_t x, const char *name, uint32_t i, uint32_t first_block)
 {
     struct builder *b = s->b;
     bool decoder = s->encoded != NO_ID, crosses = decoder || b->o->uniform_blocks;
@@ -64,10 +62,10 @@ static uint32_t block(struct side *s, uint32_t x, const char *name, uint32_t i, 
     return build_op2(b, OP_ADD, build_gated_feed_forward(b, build_rms_norm(b, x, epsilon), s->c->inner, OP_GELU, true), x);
 }
 
-static uint32_t stack(struct side *s, uint32_t x, const char *name, uint32_t first_block)
+static uint32_t t5_blocks(struct t5_side *s, uint32_t x, const char *name, uint32_t first_block)
 {
     for (uint32_t i = 0; i < s->c->n_layers; i++)
-        x = block(s, x, name, i, first_block);
+        x = t5_block(s, x, name, i, first_block);
     return x;
 }
 
@@ -88,11 +86,11 @@ bool t5_build(struct builder *b, const struct workload *w, struct err *err)
     build_layer(b, LAYER_FIRST, 0, 0, 1, "embeddings");
     uint32_t table = build_weight(b, "word-embeddings", DIMS(vocabulary, c->hidden));
     uint32_t x = looked_up(b, table, "tokens", length, serial), y = looked_up(b, table, "decoder-tokens", length, serial);
-    struct side encoder = side_of(b, c, false, length), decoder = side_of(b, c, true, length);
+    struct t5_side encoder = start_side(b, c, false, length), decoder = start_side(b, c, true, length);
     decoder.cross.mask = encoder.cross.mask = encoder.own.mask;
-    x = stack(&encoder, x, "encoder", 0);
+    x = t5_blocks(&encoder, x, "encoder", 0);
     decoder.encoded = build_rms_norm(b, x, epsilon);
-    y = stack(&decoder, y, "decoder", (uint32_t)c->n_layers);
+    y = t5_blocks(&decoder, y, "decoder", (uint32_t)c->n_layers);
     build_layer(b, LAYER_LAST, 0, 0, 1, "lm-head");
     uint32_t two[] = { build_rms_norm(b, y, epsilon), build_weight(b, "kernel", DIMS(c->hidden, vocabulary)) };
     build_classes(b, graph_op(b->g, OP_MATMUL, two, 2, serial), DIMS(b->batch, length));

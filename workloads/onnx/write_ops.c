@@ -115,7 +115,7 @@ static void write_layer_norm(struct writer *w) { put_epsilon(w, WRITE_NODE(w, "L
 static void write_rms_norm(struct writer *w) { put_epsilon(w, WRITE_NODE(w, "RMSNormalization", writer_result(w), writer_inputs(w))); }
 
 /* A table of angles for each sample, as the operator wants it. */
-static const char *angles(struct writer *w, uint32_t i)
+static const char *angles_by_sample(struct writer *w, uint32_t i)
 {
     const struct tensor *x = in_tensor(w, 0), *t = in_tensor(w, i);
     const char *all = writer_part(w, i == 1 ? "cosines" : "sines");
@@ -129,7 +129,7 @@ static const char *angles(struct writer *w, uint32_t i)
 static void write_rotary(struct writer *w)
 {
     const struct op_attributes *at = w->op->at;
-    const char *x = writer_input(w, 0), *cosines = angles(w, 1), *sines = angles(w, 2);
+    const char *x = writer_input(w, 0), *cosines = angles_by_sample(w, 1), *sines = angles_by_sample(w, 2);
     Onnx__NodeProto *n = WRITE_NODE(w, "RotaryEmbedding", writer_result(w), x, cosines, sines);
     onnx_put_int(&w->a, n, "interleaved", at->neighbours);
     onnx_put_int(&w->a, n, "rotary_embedding_dim", (int64_t)at->length);
