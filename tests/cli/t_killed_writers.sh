@@ -146,7 +146,7 @@ kill_everywhere empty is_project 2 init mine
 [ -z "$torn" ] && [ "$n_killed" -ge 6 ]
 result $? "a project killed at $n_killed calls is whole or absent" "$torn"
 
-# ---- whoever writes files thatselves: each is as before or as after, and all are as after when it is asked again
+# ---- commands that write several files: each is as before or as after, and all are as after when it is asked again
 mkdir parts && (cd parts && for i in 1 2; do "$PODBENCH" $sweep --shard $i/2 2>/dev/null; done)
 mkdir ran && cp -r first ran/run && "$PODBENCH" baseline first --baseline ran/base --reason first >/dev/null
 for label in one two; do "$PODBENCH" record first --baseline ran/base --label $label >/dev/null; done
@@ -170,7 +170,7 @@ a merge|parts|1|3|merge s.1-of-2.csv s.2-of-2.csv --out m.csv
 a trace|empty|2|4|timeline $id --trace t.json
 errors left out|ran|slow|2|validate run --out left
 a history drawn|ran|25|4|history throughput_samples_per_s --baseline base --out h.svg
-figures|ran|250|4|plot run
+figures|ran|700|2|plot run
 a report|ran|slow|2|report run
 END
 # ---- the first write of each file that keeps a state: nothing or all of it, killed before a call or refused at one
@@ -241,8 +241,8 @@ are_sheets() { # none, or all of them
     [ ! -e now/sheets ] || same fitted || return 1
     [ -e now/sheets ] || again "$@" && same fitted
 }
-kill_everywhere empty are_sheets 1 $fit
-[ -z "$torn" ] && [ "$n_killed" -ge 12 ] && [ "$(ls fitted/sheets | wc -l)" -eq 3 ]
+kill_everywhere empty are_sheets 3 $fit
+[ -z "$torn" ] && [ "$n_killed" -ge 4 ] && [ "$(ls fitted/sheets | wc -l)" -eq 3 ]
 result $? "fitted sheets killed at $n_killed calls: all are there, or none" "$torn"
 # A closed stream is nobody's: a sheet that took its number took the talk of the fit too.
 mkdir deaf && (cd deaf && "$PODBENCH" $fit >&- 2>&- <&-)
