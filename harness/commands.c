@@ -13,7 +13,7 @@
 
 const struct command commands[] = {
     { "Look at what there is",
-      "list", "recipes|machines|workloads|frameworks|keys|metrics|schema|assumptions [WORD...]", "List recipes, machines, workloads, frameworks, recipe keys, "
+      "list", "recipes|machines|workloads|frameworks|keys|operators|metrics|schema|assumptions [WORD...]", "List recipes, machines, workloads, frameworks, recipe keys, operators, "
       "metrics or assumptions", "Recipes come with their published figure and the error of its prediction; WORDs choose those that have them all in their "
       "name, model, machine or framework. Keys come with the values they take. Metrics are what a run gives, with their units; as markdown they are "
       "docs/formats.md. The schema is that of run's JSON. Assumptions are values that no source states; for those on sheets: how far halving or doubling "

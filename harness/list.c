@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * list.c - podbench list: the names of what there is, the keys of a recipe, the metrics of a run, and the values that
+ * list.c - podbench list: the names of what there is, the keys of a recipe, the operators of ONNX, the metrics of a run, and the values that
  * are assumed.
  */
 #include "harness/harness.h"
 #include "results/study/inputs.h"
+#include "workloads/onnx/onnx.h"
 #include <jansson.h>
 
 bool all_machines(char ***names, size_t *n, struct session *s, struct err *err)
@@ -87,9 +88,27 @@ static int list_assumptions(const struct options *o, struct session *s, struct e
     return EXIT_DONE;
 }
 
+static const struct table_column operator_columns[] = {
+    { COLUMN(struct onnx_known_operator, name), .heading = "operator" }, { COLUMN(struct onnx_known_operator, read_as), .heading = "read as" },
+};
+
+static int list_operators(const struct options *o, struct session *s, struct err *err)
+{
+    (void)err;
+    struct document d = { .arena = &s->arena };
+    size_t n;
+    const struct onnx_known_operator *known = onnx_known_operators(&n, &s->arena);
+    struct table *t = document_table(&d, TABLE(operator_columns, struct onnx_known_operator));
+    for (size_t i = 0; i < n; i++)
+        table_add(t, &known[i], &s->arena);
+    document_member(&d, NULL, table_json(t));
+    document_write(s->out, o->format, &d);
+    return EXIT_DONE;
+}
+
 static const struct listing { const char *name; command_function *list; } listings[] = {
     { "recipes", list_recipes }, { "machines", list_machines }, { "workloads", list_workloads }, { "frameworks", list_frameworks },
-    { "keys", list_keys }, { "metrics", list_metrics }, { "schema", list_schema }, { "assumptions", list_assumptions },
+    { "keys", list_keys }, { "operators", list_operators }, { "metrics", list_metrics }, { "schema", list_schema }, { "assumptions", list_assumptions },
 };
 enum { N_LISTINGS = sizeof listings / sizeof *listings };
 

@@ -36,9 +36,9 @@ perl -MJSON::PP -e 'local $/; my %k = map { ("$_->{section}.$_->{key}" => $_) } 
 result $? "list keys --format json"
 run list keys
 gives 0 "required  copies of the model (1..65536)" "list keys: a recipe's keys"
-refuses "known: recipes, machines, workloads, frameworks, keys, metrics, schema, assumptions" "list of something else" list bananas
+refuses "known: recipes, machines, workloads, frameworks, keys, operators, metrics, schema, assumptions" "list of something else" list bananas
 refuses "list schema: is JSON, and has no other format" "the schema as csv" list schema --format csv
-for kind in machines workloads frameworks keys metrics assumptions; do
+for kind in machines workloads frameworks keys operators metrics assumptions; do
     run list $kind --format csv --root tests/root
     [ "$status" -eq 0 ] && [ "$(wc -l <"$work/out")" -gt 4 ] && head -1 "$work/out" | grep -Eq '^(name|section|key)(,|$)'
     result $? "list $kind as csv: a heading, and rows"

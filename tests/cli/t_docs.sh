@@ -39,6 +39,24 @@ done
 [ -z "$missing" ]
 result $? "every room has its line in docs/architecture.md" "missing:$missing"
 
+# Commands, keys and operators that somebody adds get a page and a test.
+missing=
+for name in $("$PODBENCH" --help | awk '/^  [a-z]/ { print $1 }'); do
+    grep -q "podbench $name\b" README.md docs/*.md docs/maintainers/*.md || missing="$missing $name"
+done
+[ -z "$missing" ]
+result $? "every command has a page" "missing: $missing"
+
+missing=
+for name in $("$PODBENCH" --help | awk '/^  [a-z]/ { print $1 }'); do
+    grep -qE "(PODBENCH\"?|run|gives|again|show|refuses \".*\" \".*\"|[|'\"]) $name\b|\"$name\"" tests/cli/*.sh || missing="$missing $name"
+done
+for name in $("$PODBENCH" list keys --names) $("$PODBENCH" list operators --format csv | sed '1d; s/,.*//'); do
+    grep -qrwF "${name#*.}" tests --include='*.[ch]' --include='*.sh' --include='*.txt' --include='*.ini' || missing="$missing $name"
+done
+[ -z "$missing" ]
+result $? "every command, key and operator is in a test" "missing: $missing"
+
 missing=$(find system-model workloads results harness tests -name '*.[ch]' -exec grep -L '^/\* SPDX-License-Identifier: GPL-3.0-or-later \*/$' {} +)
 [ -z "$missing" ]
 result $? "every C file begins with its licence" "missing: $missing"

@@ -61,6 +61,10 @@ struct onnx_import {
 struct onnx_description { const char *producer; bool training; const char **dimensions; size_t n_dimensions; };
 bool onnx_describe(struct onnx_description *out, const char *path, struct arena *a, struct err *err);
 
+/* An operator that a file may have, and how it is read. Names are in order. */
+struct onnx_known_operator { const char *name, *read_as; };
+const struct onnx_known_operator *onnx_known_operators(size_t *n, struct arena *a);
+
 bool onnx_is_file(const char *name);            /* the name ends in .onnx */
 bool onnx_build(struct graph *out, struct onnx_import *import, const char *path, const struct onnx_options *o, struct arena *a,
                 struct err *err);
