@@ -17,20 +17,22 @@
 #include "system-model/machine/machine.h"
 #include "system-model/plan/plan.h"
 
-const char *const kernel_kind_names[] = { "matmul", "conv", "gemm", "fc", "conv-layer", "triad", NULL };
+const char *const kernel_kind_names[] = { "matmul", "conv", "gemm", "fc", "conv-layer", "triad", "static-sparse", "dynamic-sparse", NULL };
 enum { LAYOUT_PLANNED, LAYOUT_LINEAR };
 static const char *const layout_names[] = { "planned", "linear", NULL };
+static const char *const host_type_names[] = { "none", "fp32", NULL };
 
 enum { NO_PAD = 1000, MOST_KERNEL_COLUMNS = 1000000, MOST_FILTER = 10000 };    /* the elements of a filter are visited one by one */
 enum { PRODUCT = 1 << KERNEL_MATMUL | 1 << KERNEL_GEMM, CONV = 1 << KERNEL_CONV | 1 << KERNEL_CONV_LAYER, FC = 1 << KERNEL_FC, TRIAD = 1 << KERNEL_TRIAD,
-       MULTIPLIES = PRODUCT | CONV | FC, ANY_KERNEL = MULTIPLIES | TRIAD };
+       SPARSE = 1 << KERNEL_STATIC_SPARSE | 1 << KERNEL_DYNAMIC_SPARSE, MULTIPLIES = PRODUCT | CONV | FC | SPARSE, ANY_KERNEL = MULTIPLIES | TRIAD };
 #define COUNT(member, least, most, may, must, text) { FIELD_OF(struct kernel_case, member, .min = least, .max = most, .help = text), may, must }
 #define CHOICE(member, names, may, must, text) { FIELD_OF(struct kernel_case, member, .choices = names, .help = text), may, must }
 const struct part_field kernel_fields[] = {
     { { .name = "kernel", .type = FIELD_CHOICE, .offset = offsetof(struct kernel_case, kind), .choices = kernel_kind_names }, ANY_KERNEL, ANY_KERNEL },
     { FIELD_OF(struct kernel_case, machine, .help = "a chip's sheet"), ANY_KERNEL, ANY_KERNEL },
-    COUNT(m, 1, 1e6, PRODUCT, PRODUCT, "rows of the weights"), COUNT(k, 1, 1e6, PRODUCT, PRODUCT, "columns of the weights"),
-    COUNT(n, 1, 1e9, PRODUCT | TRIAD, PRODUCT | TRIAD, "columns of the input, or elements of a vector"),
+    COUNT(m, 1, 1e6, PRODUCT | SPARSE, PRODUCT | SPARSE, "rows of the weights"), COUNT(k, 1, 1e6, PRODUCT | SPARSE, PRODUCT | SPARSE, "columns of the weights"),
+    COUNT(n, 1, 1e9, PRODUCT | TRIAD | SPARSE, PRODUCT | TRIAD, "columns of the input, or elements of a vector"),
+    COUNT(block, 1, 16, SPARSE, SPARSE, "rows and columns of a block"), COUNT(density, 1e-6, 1, SPARSE, SPARSE, "share of the blocks that are there"),
     COUNT(batch, 1, 1e6, CONV | FC, CONV | FC, "images, or rows of the input"),
     COUNT(in, 1, 1e6, FC, FC, "columns of the input"), COUNT(out, 1, 1e6, FC, FC, "columns of the output"),
     COUNT(filter, 1, MOST_FILTER, CONV, CONV, "height and width of the kernel"), COUNT(input, 1, 1e6, CONV, CONV, "height of the field, and its width"),
@@ -41,7 +43,8 @@ const struct part_field kernel_fields[] = {
     COUNT(ipus, 1, 64, CONV, 0, "which share the rows of the field"),
     COUNT(pad, 0, NO_PAD, CONV, 0, "on each side; half the filter if not given"),
     CHOICE(type, float_type_names, ANY_KERNEL, ANY_KERNEL, "of the operands"), CHOICE(partials, partials_type_names, MULTIPLIES, MULTIPLIES, "of partial sums"),
-    CHOICE(layout, layout_names, PRODUCT, 0, "linear: operands lie in order, so that the product works on copies as it plans them"),
+    CHOICE(layout, layout_names, PRODUCT | SPARSE, 0, "linear: operands lie in order, so that the product works on copies as it plans them"),
+    CHOICE(host_type, host_type_names, SPARSE, 0, "fp32: the dense operand and the result also lie in this type, for the host"),
 };
 const size_t n_kernel_fields = N_FIELDS(kernel_fields);
 #undef COUNT
@@ -142,9 +145,13 @@ double kernel_row_flop_per_s(const struct kernel_case *c, const struct op_plan *
     return 2 * products * chip->clock_hz / (double)op_plan_cycles(plan);
 }
 
+static bool is_sparse(const struct kernel_case *c) { return c->kind == KERNEL_STATIC_SPARSE || c->kind == KERNEL_DYNAMIC_SPARSE; }
+
 /* Time is predicted of one product or convolution only, with its operands where it wants them. */
 static bool has_time(const struct kernel_case *c, struct err *err)
 {
+    if (is_sparse(c))
+        return fail(err, "products of sparse matrices are not planned yet");
     if (c->layout == LAYOUT_LINEAR)
         return fail(err, "only the memory of a product with layout=linear is predicted");
     return (c->kind != KERNEL_FC && c->kind != KERNEL_CONV_LAYER) || fail(err, "only the memory of %s is predicted", kernel_kind_names[c->kind]);

@@ -23,18 +23,21 @@ const char *part_text(const char *what, const struct part_field *fields, size_t 
 /* ---- kernel_rows.c: the planner's value for a measured kernel --------------------------------------------- */
 
 /* Products are of weights m x k and n columns, gemm is alpha A B + beta C. fc and conv-layer are layers that train: forward, backward and the update
- * of the weights. */
-enum kernel_kind { KERNEL_MATMUL, KERNEL_CONV, KERNEL_GEMM, KERNEL_FC, KERNEL_CONV_LAYER, KERNEL_TRIAD, N_KERNEL_KINDS };
+ * of the weights. The weights of sparse products are blocks of block x block elements in random places, which the program has (static) or reads (dynamic). */
+enum kernel_kind { KERNEL_MATMUL, KERNEL_CONV, KERNEL_GEMM, KERNEL_FC, KERNEL_CONV_LAYER, KERNEL_TRIAD, KERNEL_STATIC_SPARSE, KERNEL_DYNAMIC_SPARSE,
+                   N_KERNEL_KINDS };
 extern const char *const kernel_kind_names[N_KERNEL_KINDS + 1];
 
 struct kernel_case {
     enum kernel_kind kind;
     const char *machine;                /* a chip's sheet */
-    uint64_t m, k, n;                   /* n: also the number of elements of a triad */
+    uint64_t m, k, n;                   /* n: the elements of a triad, too; 0: a sparse product at its fastest n */
+    uint64_t block;                     /* sparse products: rows and columns of a block */
+    double density;                     /* share of the blocks that are there */
     uint64_t in, out;
     double available_memory;            /* share of tile memory for temporaries; 0: PopLibs' default */
     uint64_t batch, filter, input, input_w, in_chans, out_chans, stride, groups, pad, ipus;
-    int type, partials, layout;
+    int type, partials, layout, host_type;
 };
 extern const struct part_field kernel_fields[];
 extern const size_t n_kernel_fields;
