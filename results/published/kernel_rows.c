@@ -151,7 +151,7 @@ static bool is_sparse(const struct kernel_case *c) { return c->kind == KERNEL_ST
 static bool has_time(const struct kernel_case *c, struct err *err)
 {
     if (is_sparse(c))
-        return fail(err, "products of sparse matrices are not planned yet");
+        return fail(err, "a sparse product has no dense plan");
     if (c->layout == LAYOUT_LINEAR)
         return fail(err, "only the memory of a product with layout=linear is predicted");
     return (c->kind != KERNEL_FC && c->kind != KERNEL_CONV_LAYER) || fail(err, "only the memory of %s is predicted", kernel_kind_names[c->kind]);
@@ -172,7 +172,11 @@ bool kernel_row_predict(double *value, const struct kernel_case *c, const char *
     struct machine m;
     struct op_plan plan;
     struct energy energy;
-    if (!machine_load(&m, c->machine, specs_dir, a, err) || !kernel_row_plan(&plan, &energy, c, &m.chip, cache, a, err))
+    if (!machine_load(&m, c->machine, specs_dir, a, err))
+        return false;
+    if (is_sparse(c))
+        return sparse_row_predict(value, c, metric, &m.chip, cache, a, err);
+    if (!kernel_row_plan(&plan, &energy, c, &m.chip, cache, a, err))
         return false;
     uint64_t peak_mac = chip_mac_per_cycle(&m.chip, (enum data_type)c->type, c->partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32);
     double time_s = (double)op_plan_cycles(&plan) / m.chip.clock_hz, flop_per_s = kernel_row_flop_per_s(c, &plan, &m.chip);

@@ -38,6 +38,7 @@ static const struct published_metric published_metrics[] = {
     { "speedup_x", "x", +1, 0, 0 }, { "time_to_train_speedup_x", "x", +1, 0, 0 },                                     /* two runs */
     { "fits", "yes=1", +1, 0, 0 },                                                                                    /* memory */
     { "tflop_per_s", NULL, +1, 0, 0 }, { "peak_share", NULL, +1, 0, 0 }, { "time_s", NULL, -1, 0, 0 }, { "cycles", NULL, -1, 0, 0 }, { "energy_above_idle_j", "J", -1, 0, 0 }, /* kernels */
+    { "nonzero_tflop_per_s", NULL, +1, 0, 0 }, { "speed_over_dense_x", "ratio", +1, 0, 0 },                           /* sparse products */
     { "aggregate_gb_per_s", NULL, +1, 0, 0 }, { "latency_us", NULL, -1, 0, 0 },                                       /* links */
     { "loop_s_per_micro_batch", "s", -1, 0, 0 }, { "update_s", "s", -1, 0, 0 }, { "forward_s_per_micro_batch", "s", -1, 0, 0 },  /* derived */
     { "call_s", "s", -1, 0, 0 }, { "step_increase_s", "s", -1, 0, 0 }, { "batch_s_per_sample", "s", -1, 0, 0 }, { "batch_fixed_s", "s", -1, 0, 0 },

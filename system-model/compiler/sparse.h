@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * sparse.h - products of a matrix of non-zero blocks and a dense one, as PopSparse plans them. Private to the compiler, but for tests.
+ *
+ * [rows, inner] sparse times [inner, columns] dense. Blocks are square, of 1, 4, 8 or 16 elements, and lie in random places. A static product has its
+ * places in the program; a dynamic one reads them, so that they may change while it runs. Formulas: graphcore/poplibs at 7eac0f26, lib/popsparse.
+ */
+#ifndef SPARSE_H
+#define SPARSE_H
+#include "system-model/compiler/passes.h"
+
+/* No padding: shapes are compared as bytes. */
+struct sparse_shape {
+    uint64_t rows, inner, columns, block;
+    uint64_t n_blocks;                  /* non-zero blocks */
+    uint64_t type;                      /* enum data_type of operands and result */
+    uint64_t dynamic;
+    uint64_t trains;                    /* dynamic: buckets also serve the gradients, and hold what these need */
+    double oversize;                    /* dynamic: buckets are so much larger than an even share (metaInfoBucketOversizeProportion); 0.3 as a rule */
+};
+enum { SPARSE_META_BYTES = 2 };         /* a word that says where a block is */
+
+/* ---- sparse_vertex.c: cycles of a tile ------------------------------------------------------------------------------ */
+
+/* m rows with k blocks each, n columns; with block 1 they are the busiest worker's rows, else n is its columns. */
+double static_sparse_cycles(uint64_t n_workers, double m, double k, uint64_t n, uint64_t block, uint64_t type);
+
+/* A pass over the buckets that a tile has received: blocks in x rows with y each, or those that the pass has in their place. */
+struct bucket_work {
+    uint64_t n_buckets, n_useful;       /* all; those that hold something for the tile */
+    double x, y;
+    uint64_t z;                         /* columns of the busiest worker */
+    uint64_t block, type, partials, conv_units, n_workers;
+    enum op_pass pass;
+};
+double dynamic_sparse_cycles(const struct bucket_work *w);
+double zero_partials_cycles(uint64_t n_workers, uint64_t n_of_worker, uint64_t partials, bool blocks);
+
+/* ---- sparse_static.c ------------------------------------------------------------------------------------------------ */
+
+/* A split of the columns of the dense side and of the sparse one, the latter into bands with as many blocks each. Memory and cycles are as the
+ * planner counts them, by which it chooses. Returns n_splits 0 if no split fits the share of memory, or none has offsets within 16 bits. */
+struct static_split {
+    uint64_t n_splits, n_bands;
+    uint64_t cycles, bytes;
+    uint64_t columns, blocks, band_blocks;              /* of the tile with most: columns, non-zero blocks; columns of blocks of its band */
+    uint64_t tile_rows, met_rows, met_columns;          /* rows of blocks; those, and columns of blocks, that its blocks meet */
+    uint64_t sources;                                   /* tiles with sums of the same rows */
+    uint64_t dense_exchange, block_exchange, compute, zero, sum_exchange, sum_compute, move;
+};
+struct static_split static_sparse_split(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt);
+/* A list of words says on each tile where its blocks are; it always lives. */
+uint64_t static_sparse_meta_bytes(uint64_t n_workers, uint64_t rows, uint64_t blocks, uint64_t block);
+
+/* ---- sparse_dynamic.c ----------------------------------------------------------------------------------------------- */
+
+/* Partitions of rows, inner dimension and columns, over one tile each; and the bucket of each tile. */
+struct dynamic_split {
+    uint64_t x, y, z;
+    uint64_t cycles, bytes;
+    uint64_t blocks, meta;                              /* a bucket has room for */
+    uint64_t steps;                                     /* of propagation: those in which buckets move on, for blocks that lie elsewhere */
+    uint64_t most_blocks;                               /* of a partition, over all its buckets, after others took the rest */
+};
+struct dynamic_search { const struct sparse_shape *s; const struct chip *chip; const struct op_plan_options *opt; uint64_t grain; double density; };
+struct dynamic_search dynamic_sparse_search(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt);
+/* One pass on a tile, in cycles: exchange of dense rows and buckets, blocks turned, vertex, and the reduction of its sums over `depth` tiles or their
+ * cast; and bytes: received of the dense side, of one bucket, all temporaries. `blocks` of the tile's partition; 0: of an even pattern, as the planner counts. */
+struct dynamic_cost { uint64_t exchange, turn, sum_exchange, sum_compute, dense_bytes, bucket_bytes, sums, depth, bytes; double vertex; };
+struct dynamic_cost dynamic_sparse_pass(const struct dynamic_search *f, const struct dynamic_split *p, enum op_pass pass, uint64_t blocks);
+struct dynamic_split dynamic_sparse_split(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt);
+/* How many steps of propagation a random pattern takes, and the most blocks of one partition (SparsePartitionerImpl.cpp). */
+void sparse_buckets_fill(struct dynamic_split *p, const struct sparse_shape *s);
+
+/* ---- both ------------------------------------------------------------------------------------------------------------- */
+
+/* Static products have no gradients in PopSparse. */
+void sparse_product_plan(struct passes *p, const struct sparse_shape *s, enum op_pass pass, const struct op_plan_options *opt);
+/* Bytes of all tiles for the non-zero elements and the words that say where they are. */
+struct sparse_bytes { uint64_t values, meta; };
+struct sparse_bytes sparse_operand_bytes(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * sparse_dynamic.c - the split of a product that reads where its non-zero blocks are, as PopSparse searches it.
+ *
+ * Rows are split in x, the inner dimension in y, columns in z partitions, a tile each. Every tile has a bucket of the same size, of values and of words
+ * that say where they are; the z tiles of a partition of rows and inner dimension share their blocks. By the planner's estimate
+ * (graphcore/poplibs at 7eac0f26, FullyConnectedPlan.cpp; partial sums are wide unless the program asks for others):
+ *     cycles = dense rows in + z buckets in + zeros + vertex + sums out + reduction or cast
+ * for the forward pass, and where the product trains for both gradients, whose splits are the same. Data that two tiles of a bus receive comes at twice the rate.
+ * Blocks that a bucket has no room for lie in others, and come by steps of propagation, for which the planner counts no time (sparse_buckets.c).
+ */
+#include "system-model/compiler/conv.h"
+#include "system-model/compiler/sparse.h"
+
+enum { SUB_GROUPS = 2 };                /* of a bucket, for whose words the planner has room */
+
+static uint64_t elements_bytes(const struct sparse_shape *s) { return data_type_bytes((enum data_type)s->type); }
+
+/* Rows of blocks that have one, and blocks of each of them, if the pattern is even. */
+struct met { uint64_t x, y; };
+
+static struct met blocks_met(double density, uint64_t x, uint64_t y)
+{
+    uint64_t met = max_u64(1, (uint64_t)ceil((double)x * (1 - pow(1 - density, (double)y))));
+    return (struct met){ met, max_u64(1, ceil_div((uint64_t)ceil((double)x * (double)y * density), met)) };
+}
+
+/* Words of a bucket: of a sub-group, of each worker, of a row, of a block. */
+static uint64_t meta_words(const struct dynamic_search *f, uint64_t x, uint64_t y)
+{
+    struct met m = blocks_met(f->density, x, y);
+    uint64_t workers = f->chip->n_workers, fixed = f->s->block == 1 ? 9 + workers * (5 + (f->s->trains ? 5 : 0)) : 7 + workers * (f->s->trains ? 4 : 0);
+    uint64_t words = fixed * SUB_GROUPS + (uint64_t)ceil((double)(m.x * (2 + m.y)) * (1 + f->s->oversize));
+    return ceil_div(words, 4) * 4;
+}
+
+static uint64_t blocks_of_bucket(const struct dynamic_search *f, uint64_t n_tiles)
+{
+    uint64_t block_bytes = f->s->block * f->s->block * elements_bytes(f->s), atom = f->chip->exchange_bytes_per_cycle;
+    uint64_t grain = block_bytes % atom == 0 ? 1 : atom / block_bytes;
+    uint64_t blocks = (uint64_t)round((double)ceil_div(f->s->n_blocks, n_tiles) * (1 + f->s->oversize));
+    return ceil_div(blocks, grain) * grain;
+}
+
+static uint64_t bus_rate(const struct dynamic_search *f, uint64_t alike, uint64_t n_tiles)
+{
+    bool together = f->chip->tiles_per_exchange_bus == 2 && (alike == n_tiles || alike % 2 == 0);
+    return f->chip->exchange_bytes_per_cycle * (together ? 2 : 1);
+}
+
+/* ---- one pass ------------------------------------------------------------------------------------------------------- */
+
+/* Sizes of a tile: blocks of rows and inner dimension, columns; bytes of the dense side that it reads, of a bucket; sums. */
+struct tile_part { uint64_t x, y, columns, dense_bytes, bucket_bytes, sums; };
+
+static struct tile_part tile_part_of(const struct dynamic_search *f, const struct dynamic_split *p)
+{
+    const struct sparse_shape *s = f->s;
+    struct tile_part t = { .x = ceil_div(s->rows / s->block, p->x), .y = ceil_div(s->inner / s->block, p->y),
+                           .columns = ceil_div(ceil_div(s->columns, f->grain), p->z) * f->grain };
+    t.dense_bytes = t.y * s->block * t.columns * elements_bytes(s);
+    t.bucket_bytes = p->blocks * s->block * s->block * elements_bytes(s) + p->meta * SPARSE_META_BYTES;
+    t.sums = t.x * s->block * t.columns;
+    return t;
+}
+
+static uint64_t conv_units(const struct chip *c, uint64_t type, enum partials_type partials)
+{
+    return type == TYPE_FP32 ? c->conv_units_fp32 : partials == PARTIALS_FP32 ? c->conv_units_fp16_fp32 : c->conv_units_fp16_fp16;
+}
+
+/* Workers share rows and columns in the way that leaves the busiest with least (splitTileBetweenWorkers); those of blocks share columns alone. */
+struct busiest { uint64_t rows, columns; };
+
+static struct busiest busiest_worker(uint64_t rows, uint64_t vectors, uint64_t n_workers)
+{
+    struct busiest best = { rows, vectors };
+    for (uint64_t r = 1; r <= n_workers; r++) {
+        struct busiest b = { ceil_div(rows, r), ceil_div(vectors, n_workers / r) };
+        best = b.rows * b.columns < best.rows * best.columns ? b : best;
+    }
+    return best;
+}
+
+/* blocks: of all rows of the tile; 0: as many as an even pattern has. */
+static double vertex_cycles(const struct dynamic_search *f, const struct dynamic_split *p, const struct tile_part *t, enum op_pass pass, uint64_t blocks)
+{
+    uint64_t w = f->chip->n_workers, vector = 8 / elements_bytes(f->s), turns = pass == PASS_BACKWARD_WEIGHT ? p->z : 1;
+    struct met m = blocks_met(f->density, ceil_div(t->x, turns), t->y);
+    struct bucket_work work = { .n_buckets = p->z / turns, .n_useful = p->z / turns, .x = (double)m.x, .block = f->s->block, .type = f->s->type, .z = t->columns,
+                                .y = blocks ? (double)blocks / (double)turns / (double)m.x : (double)m.y, .partials = f->opt->partials,
+                                .conv_units = conv_units(f->chip, f->s->type, f->opt->partials), .n_workers = w, .pass = pass };
+    if (f->s->block > 1 && pass != PASS_BACKWARD_WEIGHT)
+        work.z = ceil_div(t->columns, w);
+    if (f->s->block == 1 && pass == PASS_FORWARD) {
+        struct busiest b = busiest_worker(m.x, ceil_div(t->columns, vector), w);
+        work.x = (double)b.rows;
+        work.z = b.columns * vector;
+    }
+    if (f->s->block == 1 && pass == PASS_BACKWARD_WEIGHT)
+        work.x = (double)ceil_div(m.x, w);
+    return (double)turns * dynamic_sparse_cycles(&work);
+}
+
+/* A sum over `depth` tiles, or a cast. */
+static uint64_t reduce_or_cast(const struct dynamic_search *f, uint64_t sums, uint64_t depth)
+{
+    uint64_t w = f->chip->n_workers;
+    bool wide = f->opt->partials == PARTIALS_FP32, half = f->s->type == TYPE_FP16;
+    if (depth == 1)
+        return wide == !half ? 0 : (26 + ceil_div(ceil_div(sums, w), 2)) * w;
+    uint64_t loops = ceil_div(ceil_div(sums, depth), wide ? 4 : 8);
+    return (32 + ceil_div(loops, w) * (3 * depth + (wide ? half ? 6 : 7 : 8))) * w;
+}
+
+/* Blocks are turned in the bucket before the gradient of the dense side, in grains of 4 x 4 halves or 2 x 2 floats. */
+static uint64_t turn_cycles(const struct dynamic_search *f, const struct dynamic_split *p)
+{
+    uint64_t grain = 8 / elements_bytes(f->s), grains = f->s->block / grain * (f->s->block / grain), w = f->chip->n_workers;
+    return f->s->block == 1 ? 0 : 7 + w * (37 + ceil_div(p->blocks * grains, w) * grain);
+}
+
+struct dynamic_cost dynamic_sparse_pass(const struct dynamic_search *f, const struct dynamic_split *p, enum op_pass pass, uint64_t blocks)
+{
+    const struct tile_part t = tile_part_of(f, p);
+    bool turned = pass == PASS_BACKWARD_DATA, gradient = pass == PASS_BACKWARD_WEIGHT;
+    uint64_t n_tiles = p->x * p->y * p->z, bytes = elements_bytes(f->s), rate = f->chip->exchange_bytes_per_cycle;
+    uint64_t result_bytes = t.x * f->s->block * t.columns * bytes, read = turned ? result_bytes : t.dense_bytes;
+    uint64_t sums = gradient ? p->blocks * f->s->block * f->s->block : turned ? t.y * f->s->block * t.columns : t.sums;
+    uint64_t readers = turned ? p->y : p->x, depth = gradient ? 1 : turned ? p->x : p->y, sum_bytes = f->opt->partials == PARTIALS_FP32 ? 4 : 2;
+    struct dynamic_cost c = { .dense_bytes = readers > 1 ? read : 0, .bucket_bytes = t.bucket_bytes, .sums = sums, .depth = depth };
+    c.exchange = ceil_div(c.dense_bytes, bus_rate(f, readers, n_tiles)) + (gradient && p->y > 1 ? ceil_div(result_bytes, rate) : 0);
+    if (p->z > 1 && gradient)
+        c.exchange += min_u64(ceil_div(t.bucket_bytes, rate), ceil_div(t.dense_bytes + result_bytes, rate)) * p->z;
+    else if (p->z > 1)
+        c.exchange += ceil_div(p->z * t.bucket_bytes, bus_rate(f, readers == 1 ? p->z : 1, n_tiles));
+    c.turn = turned ? turn_cycles(f, p) : 0;
+    c.vertex = vertex_cycles(f, p, &t, pass, blocks);
+    c.sum_exchange = depth > 1 ? ceil_div(sums * sum_bytes, rate) : 0;
+    c.sum_compute = reduce_or_cast(f, sums, depth);
+    c.bytes = (p->z - 1) * t.bucket_bytes + c.dense_bytes + (gradient ? result_bytes : 0) + sums * sum_bytes + max_u64(2 * t.bucket_bytes, depth > 1 ? sums * sum_bytes : 0);
+    return c;
+}
+
+/* ---- the search ----------------------------------------------------------------------------------------------------- */
+
+/* The planner counts a cycle of a worker for each sum that is set to zero. */
+static void price_split(struct dynamic_split *p, const struct dynamic_search *f)
+{
+    p->blocks = blocks_of_bucket(f, p->x * p->y * p->z);
+    p->meta = meta_words(f, ceil_div(f->s->rows / f->s->block, p->x), ceil_div(f->s->inner / f->s->block, p->y));
+    for (int pass = PASS_FORWARD; pass <= (f->s->trains ? PASS_BACKWARD_WEIGHT : PASS_FORWARD); pass++) {
+        struct dynamic_cost c = dynamic_sparse_pass(f, p, (enum op_pass)pass, 0);
+        uint64_t zero = ceil_div(c.sums, f->chip->n_workers) * f->chip->n_workers;
+        p->cycles += c.exchange + c.turn + zero + (uint64_t)c.vertex + c.sum_exchange + c.sum_compute;
+        p->bytes = max_u64(p->bytes, c.bytes);
+    }
+}
+
+/* Offsets of single elements are words of 16 bits: of a row of the dense side, in elements or pairs of them. */
+static bool has_offsets(const struct dynamic_search *f, const struct dynamic_split *p)
+{
+    struct tile_part t = tile_part_of(f, p);
+    return f->s->block > 1 || (t.y - 1) * t.columns * (f->s->type == TYPE_FP32 ? 4 : 2) <= 65535;
+}
+
+static void search_splits(struct dynamic_split *best, const struct dynamic_search *f)
+{
+    uint64_t rows = f->s->rows / f->s->block, inner = f->s->inner / f->s->block, vectors = ceil_div(f->s->columns, f->grain), n = f->opt->n_tiles;
+    for (uint64_t x = 1; x && x <= n; x = conv_next_split(rows, x))
+        for (uint64_t y = 1; y && x * y <= n; y = conv_next_split(inner, y))
+            for (uint64_t z = 1; z && x * y * z <= n; z = conv_next_split(vectors, z)) {
+                struct dynamic_split p = { .x = x, .y = y, .z = z };
+                if (vectors % z != 0 || !has_offsets(f, &p))
+                    continue;
+                price_split(&p, f);
+                if (p.cycles < best->cycles && p.bytes <= conv_bound_bytes(f->chip, f->opt))
+                    *best = p;
+            }
+}
+
+struct dynamic_search dynamic_sparse_search(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt)
+{
+    double places = (double)(s->rows / s->block) * (double)(s->inner / s->block);
+    return (struct dynamic_search){ s, chip, opt, s->block == 1 ? 8 / elements_bytes(s) : 1, fmin(1, (double)s->n_blocks / places) };
+}
+
+struct dynamic_split dynamic_sparse_split(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt)
+{
+    struct dynamic_split best = { .x = 0, .cycles = UINT64_MAX };
+    struct dynamic_search f = dynamic_sparse_search(s, chip, opt);
+    search_splits(&best, &f);
+    uint64_t amp_grain = s->type == TYPE_FP32 ? 8 : 16;
+    if (s->block > 1 && s->columns % amp_grain == 0) {          /* a method for the gradient of blocks that takes so many columns at once */
+        f.grain = amp_grain;
+        search_splits(&best, &f);
+    }
+    if (best.x)
+        sparse_buckets_fill(&best, s);
+    return best;
+}

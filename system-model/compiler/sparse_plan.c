@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * sparse_plan.c - what the chip pays for the split that was chosen of a sparse product: supersteps, exchanges, bytes.
+ *
+ * The planner's estimates choose the split (sparse_static.c, sparse_dynamic.c). The program then has one superstep for the product and one for the
+ * reduction; exchanges and supersteps have the chip's price, which the planner leaves out. Vertices are priced for the rows and blocks that there are,
+ * where the planner rounds the blocks of a row up. A dynamic product asks on each run whether blocks lie elsewhere: a cast, a product of three numbers and a
+ * branch on one tile. Each step of propagation is a pass of buckets to the next tile and a product, within loops whose counters are one tile's too
+ * (graphcore/poplibs at 7eac0f26, FullyConnected.cpp).
+ */
+#include "system-model/compiler/conv.h"
+#include "system-model/compiler/sparse.h"
+
+/* Compute sets over a few integers of one tile, whose result all tiles wait for: once, and for each step of propagation. */
+enum { CONTROL_SETS = 2, STEP_CONTROL_SETS = 5 };
+enum { CONTROL_CYCLES = 40 };           /* one worker's expression of three integers: 20 and a few cycles (popops/ExpressionGenerator.cpp) */
+
+static void add_control(struct passes *p, uint64_t n_sets)
+{
+    for (uint64_t i = 0; i < n_sets; i++)
+        passes_superstep(p, CONTROL_CYCLES);
+}
+
+/* An exchange that the planner estimates to take so long. */
+static void add_exchange(struct passes *p, uint64_t cycles) { passes_exchange(p, cycles * p->chip->exchange_bytes_per_cycle); }
+
+static void add_static(struct passes *p, const struct sparse_shape *s, const struct static_split *best)
+{
+    uint64_t w = p->chip->n_workers, columns = s->block == 1 ? best->columns : ceil_div(best->columns, w);
+    double k = (double)best->blocks / (double)best->met_rows, rows = s->block == 1 ? (double)best->met_rows / (double)w : (double)best->met_rows;
+    add_exchange(p, best->dense_exchange + best->block_exchange);
+    passes_superstep(p, (uint64_t)static_sparse_cycles(w, rows, k, columns, s->block, s->type) + best->zero);
+    add_exchange(p, best->sum_exchange);
+    if (best->sum_compute)
+        passes_superstep(p, best->sum_compute);
+    add_exchange(p, best->move);
+    p->scratch_bytes = best->bytes;
+}
+
+static void add_propagation(struct passes *p, const struct sparse_shape *s, const struct dynamic_split *best, const struct dynamic_cost *c)
+{
+    const struct bucket_work passed_by = { .n_buckets = 1, .n_useful = 0, .z = 1, .block = s->block, .type = s->type, .partials = p->plan->partials,
+                                           .n_workers = p->chip->n_workers, .conv_units = p->chip->conv_units_fp16_fp32, .pass = PASS_FORWARD };
+    for (uint64_t i = 0; i < best->steps; i++) {
+        add_control(p, STEP_CONTROL_SETS);
+        passes_exchange(p, c->bucket_bytes);
+        passes_superstep(p, (uint64_t)dynamic_sparse_cycles(&passed_by));
+    }
+}
+
+static void add_dynamic(struct passes *p, const struct sparse_shape *s, const struct dynamic_split *best, enum op_pass pass, const struct op_plan_options *opt)
+{
+    struct dynamic_search f = dynamic_sparse_search(s, p->chip, opt);
+    struct dynamic_cost c = dynamic_sparse_pass(&f, best, pass, best->most_blocks);
+    if (c.turn)
+        passes_superstep(p, c.turn);
+    add_exchange(p, c.exchange);
+    uint64_t zero = (uint64_t)zero_partials_cycles(p->chip->n_workers, ceil_div(c.sums, p->chip->n_workers), opt->partials, s->block > 1);
+    passes_superstep(p, zero + (uint64_t)c.vertex);
+    add_control(p, CONTROL_SETS);
+    add_propagation(p, s, best, &c);
+    add_exchange(p, c.sum_exchange);
+    if (c.sum_compute)
+        passes_superstep(p, c.sum_compute);
+    p->scratch_bytes = c.bytes;
+}
+
+void sparse_product_plan(struct passes *p, const struct sparse_shape *s, enum op_pass pass, const struct op_plan_options *opt)
+{
+    p->plan->n_tiles_used = (uint32_t)p->n_tiles;
+    if (s->dynamic) {
+        struct dynamic_split best = dynamic_sparse_split(s, p->chip, opt);
+        if (best.x)
+            add_dynamic(p, s, &best, pass, opt);
+        p->scratch_bytes = best.x ? p->scratch_bytes : 2 * p->chip->tile_memory_bytes;
+        p->plan->n_tiles_used = (uint32_t)(best.x * best.y * best.z);
+    } else {
+        struct static_split best = static_sparse_split(s, p->chip, opt);
+        if (best.n_splits)
+            add_static(p, s, &best);
+        p->scratch_bytes = best.n_splits ? p->scratch_bytes : 2 * p->chip->tile_memory_bytes;    /* no split fits, and so the model does not */
+    }
+    p->plan->temp_bytes_per_tile = p->scratch_bytes;
+}
+
+struct sparse_bytes sparse_operand_bytes(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt)
+{
+    uint64_t block_bytes = s->block * s->block * data_type_bytes((enum data_type)s->type);
+    if (s->dynamic) {
+        struct dynamic_split p = dynamic_sparse_split(s, chip, opt);
+        uint64_t n = p.x * p.y * p.z;
+        return (struct sparse_bytes){ n * p.blocks * block_bytes, n * p.meta * SPARSE_META_BYTES };
+    }
+    struct static_split p = static_sparse_split(s, chip, opt);
+    return (struct sparse_bytes){ s->n_blocks * block_bytes, opt->n_tiles * static_sparse_meta_bytes(chip->n_workers, p.met_rows, p.blocks, s->block) };
+}
