@@ -78,9 +78,9 @@ static double best_rate(const struct kernel_case *c, bool dense, const struct ch
 bool sparse_row_predict(double *value, const struct kernel_case *c, const char *metric, const struct chip *chip, struct plan_cache *cache, struct arena *a,
                         struct err *err)
 {
-    double rate = best_rate(c, false, chip, cache, a, err);
     if (c->m % c->block || c->k % c->block || (c->block != 1 && c->block != 4 && c->block != 8 && c->block != 16))
         return fail(err, "block: %" PRIu64 "; want 1, 4, 8 or 16, which divides the weights' rows and columns", c->block);
+    double rate = best_rate(c, false, chip, cache, a, err);
     if (rate == 0)
         return fail(err, "no number of columns from %d to %d fits", LEAST_COLUMNS, MOST_COLUMNS);
     if (text_is(metric, "nonzero_tflop_per_s"))

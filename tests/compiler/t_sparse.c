@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * t_sparse.c - sparse products: vertices, splits, buckets and their overflow, worked out on paper.
+ */
+#include "system-model/compiler/sparse.h"
+#include "tests/check.h"
+#include "tests/conv_fixture.h"
+
+/* m rows of k blocks: each number below is the source's formula with the values put in. */
+static void test_static_vertices(void **state)
+{
+    (void)state;
+    static const struct { double m, k; uint64_t n, block, type; double cycles; } cases[] = {
+        { 3, 5, 4, 1, TYPE_FP16, 6 * (31 + 3 * (7 + 8)) }, { 3, 5, 8, 1, TYPE_FP16, 6 * (31 + 3 * (8 + 12)) },
+        { 3, 5, 20, 1, TYPE_FP16, 6 * (33 + 3 * (11 + 2 * (14 + 12) + 9 + 8)) },
+        { 3, 5, 2, 1, TYPE_FP32, 6 * (29 + 3 * (5 + 8)) }, { 3, 5, 4, 1, TYPE_FP32, 6 * (30 + 3 * (6 + 12)) },
+        { 3, 5, 10, 1, TYPE_FP32, 6 * (31 + 3 * (12 + 2 * (10 + 12) + 10 + 8)) },
+        /* 16 + b b s / 8 cycles of the supervisor for each block, and those of 6 workers */
+        { 3, 5, 7, 4, TYPE_FP16, 30 + 17 * 6 + 3 * (6 + 17 + 5 * (16 + 4 + 20 * 6)) }, { 3, 5, 2, 4, TYPE_FP16, 30 + 17 * 6 + 3 * (6 + 17 + 5 * (16 + 4 + 9 * 6)) },
+        { 3, 5, 7, 4, TYPE_FP32, 30 + 13 * 6 + 3 * (6 + 17 + 5 * (16 + 8 + 36 * 6)) },
+        { 3, 5, 7, 8, TYPE_FP16, 30 + 13 * 6 + 3 * (6 + 17 + 5 * (16 + 16 + 26 * 6)) }, { 3, 5, 7, 8, TYPE_FP32, 30 + 13 * 6 + 3 * (24 + 17 + 5 * (16 + 32 + 67 * 6)) },
+        { 3, 5, 7, 16, TYPE_FP16, 30 + 13 * 6 + 3 * (6 + 17 + 5 * (16 + 64 + 43 * 6)) },
+        { 3, 5, 7, 16, TYPE_FP32, 30 + 16 * 6 + 3 * (24 + 17 + 5 * (16 + 128 + 170 * 6)) }, { 3, 5, 1, 16, TYPE_FP32, 30 + 16 * 6 + 3 * (24 + 17 + 5 * (16 + 128 + 58 * 6)) },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_near(static_sparse_cycles(6, cases[i].m, cases[i].k, cases[i].n, cases[i].block, cases[i].type), cases[i].cycles, 1e-9);
+}
+
+static struct bucket_work bucket(uint64_t block, uint64_t type, uint64_t partials, uint64_t z, enum op_pass pass)
+{
+    return (struct bucket_work){ .n_buckets = 3, .n_useful = 2, .x = 4, .y = 5, .z = z, .block = block, .type = type, .partials = partials,
+                                 .conv_units = 8, .n_workers = 6, .pass = pass };
+}
+
+/* Three buckets, one of which holds nothing for the tile; 4 rows of 5 blocks. */
+static void test_dynamic_vertices(void **state)
+{
+    (void)state;
+    static const struct { uint64_t block, type, partials, z; enum op_pass pass; double cycles; } cases[] = {
+        { 1, TYPE_FP16, 1, 8, PASS_FORWARD, 30 + 32 + 2 * 93 + 6 * (28 + 4 * (15 + 15)) }, { 1, TYPE_FP16, 1, 4, PASS_FORWARD, 30 + 32 + 186 + 6 * (30 + 4 * (11 + 10)) },
+        { 1, TYPE_FP16, 1, 20, PASS_FORWARD, 30 + 32 + 186 + 6 * (33 + 4 * (12 + 16 + 2 * 15 + 13 + 10)) },
+        { 1, TYPE_FP32, 1, 4, PASS_FORWARD, 30 + 32 + 186 + 6 * (25 + 4 * (13 + 15)) }, { 1, TYPE_FP32, 1, 2, PASS_FORWARD, 30 + 32 + 186 + 6 * (27 + 4 * (11 + 10)) },
+        { 1, TYPE_FP32, 1, 9, PASS_FORWARD, 30 + 32 + 186 + 6 * (30 + 4 * (13 + 12 + 2 * 15 + 8 + 10 + 3)) },
+        /* the workers share the 5 elements of a row, so one has 1 */
+        { 1, TYPE_FP16, 1, 8, PASS_BACKWARD_DATA, 30 + 32 + 2 * 112 + 6 * (20 + 4 * (18 + 10)) }, { 1, TYPE_FP32, 1, 6, PASS_BACKWARD_DATA, 30 + 32 + 224 + 6 * (23 + 4 * (32 + 11)) },
+        { 1, TYPE_FP16, 1, 8, PASS_BACKWARD_WEIGHT, 75 + 2 * 26 + 6 * (30 + 4 * (11 + 25)) }, { 1, TYPE_FP16, 1, 14, PASS_BACKWARD_WEIGHT, 75 + 52 + 6 * (35 + 4 * (8 + 5 * (11 + 3 + 3))) },
+        { 4, TYPE_FP16, 1, 7, PASS_FORWARD, 40 + 33 + 2 * 102 + 2 + 4 * (5 * (4 + 3 + 12) + 1) + 6 * (26 + 20 * (19 + 14 - 3)) },
+        { 4, TYPE_FP32, 1, 7, PASS_FORWARD, 40 + 33 + 204 + 2 + 4 * (5 * (8 + 15) + 1) + 6 * (26 + 20 * (14 + 28 - 3)) },
+        { 8, TYPE_FP16, 1, 7, PASS_BACKWARD_DATA, 40 + 33 + 204 + 2 + 4 * 5 * (16 + 15) + 6 * (20 + 20 * (23 + 28)) },
+        /* 8 units take a block of 16 in two passes */
+        { 16, TYPE_FP16, 1, 7, PASS_FORWARD, 40 + 33 + 204 + 2 + 4 * (5 * (64 + 3 + 24) + 1) + 6 * (23 + 20 * 2 * (24 + 28 - 3)) },
+        /* each worker has 20 / 6 of the blocks, in at least one row */
+        { 4, TYPE_FP16, 0, 7, PASS_BACKWARD_WEIGHT, 75 + 52 + 6 * (26 + 9 + 20 / 6.0 * (29 + 42)) },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bucket_work w = bucket(cases[i].block, cases[i].type, cases[i].partials, cases[i].z, cases[i].pass);
+        assert_near(dynamic_sparse_cycles(&w), cases[i].cycles, 1e-9);
+    }
+    assert_near(zero_partials_cycles(6, 9, PARTIALS_FP32, true), (3 + 10 + 5) * 6, 0);
+    assert_near(zero_partials_cycles(6, 9, PARTIALS_FP16, false), (5 + 10 + 3) * 6, 0);
+}
+
+/* 48 x 40 blocks of 4, all of them: rows and columns that a tile meets are those it has. */
+static void test_static_split_of_all_blocks(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(12);
+    const struct sparse_shape s = { .rows = 48 * 4, .inner = 40 * 4, .columns = 16, .block = 4, .n_blocks = 48 * 40, .type = TYPE_FP16 };
+    struct static_split p = static_sparse_split(&s, &chip, &(struct op_plan_options){ .available_memory = 0.6, .n_tiles = 12 });
+    assert_true(p.n_splits >= 1 && p.n_splits * p.n_bands <= 6);
+    assert_int_equal(p.met_rows, p.tile_rows);
+    assert_int_equal(p.met_columns, p.band_blocks);
+    assert_int_equal(p.sources, p.n_bands);
+    assert_int_equal(p.move, 48 * 4 * 16 * 2 / 12);
+    assert_int_equal(p.cycles, p.dense_exchange + p.block_exchange + p.compute + p.zero + p.sum_exchange + p.sum_compute + p.move);
+    assert_int_equal(p.compute, (uint64_t)static_sparse_cycles(6, (double)p.met_rows, (double)ceil_div(p.blocks, p.met_rows), ceil_div(p.columns, 6), 4, TYPE_FP16));
+}
+
+/* Words: 6 a worker, one a row and one a block; blocks wider than 1: 2 a worker, one, 2 a row and one a block. */
+static void test_static_words(void **state)
+{
+    (void)state;
+    assert_int_equal(static_sparse_meta_bytes(6, 5, 13, 1), 2 * (36 + 5 + 13));
+    assert_int_equal(static_sparse_meta_bytes(6, 5, 13, 8), 2 * (12 + 1 + 10 + 13));
+}
+
+/* A bucket of 7 tiles for 61 blocks: ceil(61 / 7) = 9, 1.3 times is 11.7, 12 as they are. */
+static void test_buckets(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    const struct sparse_shape s = { .rows = 20 * 8, .inner = 10 * 8, .columns = 7, .block = 8, .n_blocks = 61, .type = TYPE_FP16, .dynamic = true, .oversize = 0.3 };
+    struct dynamic_split p = dynamic_sparse_split(&s, &chip, &(struct op_plan_options){ .available_memory = 0.6, .n_tiles = 7, .partials = PARTIALS_FP32 });
+    assert_true(p.x * p.y * p.z <= 7 && p.x * p.y * p.z > 0);
+    assert_int_equal(p.blocks, (uint64_t)round((double)ceil_div(61, p.x * p.y * p.z) * 1.3));
+}
+
+/* With room for all nothing travels; with too little everything does, and no partition has more than its room. */
+static void test_overflow(void **state)
+{
+    (void)state;
+    const struct sparse_shape s = { .rows = 64 * 4, .inner = 64 * 4, .columns = 8, .block = 4, .n_blocks = 64 * 64 / 4, .type = TYPE_FP16, .dynamic = true };
+    struct dynamic_split p = { .x = 8, .y = 8, .z = 3, .blocks = 22 };      /* 66 places for 16 on average of 64 */
+    sparse_buckets_fill(&p, &s);
+    assert_int_equal(p.steps, 0);
+    assert_true(p.most_blocks > 16 && p.most_blocks <= 66);
+    p.blocks = 6;                                                           /* 18 places */
+    sparse_buckets_fill(&p, &s);
+    assert_true(p.steps > 0 && p.steps % 3 == 0);
+    assert_true(p.most_blocks <= 18);
+    p.blocks = 5;                                                           /* 15 places: a row of partitions holds 120 of about 128 */
+    sparse_buckets_fill(&p, &s);
+    assert_int_equal(p.steps, 8 * 3);
+}
+
+static struct op_plan planned_product(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt)
+{
+    struct op_plan plan;
+    struct passes p = passes_start(&plan, chip, opt, 2);
+    sparse_product_plan(&p, s, PASS_FORWARD, opt);
+    return plan;
+}
+
+/* Twice the density is never faster, but for the steps of a dynamic product: small buckets overflow more. */
+static void test_density(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(64);
+    const struct op_plan_options opt = { .available_memory = 0.6, .n_tiles = 64, .partials = PARTIALS_FP32 };
+    uint64_t before[2] = { 0, 0 };
+    for (uint64_t n_blocks = 64; n_blocks <= 1024; n_blocks *= 2) {
+        const struct sparse_shape fixed = { 256, 256, 48, 8, n_blocks, TYPE_FP16, false, .oversize = 0.3 }, moving = { 256, 256, 48, 8, n_blocks, TYPE_FP16, true, .oversize = 0.3 };
+        struct op_plan plan = planned_product(&fixed, &chip, &opt);
+        struct dynamic_split split = dynamic_sparse_split(&moving, &chip, &opt);
+        assert_true(op_plan_cycles(&plan) > before[0] && split.cycles > before[1]);
+        assert_true(plan.temp_bytes_per_tile > 0 && plan.temp_bytes_per_tile <= chip.tile_memory_bytes);
+        before[0] = op_plan_cycles(&plan);
+        before[1] = split.cycles;
+        plan = planned_product(&moving, &chip, &opt);
+        assert_int_equal(plan.n_supersteps, 1 + 2 + 6 * split.steps + 1);      /* product, control, each step's control and product, cast or sum */
+    }
+}
+
+/* A product that no split fits asks for more than a tile has. */
+static void test_product_too_large(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(8);
+    const struct op_plan_options opt = { .available_memory = 0.0001, .n_tiles = 8, .partials = PARTIALS_FP32 };
+    for (uint64_t dynamic = 0; dynamic < 2; dynamic++) {
+        const struct sparse_shape s = { 256, 256, 48, 8, 512, TYPE_FP16, dynamic, .oversize = 0.3 };
+        assert_int_equal(planned_product(&s, &chip, &opt).temp_bytes_per_tile, 2 * chip.tile_memory_bytes);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_static_vertices), cmocka_unit_test(test_dynamic_vertices), cmocka_unit_test(test_static_split_of_all_blocks),
+        cmocka_unit_test(test_static_words), cmocka_unit_test(test_buckets), cmocka_unit_test(test_overflow), cmocka_unit_test(test_density), cmocka_unit_test(test_product_too_large),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
