@@ -65,6 +65,14 @@ static void add_dynamic(struct passes *p, const struct sparse_shape *s, const st
     p->scratch_bytes = c.bytes;
 }
 
+/* Words that say where blocks are, and room in buckets beyond an even share, live on a tile as long as the program does; all passes share them. */
+static uint64_t living_bytes(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt)
+{
+    struct sparse_bytes all = sparse_operand_bytes(s, chip, opt);
+    uint64_t values = s->n_blocks * s->block * s->block * data_type_bytes((enum data_type)s->type);
+    return ceil_div(all.meta + (all.values > values ? all.values - values : 0), opt->n_tiles);
+}
+
 void sparse_product_plan(struct passes *p, const struct sparse_shape *s, enum op_pass pass, const struct op_plan_options *opt)
 {
     p->plan->n_tiles_used = (uint32_t)p->n_tiles;
@@ -81,6 +89,7 @@ void sparse_product_plan(struct passes *p, const struct sparse_shape *s, enum op
         p->scratch_bytes = best.n_splits ? p->scratch_bytes : 2 * p->chip->tile_memory_bytes;    /* no split fits, and so the model does not */
     }
     p->plan->temp_bytes_per_tile = p->scratch_bytes;
+    p->plan->code.worklist_bytes += pass == PASS_FORWARD ? (uint32_t)living_bytes(s, p->chip, opt) : 0;
 }
 
 struct sparse_bytes sparse_operand_bytes(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt)

@@ -21,6 +21,7 @@
  */
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/passes.h"
+#include "system-model/compiler/sparse.h"
 #include "system-model/graph/graph.h"
 
 /* ---- what an operation needs to know --------------------------------------------------------------------------- */
@@ -491,12 +492,25 @@ static void plan_local_norm(struct passes *p, const struct vector_op *w)
     add_function_steps(p, w->backward ? backward : forward, w->backward ? sizeof backward / sizeof *backward : sizeof forward / sizeof *forward, w->n);
 }
 
+/* Of a product of dense and sparse, the sparse matrix's columns are the rows of PopSparse's, which has it first. */
+static void plan_sparse_matmul(struct passes *p, const struct vector_op *w)
+{
+    const struct op_attributes *at = w->forward->at;
+    const struct tensor *values = &w->g->tensors[w->forward->inputs[1]];
+    const struct sparse_shape s = { .rows = at->sparse.outer, .inner = at->sparse.inner, .columns = w->n / at->sparse.inner, .block = at->sparse.block,
+                                    .n_blocks = values->dims[0], .type = w->x->type, .dynamic = at->sparse.dynamic, .trains = !w->opt->inference,
+                                    .oversize = at->sparse.oversize };
+    sparse_product_plan(p, &s, w->op->pass, w->opt);
+    p->plan->mac = p->plan->padded_mac = op_mac(w->g, w->op);
+}
+
 /* ---- the table ------------------------------------------------------------------------------------------------- */
 
 /* A row for each kind of operation: the part of the breakdown that its computing belongs to, and the function that prices
  * it. Products have planners of their own (NULL). */
 static const struct op_row { enum part part; void (*price)(struct passes *p, const struct vector_op *w); } op_rows[] = {
     [OP_CONV] = { PART_CONV, NULL }, [OP_MATMUL] = { PART_MATMUL, NULL }, [OP_CONV_TRANSPOSE] = { PART_CONV, NULL },
+    [OP_SPARSE_MATMUL] = { PART_MATMUL, plan_sparse_matmul },
     [OP_ADD] = { PART_ELEMENTWISE, plan_binary }, [OP_MUL] = { PART_ELEMENTWISE, plan_binary },
     [OP_SCALE] = { PART_ELEMENTWISE, plan_scale }, [OP_BIAS_ADD] = { PART_ELEMENTWISE, plan_bias_add },
     [OP_RELU] = { PART_ELEMENTWISE, plan_nonlinearity }, [OP_GELU] = { PART_ELEMENTWISE, plan_nonlinearity },

@@ -26,6 +26,37 @@ static inline void run_matmul(const struct run *r)
     }
 }
 
+/* The dense operand, the blocks and the result, with the steps between elements of the inner or outer dimension, and between lines of the dense side. */
+struct sparse_run { real *x, *w, *y; uint64_t x_step, y_step, x_line, y_line, n_lines; enum op_pass pass; };
+
+static inline void add_sparse_element(const struct sparse_run *u, real *w, uint64_t inner, uint64_t outer)
+{
+    real *x = u->x + inner * u->x_step, *y = u->y + outer * u->y_step;
+    for (uint64_t n = 0; n < u->n_lines; n++, x += u->x_line, y += u->y_line)
+        if (u->pass == PASS_FORWARD)
+            *y += *x * *w;
+        else if (u->pass == PASS_BACKWARD_DATA)
+            *x += *y * *w;
+        else
+            *w += *x * *y;
+}
+
+/* Rows of the sparse matrix, as it stands, are outer ones where it comes first; places and blocks count by rows. */
+static inline void run_sparse_matmul(const struct run *r)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    const struct sparsity *s = &f->at->sparse;
+    bool forward = r->op->pass == PASS_FORWARD, data = r->op->pass == PASS_BACKWARD_DATA, first = f->at->sparse_first;
+    uint64_t n_lines = tensor_elements(&r->g->tensors[f->inputs[0]]) / s->inner, n_blocks = r->g->tensors[f->inputs[1]].dims[0], b = s->block;
+    struct sparse_run u = { forward ? in(r, 0) : data ? out(r, 0) : in(r, 1), forward || data ? in(r, 1) : out(r, 0), forward ? out(r, 0) : in(r, 0),
+                            first ? n_lines : 1, first ? n_lines : 1, first ? 1 : s->inner, first ? 1 : s->outer, n_lines, r->op->pass };
+    for (uint64_t i = 0; i < n_blocks * b * b; i++) {
+        uint64_t place = sparse_place(s, i / (b * b), n_blocks), columns = (first ? s->inner : s->outer) / b;
+        uint64_t row = place / columns * b + i / b % b, column = place % columns * b + i % b;
+        add_sparse_element(&u, u.w + i, first ? column : row, first ? row : column);
+    }
+}
+
 /* Window positions of convolutions and pools: y[b, i, j] sees x[b, i stride + p dilation - pad, j stride + q dilation
  * - pad]. */
 static inline bool window_at(uint64_t *at, const struct tensor *x, const struct op_attributes *w, uint64_t b, uint64_t i,
@@ -290,6 +321,6 @@ static inline void run_top_k(const struct run *r)
 #define KERNELS_OF_PRODUCTS \
     [OP_CONV] = run_conv, [OP_CONV_TRANSPOSE] = run_conv, [OP_MATMUL] = run_matmul, [OP_MAX_POOL] = run_pool, \
     [OP_AVERAGE_POOL] = run_pool, [OP_RESIZE] = run_resize, [OP_LOCAL_NORM] = run_local_norm, [OP_ARG_MAX] = run_arg_max, \
-    [OP_TOP_K] = run_top_k,
+    [OP_TOP_K] = run_top_k, [OP_SPARSE_MATMUL] = run_sparse_matmul,
 
 #endif

@@ -69,6 +69,7 @@ enum op_kind {
     OP_SCATTER,                             /* a table, rows of it by index, and what they become (at.scatter): a table */
     OP_RMS_NORM,                            /* x over the root of its mean square in the last dimension, times a vector */
     OP_ROTARY,                              /* pairs of each head's elements turned by their token's angle, given as cosines and sines */
+    OP_SPARSE_MATMUL,                       /* dense times a matrix of which some blocks are there, or that times dense (at.sparse) */
     N_OP_KINDS
 };
 extern const char *const op_kind_names[N_OP_KINDS];
@@ -99,6 +100,15 @@ enum op_function {
 enum resize_place { RESIZE_HALF_PIXEL, RESIZE_ASYMMETRIC, RESIZE_ALIGN_CORNERS, RESIZE_PYTORCH_HALF_PIXEL, RESIZE_TF_HALF_PIXEL, RESIZE_SYMMETRIC,
                     N_RESIZE_PLACES };
 enum resize_nearest { NEAREST_PREFER_FLOOR, NEAREST_PREFER_CEIL, NEAREST_FLOOR, NEAREST_CEIL, N_RESIZE_NEAREST };
+
+/* A sparse matrix: inner x outer, of which n blocks of block x block elements are there. Its weight is [n, block, block], each block by rows. */
+struct sparsity {
+    uint32_t block;
+    uint32_t dynamic;                                       /* blocks may move while the program runs */
+    uint64_t inner, outer;
+    const uint32_t *places;                                 /* of each block, by rows of blocks; NULL: sparse_place() */
+    double oversize;                                        /* dynamic: room beyond an even share, 0.3 as a rule */
+};
 
 /* Unused members stay 0. */
 struct op_attributes {
@@ -135,6 +145,8 @@ struct op_attributes {
     enum data_type to_type;                                 /* cast, input preparation */
     uint32_t serial_steps;                                  /* split by the user's request (embedding serialised); 0 if none */
     double labels_per_sample;                               /* transducer loss: target length */
+    struct sparsity sparse;
+    bool sparse_first;                                      /* sparse matmul: [outer, inner] times dense [inner, columns]; else dense [.., inner] times [inner, outer] */
 };
 
 struct op {
@@ -200,6 +212,20 @@ uint64_t graph_kinds(const struct graph *g);                    /* the set of th
 /* Computes all operations of these kinds in fp32, between casts from and to the model's type. Only before the backward pass is added. */
 void graph_keep_fp32(struct graph *g, uint64_t kinds);
 
+/* ---- graph_sparsity.c: products by weights of which blocks are left out --------------- */
+
+enum sparse_pattern { PATTERN_STATIC, PATTERN_DYNAMIC };
+extern const char *const sparse_pattern_names[];        /* NULL-ended */
+struct sparse_request {
+    double density;                     /* share of the blocks that are there; 0: all is dense */
+    double oversize;                    /* dynamic: room of a bucket beyond an even share; 0: 0.3 */
+    uint64_t block;                     /* 1, 4, 8 or 16 */
+    int pattern;                        /* enum sparse_pattern */
+    const char *layers;                 /* names or patterns of names, separated by commas; NULL: all */
+};
+/* Only before the backward pass is added. Fails on a block that does not divide a weight, and where no layer has the names. */
+bool graph_make_sparse(struct graph *g, const struct sparse_request *q, struct err *err);
+
 /* ---- op_functions.c: values of single elements, for folding and for execution ------- */
 
 const char *op_function_name(enum op_function f);
@@ -223,6 +249,8 @@ bool state_values(double *out, const struct tensor *t);
 uint64_t tensor_elements(const struct tensor *t);
 uint64_t tensor_bytes(const struct tensor *t);
 bool tensor_is_same_shape(const struct tensor *a, const struct tensor *b);
+/* The place of block i of n, by rows of blocks: as given, or one of an even share of all places, by a hash. */
+uint64_t sparse_place(const struct sparsity *s, uint64_t i, uint64_t n);
 /* The operation whose shapes count: op itself, or the forward one that it differentiates. */
 const struct op *op_forward(const struct graph *g, const struct op *op);
 /* The shape of the forward pass, for a matmul or one of its backward passes. */

@@ -22,7 +22,7 @@ const char *const op_kind_names[N_OP_KINDS] = {
     [OP_TRANSDUCER_LOSS] = "transducer-loss", [OP_CAST] = "cast", [OP_INPUT_PREPARE] = "input-prepare",
     [OP_MAP] = "map", [OP_COMBINE] = "combine", [OP_SELECT] = "select", [OP_VIEW] = "view", [OP_EXPAND] = "expand",
     [OP_RESIZE] = "resize", [OP_LOCAL_NORM] = "local-norm", [OP_ARG_MAX] = "arg-max", [OP_CONV_TRANSPOSE] = "conv-transpose",
-    [OP_TOP_K] = "top-k", [OP_SCATTER] = "scatter", [OP_RMS_NORM] = "rms-norm", [OP_ROTARY] = "rotary",
+    [OP_TOP_K] = "top-k", [OP_SCATTER] = "scatter", [OP_RMS_NORM] = "rms-norm", [OP_ROTARY] = "rotary", [OP_SPARSE_MATMUL] = "sparse-matmul",
 };
 
 static uint64_t dims_product(const uint64_t *dims, uint32_t n)
@@ -319,6 +319,24 @@ static void shape_rotary(const struct graph *g, struct op *op, struct tensor *ou
     assert(op->at->length == 2 * cosines->dims[2] && op->at->length <= width);
 }
 
+static void shape_sparse_matmul(const struct graph *g, struct op *op, struct tensor *out)
+{
+    const struct tensor *x = op_input(g, op, 0), *w = op_input(g, op, 1);
+    const struct sparsity *s = &op->at->sparse;
+    bool first = op->at->sparse_first;
+    assert(w->n_dims == 3 && w->dims[1] == s->block && w->dims[2] == s->block && s->inner % s->block == 0 && s->outer % s->block == 0);
+    assert(x->dims[first ? 0 : x->n_dims - 1] == s->inner && (!first || x->n_dims == 2));
+    shape_same(g, op, out);
+    out->dims[first ? 0 : out->n_dims - 1] = s->outer;
+}
+
+uint64_t sparse_place(const struct sparsity *s, uint64_t i, uint64_t n)
+{
+    double share = (double)(s->inner / s->block * (s->outer / s->block)) / (double)n;
+    uint64_t first = (uint64_t)(share * (double)i), end = (uint64_t)(share * (double)(i + 1));
+    return s->places ? s->places[i] : first + hash_bytes(&i, sizeof i, 0) % max_u64(1, end - first);
+}
+
 /* ---- work ------------------------------------------------------------------------------ */
 
 struct matmul_shape op_matmul_shape(const struct graph *g, const struct op *op)
@@ -336,6 +354,12 @@ static uint64_t matmul_mac(const struct graph *g, const struct op *op)
 {
     struct matmul_shape s = op_matmul_shape(g, op);
     return s.groups * s.rows * s.inner * s.columns;
+}
+
+static uint64_t sparse_matmul_mac(const struct graph *g, const struct op *op)
+{
+    const struct op *f = op_forward(g, op);
+    return tensor_elements(op_input(g, f, 1)) * (tensor_elements(op_input(g, f, 0)) / f->at->sparse.inner);
 }
 
 static uint64_t conv_mac(const struct graph *g, const struct op *op)
@@ -419,6 +443,8 @@ const struct op_rule op_rules[N_OP_KINDS] = {
                               .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
     [OP_ROTARY]           = { .shape = shape_rotary, .flop = { 3, 3 },
                               .gradient = { .first_alone = true, .data_keeps = KEEP_SECOND | KEEP_THIRD }, .defaults = one_group },
+    [OP_SPARSE_MATMUL]    = { .shape = shape_sparse_matmul, .mac = sparse_matmul_mac,
+                              .gradient = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
     [OP_CONV_TRANSPOSE]   = { .shape = shape_conv_transpose, .mac = conv_transpose_mac,
                               .gradient = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT }, .defaults = one_group },
 };

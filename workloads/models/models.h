@@ -5,7 +5,7 @@
 #ifndef MODELS_H
 #define MODELS_H
 #include "system-model/base/base.h"
-#include "system-model/graph/types.h"
+#include "system-model/graph/graph.h"
 
 enum compute_type { COMPUTE_FP16 = TYPE_FP16, COMPUTE_FP32 = TYPE_FP32, COMPUTE_FP8 = TYPE_FP8 };
 enum input_type { INPUT_UINT8, INPUT_FP16, INPUT_FP32 };
@@ -44,6 +44,7 @@ struct model_options {
     const char *file;                   /* an ONNX file's path; NULL means a built-in model */
     const char *dimensions;             /* sizes of its symbolic dimensions: "tokens=128,frames=1220"; NULL if none */
     const char *output;                 /* its values to stop at, separated by commas; NULL means the file's outputs */
+    struct sparse_request sparse;       /* products by weights that are sparse */
     bool approximate;                   /* operators that are not modelled are priced roughly instead of refused */
 };
 

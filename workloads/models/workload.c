@@ -60,7 +60,7 @@ bool onnx_file_import(struct graph *g, struct onnx_import *import, const struct 
 {
     struct onnx_options reader = {
         .batch = o->micro_batch, .inference = o->inference, .byte_images = o->input_type == INPUT_UINT8, .float_images = o->input_type == INPUT_FP32, .approximate = o->approximate, .output = o->output,
-        .batch_norm_span = (uint32_t)o->batch_norm_span, .type = o->compute == COMPUTE_FP32 ? TYPE_FP32 : TYPE_FP16,
+        .sparse = o->sparse, .batch_norm_span = (uint32_t)o->batch_norm_span, .type = o->compute == COMPUTE_FP32 ? TYPE_FP32 : TYPE_FP16,
     };
     if (o->compute == COMPUTE_FP8)
         return fail(err, "%s: precision.compute: fp8 for an ONNX file is not modelled; want fp16 or fp32", o->where);
@@ -101,7 +101,7 @@ static bool check_products(const struct graph *g, const struct model_options *o,
     return true;
 }
 
-const struct model_options own_options = { .where = "workload", .micro_batch = 1, .batch_norm_span = 1, .sequences_per_pack = 1 };
+const struct model_options own_options = { .where = "workload", .micro_batch = 1, .batch_norm_span = 1, .sequences_per_pack = 1, .sparse.block = 1 };
 
 bool workload_graph(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
 {
@@ -118,6 +118,8 @@ bool workload_graph(struct graph *out, const struct workload *w, const struct mo
     if (b.undivided_queries)
         return fail(err, "%s: parallel.attention_serialisation: %ju pieces do not divide the %ju queries of %s; take another number", o->where,
                     (uintmax_t)o->attention_serialisation, (uintmax_t)b.undivided_queries, w->name);
+    if (!graph_make_sparse(out, &o->sparse, err))
+        return false;
     graph_keep_fp32(out, fp32_kinds);
     if (!o->inference)
         graph_add_backward(out);

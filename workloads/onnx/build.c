@@ -351,6 +351,8 @@ bool onnx_build(struct graph *out, struct onnx_import *import, const char *path,
     find_state(out);
     if (!p.layers_named)
         onnx_group_layers(out);
+    if (!graph_make_sparse(out, &o->sparse, err))
+        return false;
     graph_keep_fp32(out, o->fp32_kinds);
     if (!o->inference)
         graph_add_backward(out);

@@ -8,7 +8,7 @@
 #ifndef ONNX_H
 #define ONNX_H
 #include "system-model/base/base.h"
-#include "system-model/graph/types.h"
+#include "system-model/graph/graph.h"
 
 struct onnx_dimension { const char *name; uint64_t size; };
 
@@ -21,6 +21,7 @@ struct onnx_options {
     bool byte_images;                           /* images come as bytes, and are cast and normalised on the chip */
     bool approximate;                           /* rough prices instead of refusals */
     const char *output;                         /* values to stop at, separated by commas; NULL means the file's outputs */
+    struct sparse_request sparse;               /* products by weights of the file that are made sparse */
     bool contents;                              /* large tensors are read too, to execute the graph */
     uint32_t batch_norm_span;                   /* replicas that share the statistics of batch norms; 0 means one */
     const struct onnx_dimension *dimensions;    /* sizes of symbolic dimensions, numbers of single values */

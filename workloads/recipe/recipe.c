@@ -59,7 +59,7 @@ bool recipes_check_unique(const char *const *ids, size_t n, const char *recipes_
 }
 
 const struct recipe recipe_defaults = { .steps_per_call = -INFINITY, .gradient_accumulation = 1, .model.sequences_per_pack = 1, .host_count = 1,
-                                        .model.batch_norm_span = 1 };
+                                        .model.batch_norm_span = 1, .model.sparse.block = 1 };
 
 static void drop_entry(struct recipe *r, const char *section, const char *key)
 {
@@ -263,6 +263,8 @@ static bool find_family(struct recipe *r, struct arena *a, struct err *err)
 /* Checks that concern several keys. */
 static bool check_sense(const struct recipe *r, struct err *err)
 {
+    if (r->mode == MODE_TRAIN && r->model.sparse.density > 0 && r->model.sparse.pattern == PATTERN_STATIC)
+        return fail(err, "%s: sparsity.pattern: static products have no gradients in PopSparse; want pattern = dynamic, or mode = infer", r->path);
     if (r->sdk && !is_release(r->sdk))
         return fail(err, "%s: sdk: '%.40s' is not a release; want numbers with points between, such as 2.5.1", r->path, r->sdk);
     if (r->reference_round && !round_has_reference(r->reference_round))

@@ -79,6 +79,8 @@ static bool in_narrow_types(const struct recipe *r) { return r->model.compute !=
 static bool in_fp8(const struct recipe *r) { return r->model.compute == COMPUTE_FP8 && !in_file(r); }
 static bool in_decoding(const struct recipe *r) { return r->host_decode_bytes_per_s > 0; }
 static bool in_preparing(const struct recipe *r) { return r->sample_s > 0; }
+static bool in_sparsity(const struct recipe *r) { return r->model.sparse.density > 0; }
+static bool in_dynamic_sparsity(const struct recipe *r) { return in_sparsity(r) && r->model.sparse.pattern == PATTERN_DYNAMIC; }
 static bool in_copies(const struct recipe *r) { return r->replicas > 1; }
 bool recipe_key_describes(const struct recipe_key *k)
 {
@@ -194,6 +196,14 @@ const struct recipe_key recipe_keys[] = {
          "compute batch-norm variances after subtracting the mean: one more pass and reduction"),
     FLAG("precision", "stochastic_rounding", stochastic_rounding, in_reading, "round fp16 results stochastically; it costs no time in hardware, so that podbench execute and train alone read it"),
     NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, in_reading, "the loss is made so much larger for the backward pass, and the gradients smaller again; podbench execute and train alone read it"),
+
+    NUMBER("sparsity", "density", model.sparse.density, "", 1e-6, 1, NULL, "share of the blocks of weights that are there, in products of the named layers; default: all is dense"),
+    COUNT("sparsity", "block", model.sparse.block, 1, 16, false, in_sparsity, "rows and columns of a block: 1 (the default), 4, 8 or 16"),
+    CHOICE("sparsity", "pattern", model.sparse.pattern, sparse_pattern_names, in_sparsity,
+           "static: the program has the places of the blocks, and no gradients; dynamic: it reads them, so that they may change while it runs"),
+    TEXT("sparsity", "layers", model.sparse.layers, false, in_sparsity, "layers of podbench workload, separated by commas, * for any text: encoder*; default *"),
+    NUMBER("sparsity", "oversize", model.sparse.oversize, "", 0.01, 10, in_dynamic_sparsity,
+           "room of a tile's bucket beyond an even share of the blocks (metaInfoBucketOversizeProportion); default 0.3"),
 
     TEXT("optimizer", "name", optimizer_name, false, in_training_heads,
          "sgd, lars, adam, adamw or lamb: required in training; in inference it keeps the heads of pre-training"),
