@@ -82,6 +82,8 @@ static bool map_node(struct mapper *p)
         count_fate(p, op, y && y->constant ? ONNX_FOLDED : ONNX_UNUSED, y && y->constant ? "constants" : "nothing reads it");
         return true;
     }
+    if (map && map_reads_sparse(p) && map != map_matmul && map != map_gemm)
+        return MAP_REFUSE(p, "reads a sparse initialiser, which MatMul and Gemm alone may; give it as a dense one");
     if (has_empty(p))
         return MAP_REFUSE(p, "works on a tensor without elements");
     if (!map && !p->o->approximate)

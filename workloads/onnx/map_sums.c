@@ -26,16 +26,25 @@ static uint32_t matrix(struct mapper *p, uint32_t value, bool transposed)
                       transposed ? (uint64_t[]){ columns, rows } : (uint64_t[]){ rows, columns });
 }
 
+static uint32_t gemm_product(struct mapper *p, bool ta, bool tb, bool fixed)
+{
+    if (map_reads_sparse(p))
+        return ta ? (MAP_REFUSE(p, "transA with a sparse matrix; transpose it before"), NO_ID) : map_sparse_factor(p, tb);
+    uint32_t a = map_as_plain(p, map_in_id(p, 0)), b = a == NO_ID ? NO_ID : matrix(p, map_in_id(p, 1), tb && fixed);
+    if (b == NO_ID)
+        return NO_ID;
+    if (ta)
+        a = map_emit1(p, OP_TRANSPOSE, a, WITH(.order = { 1, 0 }));
+    return map_emit2(p, OP_MATMUL, a, b, WITH(.transpose_b = tb && !fixed));
+}
+
 bool map_gemm(struct mapper *p)
 {
     bool ta = onnx_flag(p->n, "transA", false), tb = onnx_flag(p->n, "transB", false), fixed = map_in(p, 1)->constant;
     double alpha = onnx_float(p->n, "alpha", 1), beta = onnx_float(p->n, "beta", 1);
-    uint32_t a = map_as_plain(p, map_in_id(p, 0)), b = a == NO_ID ? NO_ID : matrix(p, map_in_id(p, 1), tb && fixed), y;
-    if (b == NO_ID)
+    uint32_t y = gemm_product(p, ta, tb, fixed);
+    if (y == NO_ID)
         return false;
-    if (ta)
-        a = map_emit1(p, OP_TRANSPOSE, a, WITH(.order = { 1, 0 }));
-    y = map_emit2(p, OP_MATMUL, a, b, WITH(.transpose_b = tb && !fixed));
     y = map_scaled(p, y, alpha);
     if (map_in_id(p, 2) == NO_ID || beta == 0)
         return map_done(p, 0, y, false);
@@ -92,6 +101,8 @@ bool map_matmul(struct mapper *p)
     const struct onnx_value *va = map_in(p, 0), *vb = map_in(p, 1);
     if (va->n_dims < 2 || vb->n_dims < 2)
         return matmul_vector(p);
+    if (map_reads_sparse(p))
+        return map_done_as(p, "sparse product", map_sparse_factor(p, false), false);
     uint32_t n = max_u32(va->n_dims, vb->n_dims), b_value = map_in_id(p, 1);
     bool flat = vb->constant && onnx_elements(vb) == vb->dims[vb->n_dims - 1] * vb->dims[vb->n_dims - 2];
     bool swapped = p->of[b_value].swapped;

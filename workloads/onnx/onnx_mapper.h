@@ -105,12 +105,19 @@ uint32_t map_read_id(const struct onnx_model *m, const struct onnx_node *n, uint
 uint32_t map_numbers(struct mapper *p, const char *name, enum data_type type, uint64_t n);
 uint32_t map_ones_at(struct mapper *p, uint32_t index, uint64_t rows, uint64_t columns, enum data_type type);
 
+/* map_sparse.c. Whether the node reads a sparse initialiser, or its transpose; the product with it, or NO_ID after a refusal. transposed: as Gemm reads
+ * its second input. */
+bool map_reads_sparse(const struct mapper *p);
+uint32_t map_sparse_factor(struct mapper *p, bool transposed);
+
 /* ---- the rules: false is a refusal --------------------------------------------------------------------------------------------- */
 
 typedef bool map_rule(struct mapper *p);
 /* map_tensors.c, map_math.c */
 map_rule map_alias, map_binary, map_cast, map_celu, map_clip, map_dequantize, map_dropout, map_function, map_mish, map_mod, map_not,
     map_is_inf, map_prelu, map_quantize, map_selu, map_shrink, map_softsign, map_sum, map_swish, map_thresholded_relu, map_where, map_xor;
+/* map_sparse.c */
+map_rule map_sparse_matmul;
 /* map_sums.c, map_einsum.c, map_recurrence.c */
 map_rule map_arg_max, map_cumsum, map_einsum, map_gemm, map_loss, map_matmul, map_recurrence, map_reduce, map_rnn, map_softmax, map_triangle;
 /* map_image.c, map_sample.c */

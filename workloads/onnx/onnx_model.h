@@ -37,6 +37,7 @@ struct onnx_value {
     bool bounded, largest;                  /* its size depends on data: given, or the largest possible */
     bool constant;                          /* the value follows from initialisers alone */
     bool output;                            /* an output of the whole graph */
+    const Onnx__SparseTensorProto *sparse;  /* a sparse initialiser; else NULL */
     const Onnx__TensorProto *data;          /* the contents of an initialiser or a Constant node; else NULL */
     uint32_t producer;                      /* node; NO_ID means an input or initialiser */
     bool bound;                             /* for a parameter or result of a function: the value that it is another name for; NO_ID if the caller leaves it out */

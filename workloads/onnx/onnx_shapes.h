@@ -45,6 +45,6 @@ infer_rule infer_argmax, infer_concat, infer_dequantize, infer_depth_to_space, i
 infer_rule infer_compress, infer_gather_nd, infer_non_max_suppression, infer_nonzero, infer_one_hot, infer_roi_align, infer_top_k;
 /* The factor by which a Resize changes each dimension. Returns false if the factors are not known. */
 bool onnx_resize_factors(double out[ONNX_MAX_DIMS], const struct onnx_model *m, const struct onnx_node *n);
-infer_rule infer_einsum, infer_attention;        /* map_einsum.c, map_attention.c */
+infer_rule infer_einsum, infer_attention, infer_sparse_matmul;        /* map_einsum.c, map_attention.c, map_sparse.c */
 
 #endif

@@ -104,6 +104,8 @@ static const struct onnx_operator rows[] = {
     { "ConvTranspose",     RULES(2, infer_conv_transpose, map_conv_transpose), NAMED(CONV_TRANSPOSE) },
     { "Gemm",              RULES(2, infer_gemm, map_gemm) },
     { "MatMul",            RULES(2, infer_matmul, map_matmul), NAMED(MATMUL) },
+    { "StaticSparseMatmul", RULES(1, infer_sparse_matmul, map_sparse_matmul) },      /* ai.graphcore */
+    { "StaticDynSparse",   RULES(1, infer_sparse_matmul, map_sparse_matmul) },
     { "Einsum",            RULES(ALL_INPUTS, infer_einsum, map_einsum) },
     { "Attention",         RULES(3, infer_attention, map_attention) },
     { "RotaryEmbedding",   RULES(3, infer_like_first, map_rotary_embedding) },

@@ -253,7 +253,7 @@ static bool link_outputs(struct onnx_model *m, const Onnx__GraphProto *g, struct
     return true;
 }
 
-/* A sparse initialiser counts as the dense tensor that it means; its numbers are not read. */
+/* A sparse initialiser has the size of the dense tensor that it means; map_sparse.c reads its numbers. */
 static bool add_sparse(struct onnx_model *m, const Onnx__SparseTensorProto *s, struct err *err)
 {
     Onnx__TensorProto *dense = ONNX_NEW(m->arena, Onnx__TensorProto, ONNX__TENSOR_PROTO__INIT);
@@ -264,7 +264,12 @@ static bool add_sparse(struct onnx_model *m, const Onnx__SparseTensorProto *s, s
     dense->data_type = s->values->data_type;
     dense->n_dims = s->n_dims;
     dense->dims = s->dims;
-    return onnx_add_initialiser(m, dense, "", err);
+    if (s->n_dims != 2 || !s->indices || s->values->n_dims != 1)
+        return fail(err, "%s: sparse initialiser %.80s: want a matrix, with indices and a list of values", m->path, s->values->name);
+    if (!onnx_add_initialiser(m, dense, "", err))
+        return false;
+    m->values[onnx_value(m, dense->name)].sparse = s;
+    return true;
 }
 
 static bool check_opset(struct onnx_model *m, const Onnx__ModelProto *model, struct err *err)
@@ -284,6 +289,8 @@ bool onnx_read(struct onnx_model *out, const char *path, bool contents, struct a
 {
     *out = (struct onnx_model){ .path = path, .arena = a, .operators = &onnx_operators };
     const Onnx__ModelProto *model = onnx_unpack_model(path, contents, a, err);
+    if (model && !contents && model->graph->n_sparse_initializer)      /* where the numbers are decides how products are made */
+        model = onnx_unpack_model(path, true, a, err);
     if (!model || !check_opset(out, model, err))
         return false;
     const Onnx__GraphProto *g = model->graph;
