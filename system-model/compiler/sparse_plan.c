@@ -73,8 +73,10 @@ static uint64_t living_bytes(const struct sparse_shape *s, const struct chip *ch
     return ceil_div(all.meta + (all.values > values ? all.values - values : 0), opt->n_tiles);
 }
 
-void sparse_product_plan(struct passes *p, const struct sparse_shape *s, enum op_pass pass, const struct op_plan_options *opt)
+void sparse_product_plan(struct passes *p, const struct sparse_shape *s, enum op_pass pass, const struct op_plan_options *given)
 {
+    struct op_plan_options all = *given, *opt = &all;
+    all.n_tiles = p->n_tiles;
     p->plan->n_tiles_used = (uint32_t)p->n_tiles;
     if (s->dynamic) {
         struct dynamic_split best = dynamic_sparse_split(s, p->chip, opt);

@@ -218,6 +218,22 @@ static void print_layer(FILE *f, const struct graph *g, uint32_t id)
     fputc('\n', f);
 }
 
+static void print_sparsity(FILE *f, const struct graph *g)
+{
+    uint64_t n = 0, there = 0, places = 0;
+    for (size_t i = 0; i < g->n_forward_ops; i++) {
+        const struct op *op = &g->ops[i];
+        if (op->kind != OP_SPARSE_MATMUL)
+            continue;
+        n++;
+        there += tensor_elements(&g->tensors[op->inputs[1]]);
+        places += op->at->sparse.inner * op->at->sparse.outer;
+    }
+    if (n)
+        fprintf(f, "sparse: %" PRIu64 " of %" PRIu64 " weights of %" PRIu64 " product%s, %.3g %%\n", there, places, n, plural(n),
+                100 * (double)there / (double)places);
+}
+
 void graph_print(FILE *f, const struct graph *g)
 {
     fprintf(f, "%s, micro-batch %" PRIu64 ": %zu layers, %zu operations (%zu forward), %" PRIu64 " parameters, "
@@ -225,6 +241,7 @@ void graph_print(FILE *f, const struct graph *g)
             graph_parameters(g), graph_forward_mac(g));
     for (uint32_t i = 0; i < g->n_layers; i++)
         print_layer(f, g, i);
+    print_sparsity(f, g);
 }
 
 static void print_tensors(FILE *f, const struct graph *g, const uint32_t *ids, uint32_t n)

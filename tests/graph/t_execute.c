@@ -480,6 +480,23 @@ static void scattered(void **state)
     arena_free(&a);
 }
 
+/* Dense times sparse, with blocks where the graph puts them and where a list does, and sparse times dense. */
+static void sparse_products(void **state)
+{
+    (void)state;
+    static const uint32_t places[] = { 5, 0, 3 };
+    struct arena a = { 0 };
+    struct graph g;
+    struct builder b = started(&g, &a);
+    uint32_t x = build_dense(&b, build_input(&b, "x", TYPE_FP16, DIMS(12, 4)), 8, true), w = build_weight(&b, "w", DIMS(3, 4, 4)), v = build_weight(&b, "v", DIMS(7, 1, 1));
+    x = build_op1(&b, OP_TANH, graph_op(&g, OP_SPARSE_MATMUL, (uint32_t[]){ x, w }, 2,
+                                         (struct op_attributes){ .sparse = { .block = 4, .dynamic = true, .inner = 8, .outer = 12, .places = places } }));
+    x = graph_op(&g, OP_SPARSE_MATMUL, (uint32_t[]){ x, v }, 2, (struct op_attributes){ .sparse = { .block = 1, .dynamic = true, .inner = 12, .outer = 9 }, .sparse_first = true });
+    assert_int_equal(op_mac(&g, &g.ops[g.n_ops - 1]), 7 * 12);
+    finish(&b, x, 3);
+    arena_free(&a);
+}
+
 /* The loss depends on the last two of three pieces: the first one's gradient is zeros, not missing. */
 static void pieces_that_nothing_reads(void **state)
 {
@@ -523,6 +540,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolutional), cmocka_unit_test(vit), cmocka_unit_test(gpt2), cmocka_unit_test(large_families), cmocka_unit_test(rotary_by_sample), cmocka_unit_test(conformer),
     cmocka_unit_test(inverted_residuals), cmocka_unit_test(grouped_residuals), cmocka_unit_test(functions), cmocka_unit_test(repeated_operands),
     cmocka_unit_test(selected_and_expanded), cmocka_unit_test(windows), cmocka_unit_test(borders), cmocka_unit_test(scattered),
-    cmocka_unit_test(pieces_that_nothing_reads), cmocka_unit_test(costs_by_kind),
+    cmocka_unit_test(pieces_that_nothing_reads), cmocka_unit_test(sparse_products), cmocka_unit_test(costs_by_kind),
 };
 TAP_MAIN(tests)

@@ -60,12 +60,12 @@ uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, cons
     return left < 2 ? x : map_emit1(p, OP_TRANSPOSE, x, at);
 }
 
-/* The second operand of a product may have rows and columns exchanged, at no cost. */
+/* The second operand of a product may have rows and columns exchanged, at no cost, unless the first one is sparse. */
 static bool feeds_matmul(const struct mapper *p, uint32_t n_dims)
 {
     const struct onnx_node *reader = map_only_reader(p, p->n->outputs[0]);
     return n_dims >= 2 && onnx_is(reader, ONNX_OP_MATMUL) && reader->inputs[1] == p->n->outputs[0] &&
-           reader->inputs[0] != p->n->outputs[0];
+           reader->inputs[0] != p->n->outputs[0] && !p->m->values[reader->inputs[0]].sparse;
 }
 
 static bool is_order(const uint32_t *perm, uint32_t n, bool to_last)
