@@ -221,7 +221,9 @@ static bool simulate_part(struct check_row *row, struct check_source *from, stru
     name_part(row, a);
     const char *specs_dir = from->links.specs_dir = from->simulator->paths->specs_dir;
     from->links.arena = a;
-    bool good = f->kernel ? kernel_row_predict(&row->simulated, f->kernel, f->metric, specs_dir, from->simulator->plans, a, &why)
+    bool (*predict)(double *, const struct kernel_case *, const char *, const char *, struct plan_cache *, struct arena *, struct err *)
+        = f->kernel && kernel_is_sparse(f->kernel) ? sparse_row_predict : kernel_row_predict;
+    bool good = f->kernel ? predict(&row->simulated, f->kernel, f->metric, specs_dir, from->simulator->plans, a, &why)
                           : link_row_predict(&row->simulated, f->link, f->metric, &from->links, &why);
     if (good && figure_kind(f) == FIGURE_OF_POWER)
         kernel_row_predict(&row->stated_error, f->kernel, "energy_error_j", specs_dir, from->simulator->plans, a, &why);

@@ -145,12 +145,10 @@ double kernel_row_flop_per_s(const struct kernel_case *c, const struct op_plan *
     return 2 * products * chip->clock_hz / (double)op_plan_cycles(plan);
 }
 
-static bool is_sparse(const struct kernel_case *c) { return c->kind == KERNEL_STATIC_SPARSE || c->kind == KERNEL_DYNAMIC_SPARSE; }
-
 /* Time is predicted of one product or convolution only, with its operands where it wants them. */
 static bool has_time(const struct kernel_case *c, struct err *err)
 {
-    if (is_sparse(c))
+    if (c->density > 0)
         return fail(err, "a sparse product has no dense plan");
     if (c->layout == LAYOUT_LINEAR)
         return fail(err, "only the memory of a product with layout=linear is predicted");
@@ -172,11 +170,7 @@ bool kernel_row_predict(double *value, const struct kernel_case *c, const char *
     struct machine m;
     struct op_plan plan;
     struct energy energy;
-    if (!machine_load(&m, c->machine, specs_dir, a, err))
-        return false;
-    if (is_sparse(c))
-        return sparse_row_predict(value, c, metric, &m.chip, cache, a, err);
-    if (!kernel_row_plan(&plan, &energy, c, &m.chip, cache, a, err))
+    if (!machine_load(&m, c->machine, specs_dir, a, err) || !kernel_row_plan(&plan, &energy, c, &m.chip, cache, a, err))
         return false;
     uint64_t peak_mac = chip_mac_per_cycle(&m.chip, (enum data_type)c->type, c->partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32);
     double time_s = (double)op_plan_cycles(&plan) / m.chip.clock_hz, flop_per_s = kernel_row_flop_per_s(c, &plan, &m.chip);

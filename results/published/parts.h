@@ -53,10 +53,6 @@ bool kernel_row_plan(struct op_plan *out, struct energy *energy, const struct ke
 /* A multiplication and an addition are two operations; those with padding do not count. */
 double kernel_row_flop_per_s(const struct kernel_case *c, const struct op_plan *plan, const struct chip *chip);
 
-/* sparse_rows.c: the same of a sparse product. metric: "nonzero_tflop_per_s", or "speed_over_dense_x", over the dense product of the same weights. */
-bool sparse_row_predict(double *value, const struct kernel_case *c, const char *metric, const struct chip *chip, struct plan_cache *cache, struct arena *a,
-                        struct err *err);
-
 /* Bytes on all tiles of one IPU together, while the kernel runs. max_tile_bytes: of the fullest tile, taken as even. */
 struct kernel_memory {
     uint64_t operand_bytes, temporary_bytes, code_bytes;        /* on all tiles */
@@ -67,6 +63,13 @@ struct kernel_memory {
 };
 bool kernel_row_memory(struct kernel_memory *out, const struct kernel_case *c, const char *specs_dir, struct plan_cache *cache, struct arena *a,
                        struct err *err);
+
+/* ---- sparse_rows.c: the same for a product with a sparse matrix ------------------------------------------- */
+
+bool kernel_is_sparse(const struct kernel_case *c);
+/* metric: "nonzero_tflop_per_s", or "speed_over_dense_x", over the dense product of weights of the same size. */
+bool sparse_row_predict(double *value, const struct kernel_case *c, const char *metric, const char *specs_dir, struct plan_cache *cache, struct arena *a,
+                        struct err *err);
 
 /* ---- link_rows.c: predictions of micro-benchmarks of links, of collectives between tiles, and of the host ---- */
 

@@ -3,24 +3,24 @@
  * sparse_rows.c - measured products of sparse matrices, from the cells of their rows to the planner's values for them.
  *
  * Rates count products with non-zero blocks alone. A row without a number of columns is the fastest of those measured: powers of two
- * from 4 to 16,384 that fit (graphcore-research/sparsity-benchmarks at bab5449: analysis/Analysis.ipynb takes the maximum over n). There the host
- * writes and reads floats, which lie on the chip beside the halves (ipu/matmul_bench.cpp, hostWriteFloat). A dense product that a ratio refers to has sums in halves,
+ * from 4 to 16,384 that fit (graphcore-research/sparsity-benchmarks at bab5449: analysis/Analysis.ipynb takes the maximum over n). The host of that program
+ * writes and reads floats, which lie on the chip with the halves (ipu/matmul_bench.cpp, hostWriteFloat). The dense product of a ratio has sums in halves,
  * and its own fastest n. Operands that lie in order are rearranged before the product, and the result after it (parts.h).
  */
 #include "results/published/parts.h"
 #include "system-model/compiler/sparse.h"
 #include "system-model/machine/machine.h"
 
-enum { LEAST_COLUMNS = 4, MOST_COLUMNS = 16384, FLOAT_BYTES = 4 };
+enum { FEWEST_MEASURED = 4, MOST_MEASURED = 16384, FLOAT_BYTES = 4 };        /* columns */
 
-static struct sparse_shape shape_of(const struct kernel_case *c, uint64_t n)
+static struct sparse_shape sparse_shape_of(const struct kernel_case *c, uint64_t n)
 {
     uint64_t places = c->m / c->block * (c->k / c->block);
     return (struct sparse_shape){ c->m, c->k, n, c->block, (uint64_t)ceil(c->density * (double)places), (uint64_t)c->type, c->kind == KERNEL_DYNAMIC_SPARSE,
-                                  .oversize = 0.3 };
+                                  .in_order = c->layout, .oversize = 0.3 };
 }
 
-static struct op_plan_options options_of(const struct kernel_case *c, const struct chip *chip)
+static struct op_plan_options sparse_options(const struct kernel_case *c, const struct chip *chip)
 {
     return (struct op_plan_options){ .partials = c->partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32, .inference = true, .available_memory = 0.6, .n_tiles = chip->n_tiles };
 }
@@ -32,25 +32,11 @@ static bool product_fits(const struct kernel_case *c, uint64_t n, uint64_t opera
     return ceil_div(dense + operand_bytes, chip->n_tiles) + temp_bytes <= chip->tile_memory_bytes;
 }
 
-static void add_rearrangement(struct op_plan *out, const struct kernel_case *c, uint64_t n, const struct chip *chip)
-{
-    const uint64_t bytes = data_type_bytes((enum data_type)c->type);
-    for (int i = 0; i < 2 && c->block > 1; i++) {       /* rows of single elements lie in the same order */
-        uint64_t tile_bytes = ceil_div((i ? c->m : c->k) * n * bytes, chip->n_tiles);
-        out->compute_cycles += rearrange_cycles(&vertex_table, chip, tile_bytes, bytes, false);
-        out->exchange_cycles += (uint64_t)((double)tile_bytes / chip_exchange_bytes_per_cycle(chip)) + chip->exchange_transit_cycles;
-        out->sync_cycles += superstep_cycles(chip);
-    }
-}
-
 static bool plan_sparse(struct op_plan *out, const struct kernel_case *c, uint64_t n, const struct chip *chip)
 {
-    struct sparse_shape s = shape_of(c, n);
-    struct op_plan_options opt = options_of(c, chip);
-    struct passes p = passes_start(out, chip, &opt, data_type_bytes((enum data_type)c->type));
-    sparse_product_plan(&p, &s, PASS_FORWARD, &opt);
-    if (c->layout)
-        add_rearrangement(out, c, n, chip);
+    struct sparse_shape s = sparse_shape_of(c, n);
+    struct op_plan_options opt = sparse_options(c, chip);
+    sparse_product_plan(out, &s, PASS_FORWARD, chip, &opt);
     struct sparse_bytes own = sparse_operand_bytes(&s, chip, &opt);
     return product_fits(c, n, own.values + own.meta, out->temp_bytes_per_tile, chip);
 }
@@ -65,8 +51,8 @@ static bool plan_dense(struct op_plan *out, const struct kernel_case *c, uint64_
 /* The most columns times multiplied places a cycle, of one number of columns or of all that fit; 0 if none fits. */
 static double best_rate(const struct kernel_case *c, bool dense, const struct chip *chip, struct plan_cache *cache, struct arena *a, struct err *err)
 {
-    double best = 0, places = dense ? (double)c->m * (double)c->k : (double)shape_of(c, 1).n_blocks * (double)(c->block * c->block);
-    for (uint64_t n = c->n ? c->n : LEAST_COLUMNS; n <= (c->n ? c->n : MOST_COLUMNS); n *= 2) {
+    double best = 0, places = dense ? (double)c->m * (double)c->k : (double)sparse_shape_of(c, 1).n_blocks * (double)(c->block * c->block);
+    for (uint64_t n = c->n ? c->n : FEWEST_MEASURED; n <= (c->n ? c->n : MOST_MEASURED); n *= 2) {
         struct op_plan plan;
         bool fits = dense ? plan_dense(&plan, c, n, chip, cache, a, err) : plan_sparse(&plan, c, n, chip);
         if (fits || c->n)
@@ -75,18 +61,23 @@ static double best_rate(const struct kernel_case *c, bool dense, const struct ch
     return best;
 }
 
-bool sparse_row_predict(double *value, const struct kernel_case *c, const char *metric, const struct chip *chip, struct plan_cache *cache, struct arena *a,
+bool kernel_is_sparse(const struct kernel_case *c) { return c->kind == KERNEL_STATIC_SPARSE || c->kind == KERNEL_DYNAMIC_SPARSE; }
+
+bool sparse_row_predict(double *value, const struct kernel_case *c, const char *metric, const char *specs_dir, struct plan_cache *cache, struct arena *a,
                         struct err *err)
 {
+    struct machine m;
+    if (!machine_load(&m, c->machine, specs_dir, a, err))
+        return false;
     if (c->m % c->block || c->k % c->block || (c->block != 1 && c->block != 4 && c->block != 8 && c->block != 16))
         return fail(err, "block: %" PRIu64 "; want 1, 4, 8 or 16, which divides the weights' rows and columns", c->block);
-    double rate = best_rate(c, false, chip, cache, a, err);
+    double rate = best_rate(c, false, &m.chip, cache, a, err);
     if (rate == 0)
-        return fail(err, "no number of columns from %d to %d fits", LEAST_COLUMNS, MOST_COLUMNS);
+        return fail(err, "no number of columns from %d to %d fits", FEWEST_MEASURED, MOST_MEASURED);
     if (text_is(metric, "nonzero_tflop_per_s"))
-        *value = 2 * rate * chip->clock_hz / 1e12;
+        *value = 2 * rate * m.chip.clock_hz / 1e12;
     else if (text_is(metric, "speed_over_dense_x"))
-        *value = rate / c->density / best_rate(c, true, chip, cache, a, err);
+        *value = rate / c->density / best_rate(c, true, &m.chip, cache, a, err);
     else
         return fail(err, "metric '%.60s' of a sparse product; known: nonzero_tflop_per_s, speed_over_dense_x", metric);
     return true;

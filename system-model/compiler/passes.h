@@ -71,6 +71,7 @@ void plan_rms_norm(struct passes *p, const struct vector_op *w);
 void plan_gather(struct passes *p, const struct vector_op *w);
 void plan_scatter(struct passes *p, const struct vector_op *w);
 void plan_top_k(struct passes *p, const struct vector_op *w);
+void plan_sparse_matmul(struct passes *p, const struct vector_op *w);      /* sparse_plan.c */
 void plan_recurrence(struct passes *p, const struct vector_op *w);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sparse.h - products of a matrix of non-zero blocks and a dense one, as PopSparse plans them. Private to the compiler, but for tests.
+ * sparse.h - products of a matrix of non-zero blocks and a dense one, as PopSparse plans them.
  *
  * [rows, inner] sparse times [inner, columns] dense. Blocks are square, of 1, 4, 8 or 16 elements, and lie in random places. A static product has its
  * places in the program; a dynamic one reads them, so that they may change while it runs. Formulas: graphcore/poplibs at 7eac0f26, lib/popsparse.
  */
 #ifndef SPARSE_H
 #define SPARSE_H
-#include "system-model/compiler/passes.h"
+#include "system-model/compiler/op_plan.h"
 
 /* No padding: shapes are compared as bytes. */
 struct sparse_shape {
@@ -16,6 +16,7 @@ struct sparse_shape {
     uint64_t type;                      /* enum data_type of operands and result */
     uint64_t dynamic;
     uint64_t trains;                    /* dynamic: buckets also serve the gradients, and hold what these need */
+    uint64_t in_order;                  /* the dense side and the result lie row by row, so that blocks' rows are brought together before and taken apart after */
     double oversize;                    /* dynamic: buckets are so much larger than an even share (metaInfoBucketOversizeProportion); 0.3 as a rule */
 };
 enum { SPARSE_META_BYTES = 2 };         /* a word that says where a block is */
@@ -43,7 +44,7 @@ double zero_partials_cycles(uint64_t n_workers, uint64_t n_of_worker, uint64_t p
 struct static_split {
     uint64_t n_splits, n_bands;
     uint64_t cycles, bytes;
-    uint64_t columns, blocks, band_blocks;              /* of the tile with most: columns, non-zero blocks; columns of blocks of its band */
+    uint64_t columns, blocks, band_blocks;              /* the fullest tile's columns and non-zero blocks; columns of blocks of its band */
     uint64_t tile_rows, met_rows, met_columns;          /* rows of blocks; those, and columns of blocks, that its blocks meet */
     uint64_t sources;                                   /* tiles with sums of the same rows */
     uint64_t dense_exchange, block_exchange, compute, zero, sum_exchange, sum_compute, move;
@@ -59,8 +60,8 @@ struct dynamic_split {
     uint64_t x, y, z;
     uint64_t cycles, bytes;
     uint64_t blocks, meta;                              /* a bucket has room for */
-    uint64_t steps;                                     /* of propagation: those in which buckets move on, for blocks that lie elsewhere */
-    uint64_t most_blocks;                               /* of a partition, over all its buckets, after others took the rest */
+    uint64_t steps;                                     /* rounds in which buckets move on, for blocks that lie elsewhere */
+    uint64_t most_blocks;                               /* largest number in one partition, over all its buckets, after others took the rest */
 };
 struct dynamic_search { const struct sparse_shape *s; const struct chip *chip; const struct op_plan_options *opt; uint64_t grain; double density; };
 struct dynamic_search dynamic_sparse_search(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt);
@@ -74,8 +75,8 @@ void sparse_buckets_fill(struct dynamic_split *p, const struct sparse_shape *s);
 
 /* ---- both ------------------------------------------------------------------------------------------------------------- */
 
-/* Static products have no gradients in PopSparse. */
-void sparse_product_plan(struct passes *p, const struct sparse_shape *s, enum op_pass pass, const struct op_plan_options *opt);
+/* One pass of the product. Static products have no gradients in PopSparse. */
+void sparse_product_plan(struct op_plan *out, const struct sparse_shape *s, enum op_pass pass, const struct chip *chip, const struct op_plan_options *opt);
 /* Bytes of all tiles for the non-zero elements and the words that say where they are. */
 struct sparse_bytes { uint64_t values, meta; };
 struct sparse_bytes sparse_operand_bytes(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt);

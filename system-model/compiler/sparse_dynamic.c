@@ -12,7 +12,7 @@
 #include "system-model/compiler/conv.h"
 #include "system-model/compiler/sparse.h"
 
-enum { SUB_GROUPS = 2 };                /* of a bucket, for whose words the planner has room */
+enum { SUB_GROUPS = 2 };                /* parts of a bucket, for whose words the planner has room */
 
 static uint64_t elements_bytes(const struct sparse_shape *s) { return data_type_bytes((enum data_type)s->type); }
 
@@ -83,7 +83,7 @@ static struct busiest busiest_worker(uint64_t rows, uint64_t vectors, uint64_t n
 }
 
 /* blocks: of all rows of the tile; 0: as many as an even pattern has. */
-static double vertex_cycles(const struct dynamic_search *f, const struct dynamic_split *p, const struct tile_part *t, enum op_pass pass, uint64_t blocks)
+static double bucket_vertex_cycles(const struct dynamic_search *f, const struct dynamic_split *p, const struct tile_part *t, enum op_pass pass, uint64_t blocks)
 {
     uint64_t w = f->chip->n_workers, vector = 8 / elements_bytes(f->s), turns = pass == PASS_BACKWARD_WEIGHT ? p->z : 1;
     struct met m = blocks_met(f->density, ceil_div(t->x, turns), t->y);
@@ -135,7 +135,7 @@ struct dynamic_cost dynamic_sparse_pass(const struct dynamic_search *f, const st
     else if (p->z > 1)
         c.exchange += ceil_div(p->z * t.bucket_bytes, bus_rate(f, readers == 1 ? p->z : 1, n_tiles));
     c.turn = turned ? turn_cycles(f, p) : 0;
-    c.vertex = vertex_cycles(f, p, &t, pass, blocks);
+    c.vertex = bucket_vertex_cycles(f, p, &t, pass, blocks);
     c.sum_exchange = depth > 1 ? ceil_div(sums * sum_bytes, rate) : 0;
     c.sum_compute = reduce_or_cast(f, sums, depth);
     c.bytes = (p->z - 1) * t.bucket_bytes + c.dense_bytes + (gradient ? result_bytes : 0) + sums * sum_bytes + max_u64(2 * t.bucket_bytes, depth > 1 ? sums * sum_bytes : 0);
@@ -145,7 +145,7 @@ struct dynamic_cost dynamic_sparse_pass(const struct dynamic_search *f, const st
 /* ---- the search ----------------------------------------------------------------------------------------------------- */
 
 /* The planner counts a cycle of a worker for each sum that is set to zero. */
-static void price_split(struct dynamic_split *p, const struct dynamic_search *f)
+static void price_partitions(struct dynamic_split *p, const struct dynamic_search *f)
 {
     p->blocks = blocks_of_bucket(f, p->x * p->y * p->z);
     p->meta = meta_words(f, ceil_div(f->s->rows / f->s->block, p->x), ceil_div(f->s->inner / f->s->block, p->y));
@@ -164,7 +164,7 @@ static bool has_offsets(const struct dynamic_search *f, const struct dynamic_spl
     return f->s->block > 1 || (t.y - 1) * t.columns * (f->s->type == TYPE_FP32 ? 4 : 2) <= 65535;
 }
 
-static void search_splits(struct dynamic_split *best, const struct dynamic_search *f)
+static void search_partitions(struct dynamic_split *best, const struct dynamic_search *f)
 {
     uint64_t rows = f->s->rows / f->s->block, inner = f->s->inner / f->s->block, vectors = ceil_div(f->s->columns, f->grain), n = f->opt->n_tiles;
     for (uint64_t x = 1; x && x <= n; x = conv_next_split(rows, x))
@@ -173,7 +173,7 @@ static void search_splits(struct dynamic_split *best, const struct dynamic_searc
                 struct dynamic_split p = { .x = x, .y = y, .z = z };
                 if (vectors % z != 0 || !has_offsets(f, &p))
                     continue;
-                price_split(&p, f);
+                price_partitions(&p, f);
                 if (p.cycles < best->cycles && p.bytes <= conv_bound_bytes(f->chip, f->opt))
                     *best = p;
             }
@@ -189,11 +189,11 @@ struct dynamic_split dynamic_sparse_split(const struct sparse_shape *s, const st
 {
     struct dynamic_split best = { .x = 0, .cycles = UINT64_MAX };
     struct dynamic_search f = dynamic_sparse_search(s, chip, opt);
-    search_splits(&best, &f);
+    search_partitions(&best, &f);
     uint64_t amp_grain = s->type == TYPE_FP32 ? 8 : 16;
     if (s->block > 1 && s->columns % amp_grain == 0) {          /* a method for the gradient of blocks that takes so many columns at once */
         f.grain = amp_grain;
-        search_splits(&best, &f);
+        search_partitions(&best, &f);
     }
     if (best.x)
         sparse_buckets_fill(&best, s);

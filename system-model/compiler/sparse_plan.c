@@ -8,8 +8,9 @@
  * branch on one tile. Each step of propagation is a pass of buckets to the next tile and a product, within loops whose counters are one tile's too
  * (graphcore/poplibs at 7eac0f26, FullyConnected.cpp).
  */
-#include "system-model/compiler/conv.h"
+#include "system-model/compiler/passes.h"
 #include "system-model/compiler/sparse.h"
+#include "system-model/graph/graph.h"
 
 /* Compute sets over a few integers of one tile, whose result all tiles wait for: once, and for each step of propagation. */
 enum { CONTROL_SETS = 2, STEP_CONTROL_SETS = 5 };
@@ -73,25 +74,51 @@ static uint64_t living_bytes(const struct sparse_shape *s, const struct chip *ch
     return ceil_div(all.meta + (all.values > values ? all.values - values : 0), opt->n_tiles);
 }
 
-void sparse_product_plan(struct passes *p, const struct sparse_shape *s, enum op_pass pass, const struct op_plan_options *given)
+/* Rows of a block lie next to each other in the plan's layout. Where rows are whole, the dense side is moved and rearranged before, and the result after. */
+static void add_block_rearrangement(struct passes *p, const struct sparse_shape *s)
 {
-    struct op_plan_options all = *given, *opt = &all;
-    all.n_tiles = p->n_tiles;
-    p->plan->n_tiles_used = (uint32_t)p->n_tiles;
-    if (s->dynamic) {
-        struct dynamic_split best = dynamic_sparse_split(s, p->chip, opt);
-        if (best.x)
-            add_dynamic(p, s, &best, pass, opt);
-        p->scratch_bytes = best.x ? p->scratch_bytes : 2 * p->chip->tile_memory_bytes;
-        p->plan->n_tiles_used = (uint32_t)(best.x * best.y * best.z);
-    } else {
-        struct static_split best = static_sparse_split(s, p->chip, opt);
-        if (best.n_splits)
-            add_static(p, s, &best);
-        p->scratch_bytes = best.n_splits ? p->scratch_bytes : 2 * p->chip->tile_memory_bytes;    /* no split fits, and so the model does not */
+    const uint64_t sides[] = { s->inner * s->columns, s->rows * s->columns };
+    uint64_t before = op_plan_cycles(p->plan);
+    for (int i = 0; i < 2 && s->block > 1; i++) {
+        passes_move(p, sides[i]);
+        passes_superstep(p, rearrange_cycles(&vertex_table, p->chip, passes_share(p, sides[i]) * p->element_bytes, p->element_bytes, false));
     }
-    p->plan->temp_bytes_per_tile = p->scratch_bytes;
-    p->plan->code.worklist_bytes += pass == PASS_FORWARD ? (uint32_t)living_bytes(s, p->chip, opt) : 0;
+    p->plan->rearrange_cycles += op_plan_cycles(p->plan) - before;
+}
+
+void sparse_product_plan(struct op_plan *out, const struct sparse_shape *s, enum op_pass pass, const struct chip *chip, const struct op_plan_options *given)
+{
+    struct passes p = passes_start(out, chip, given, data_type_bytes((enum data_type)s->type));
+    struct op_plan_options opt = *given;
+    bool fits;
+    opt.n_tiles = p.n_tiles;
+    out->n_tiles_used = (uint32_t)p.n_tiles;
+    if (s->dynamic) {
+        struct dynamic_split best = dynamic_sparse_split(s, chip, &opt);
+        if ((fits = best.x))
+            add_dynamic(&p, s, &best, pass, &opt);
+        out->n_tiles_used = (uint32_t)(best.x * best.y * best.z);
+    } else {
+        struct static_split best = static_sparse_split(s, chip, &opt);
+        if ((fits = best.n_splits))
+            add_static(&p, s, &best);
+    }
+    if (s->in_order)
+        add_block_rearrangement(&p, s);
+    out->temp_bytes_per_tile = fits ? p.scratch_bytes : 2 * chip->tile_memory_bytes;        /* no split fits, and so the model does not */
+    out->code.worklist_bytes += pass == PASS_FORWARD ? (uint32_t)living_bytes(s, chip, &opt) : 0;
+}
+
+/* Columns of a sparse matrix that stands second are the rows of PopSparse's, which stands first. Operands come from operations with layouts of their own. */
+void plan_sparse_matmul(struct passes *p, const struct vector_op *w)
+{
+    const struct op_attributes *at = w->forward->at;
+    const struct tensor *values = &w->g->tensors[w->forward->inputs[1]];
+    const struct sparse_shape s = { .rows = at->sparse.outer, .inner = at->sparse.inner, .columns = w->n / at->sparse.inner, .block = at->sparse.block,
+                                    .n_blocks = values->dims[0], .type = w->x->type, .dynamic = at->sparse.dynamic, .trains = !w->opt->inference,
+                                    .in_order = true, .oversize = at->sparse.oversize };
+    sparse_product_plan(p->plan, &s, w->op->pass, p->chip, w->opt);
+    p->plan->mac = p->plan->padded_mac = op_mac(w->g, w->op);
 }
 
 struct sparse_bytes sparse_operand_bytes(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt)

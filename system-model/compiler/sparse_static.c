@@ -28,13 +28,13 @@ static double sparse_row_chance(double density, uint64_t n)
     return density < 1 ? sum : 0;
 }
 
-struct pattern { uint64_t rows, columns; double density; };     /* of blocks, without rows and columns that are left out */
+struct met_pattern { uint64_t rows, columns; double density; };     /* rows and columns of blocks, without those that are left out */
 
-static struct pattern pattern_of(const struct sparse_shape *s)
+static struct met_pattern pattern_of(const struct sparse_shape *s)
 {
     uint64_t rows = s->rows / s->block, columns = s->inner / s->block;
     double density = fmin(1, (double)s->n_blocks / ((double)rows * (double)columns));
-    struct pattern p = { max_u64(1, (uint64_t)round((double)rows * (1 - sparse_row_chance(density, columns)))),
+    struct met_pattern p = { max_u64(1, (uint64_t)round((double)rows * (1 - sparse_row_chance(density, columns)))),
                          max_u64(1, (uint64_t)round((double)columns * (1 - sparse_row_chance(density, rows)))), 0 };
     p.density = fmin(1, (double)s->n_blocks / ((double)p.rows * (double)p.columns));
     return p;
@@ -46,7 +46,7 @@ struct band { uint64_t columns, blocks; };
 struct bands { struct band items[MOST_BANDS]; uint64_t n; };
 
 /* Blocks are even over the columns. */
-static struct bands bands_of(const struct pattern *p, uint64_t n_blocks, uint64_t n)
+static struct bands bands_of(const struct met_pattern *p, uint64_t n_blocks, uint64_t n)
 {
     struct bands out = { .n = 0 };
     uint64_t mean = ceil_div(n_blocks, n), column = 0;
@@ -150,7 +150,7 @@ static void price_split(struct static_split *p, const struct sparse_shape *s, co
 }
 
 /* False if the tiles do not suffice, or offsets of the dense side do not fit into words of 16 bits. */
-static bool fill_split(struct static_split *p, const struct sparse_shape *s, const struct pattern *pattern, const struct bands *bands, uint64_t n_tiles,
+static bool fill_split(struct static_split *p, const struct sparse_shape *s, const struct met_pattern *pattern, const struct bands *bands, uint64_t n_tiles,
                        const struct chip *chip)
 {
     struct band band;
@@ -173,7 +173,7 @@ static bool fill_split(struct static_split *p, const struct sparse_shape *s, con
 }
 
 /* The slowest and the largest of the unlike ranges of columns. */
-static bool price_ranges(struct static_split *out, const struct sparse_shape *s, const struct pattern *pattern, const struct bands *bands,
+static bool price_ranges(struct static_split *out, const struct sparse_shape *s, const struct met_pattern *pattern, const struct bands *bands,
                          const struct ranges *ranges, const struct chip *chip)
 {
     uint64_t bytes = 0;
@@ -195,7 +195,7 @@ static bool price_ranges(struct static_split *out, const struct sparse_shape *s,
 struct static_split static_sparse_split(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt)
 {
     struct static_split best = { .n_splits = 0, .cycles = UINT64_MAX };
-    struct pattern pattern = pattern_of(s);
+    struct met_pattern pattern = pattern_of(s);
     uint64_t grain = 8 / data_type_bytes((enum data_type)s->type), n_tiles = opt->n_tiles / TILES_OF_BUS * TILES_OF_BUS;
     uint64_t most_splits = min_u64(MOST_COLUMN_SPLITS, ceil_div(s->columns, grain));
     uint64_t most_bands = min_u64(MOST_BANDS, ceil_div(pattern.columns, s->block == 1 ? 1 : grain));

@@ -21,7 +21,6 @@
  */
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/passes.h"
-#include "system-model/compiler/sparse.h"
 #include "system-model/graph/graph.h"
 
 /* ---- what an operation needs to know --------------------------------------------------------------------------- */
@@ -490,18 +489,6 @@ static void plan_local_norm(struct passes *p, const struct vector_op *w)
         passes_map(p, MAP_BINARY_IN_PLACE, w->n);
     passes_map(p, MAP_SCALAR, w->n);
     add_function_steps(p, w->backward ? backward : forward, w->backward ? sizeof backward / sizeof *backward : sizeof forward / sizeof *forward, w->n);
-}
-
-/* Of a product of dense and sparse, the sparse matrix's columns are the rows of PopSparse's, which has it first. */
-static void plan_sparse_matmul(struct passes *p, const struct vector_op *w)
-{
-    const struct op_attributes *at = w->forward->at;
-    const struct tensor *values = &w->g->tensors[w->forward->inputs[1]];
-    const struct sparse_shape s = { .rows = at->sparse.outer, .inner = at->sparse.inner, .columns = w->n / at->sparse.inner, .block = at->sparse.block,
-                                    .n_blocks = values->dims[0], .type = w->x->type, .dynamic = at->sparse.dynamic, .trains = !w->opt->inference,
-                                    .oversize = at->sparse.oversize };
-    sparse_product_plan(p, &s, w->op->pass, w->opt);
-    p->plan->mac = p->plan->padded_mac = op_mac(w->g, w->op);
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------------- */

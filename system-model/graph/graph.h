@@ -106,7 +106,7 @@ struct sparsity {
     uint32_t block;
     uint32_t dynamic;                                       /* blocks may move while the program runs */
     uint64_t inner, outer;
-    const uint32_t *places;                                 /* of each block, by rows of blocks; NULL: sparse_place() */
+    const uint32_t *places;                                 /* each block's, by rows of blocks; NULL: sparse_place() */
     double oversize;                                        /* dynamic: room beyond an even share, 0.3 as a rule */
 };
 

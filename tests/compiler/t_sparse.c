@@ -116,8 +116,7 @@ static void test_overflow(void **state)
 static struct op_plan planned_product(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt)
 {
     struct op_plan plan;
-    struct passes p = passes_start(&plan, chip, opt, 2);
-    sparse_product_plan(&p, s, PASS_FORWARD, opt);
+    sparse_product_plan(&plan, s, PASS_FORWARD, chip, opt);
     return plan;
 }
 
@@ -129,7 +128,7 @@ static void test_density(void **state)
     const struct op_plan_options opt = { .available_memory = 0.6, .n_tiles = 64, .partials = PARTIALS_FP32 };
     uint64_t before[2] = { 0, 0 };
     for (uint64_t n_blocks = 64; n_blocks <= 1024; n_blocks *= 2) {
-        const struct sparse_shape fixed = { 256, 256, 48, 8, n_blocks, TYPE_FP16, false, .oversize = 0.3 }, moving = { 256, 256, 48, 8, n_blocks, TYPE_FP16, true, .oversize = 0.3 };
+        const struct sparse_shape fixed = { 256, 256, 48, 8, n_blocks, TYPE_FP16, .oversize = 0.3 }, moving = { 256, 256, 48, 8, n_blocks, TYPE_FP16, .dynamic = true, .oversize = 0.3 };
         struct op_plan plan = planned_product(&fixed, &chip, &opt);
         struct dynamic_split split = dynamic_sparse_split(&moving, &chip, &opt);
         assert_true(op_plan_cycles(&plan) > before[0] && split.cycles > before[1]);
@@ -148,7 +147,7 @@ static void test_product_too_large(void **state)
     struct chip chip = small_chip(8);
     const struct op_plan_options opt = { .available_memory = 0.0001, .n_tiles = 8, .partials = PARTIALS_FP32 };
     for (uint64_t dynamic = 0; dynamic < 2; dynamic++) {
-        const struct sparse_shape s = { 256, 256, 48, 8, 512, TYPE_FP16, dynamic, .oversize = 0.3 };
+        const struct sparse_shape s = { 256, 256, 48, 8, 512, TYPE_FP16, .dynamic = dynamic, .oversize = 0.3 };
         assert_int_equal(planned_product(&s, &chip, &opt).temp_bytes_per_tile, 2 * chip.tile_memory_bytes);
     }
 }

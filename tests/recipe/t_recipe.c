@@ -262,7 +262,7 @@ static const struct { const char *file, *message; } refusals[] = {
     { "unknown-key", ":12: microbatch: unknown key in [parallel]; did you mean 'micro_batch'? known: replicas, ipus_per_replica, micro_batch, "
       "gradient_accumulation, layers_per_ipu, tensor_parallel, attention_tensor_parallel, attention_serialisation, embedding_split, weights, phases, schedule, recompute, recompute_checkpoints, stash_type, optimizer_state, rts, "
       "rts_domain, io_tiles, available_memory, ..." },
-    { "unknown-section", ":17: rts: unknown section [paralel]; did you mean 'parallel'? known: recipe, data, model, parallel, precision, optimizer, training, "
+    { "unknown-section", ":17: rts: unknown section [paralel]; did you mean 'parallel'? known: recipe, data, model, parallel, precision, sparsity, optimizer, training, "
       "hosts, cost, framework, faults, open" },
     { "unknown-hyperparameter", ":15: learning_rate: unknown key in [optimizer]; known: name, state_bytes_per_param, "
       "hyperparameters as MLPerf logs name them" },

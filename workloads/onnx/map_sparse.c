@@ -15,7 +15,7 @@ struct element { uint64_t row, column; size_t at; };
 
 /* ---- lists of elements ------------------------------------------------------------------------------------------------- */
 
-static int by_place(const void *a, const void *b)
+static int by_row_and_column(const void *a, const void *b)
 {
     const struct element *x = a, *y = b;
     if (x->row != y->row)
@@ -23,19 +23,19 @@ static int by_place(const void *a, const void *b)
     return x->column < y->column ? -1 : x->column > y->column;
 }
 
-static int by_number(const void *a, const void *b)
+static int by_size_of_number(const void *a, const void *b)
 {
     const uint64_t *x = a, *y = b;
     return *x < *y ? -1 : *x > *y;
 }
 
 /* The number of blocks that have an element. places: of each, in rising order; may be NULL. */
-static uint64_t count_blocks(uint32_t *places, const struct element *all, uint64_t n, uint64_t columns, uint64_t block, struct arena *a)
+static uint64_t blocks_with_elements(uint32_t *places, const struct element *all, uint64_t n, uint64_t columns, uint64_t block, struct arena *a)
 {
     uint64_t *sorted = ARENA_ARRAY(a, uint64_t, n), n_blocks = 0;
     for (uint64_t i = 0; i < n; i++)
         sorted[i] = all[i].row / block * (columns / block) + all[i].column / block;
-    sort_items(sorted, n, sizeof *sorted, by_number);
+    sort_items(sorted, n, sizeof *sorted, by_size_of_number);
     for (uint64_t i = 0; i < n; i++)
         if (i == 0 || sorted[i] != sorted[i - 1]) {
             if (places)
@@ -49,7 +49,7 @@ static uint64_t largest_block(const struct sparse_matrix *m, const struct elemen
 {
     for (uint64_t block = 16; block > 1; block /= 2)
         if (block != 2 && m->rows % block == 0 && m->columns % block == 0 && n % (block * block) == 0
-            && count_blocks(NULL, all, n, m->columns, block, a) == n / (block * block))
+            && blocks_with_elements(NULL, all, n, m->columns, block, a) == n / (block * block))
             return block;
     return 1;
 }
@@ -65,11 +65,11 @@ static uint64_t block_at(const struct sparse_matrix *m, const struct element *e)
 
 static void fill_blocks(struct sparse_matrix *m, struct element *all, uint64_t n, const double *values, struct arena *a)
 {
-    sort_items(all, n, sizeof *all, by_place);
+    sort_items(all, n, sizeof *all, by_row_and_column);
     m->block = largest_block(m, all, n, a);
     m->n = n / (m->block * m->block);
     m->places = ARENA_ARRAY(a, uint32_t, m->n);
-    count_blocks(m->places, all, n, m->columns, m->block, a);
+    blocks_with_elements(m->places, all, n, m->columns, m->block, a);
     m->values = values ? ARENA_ARRAY(a, double, n) : NULL;
     for (uint64_t i = 0; i < n && values; i++)
         m->values[(block_at(m, &all[i]) * m->block + all[i].row % m->block) * m->block + all[i].column % m->block] = values[all[i].at];
@@ -94,7 +94,7 @@ static bool read_initialiser(struct sparse_matrix *m, struct mapper *p, const st
     }
     *m = (struct sparse_matrix){ .rows = turned ? columns : rows, .columns = turned ? rows : columns };
     fill_blocks(m, all, n, onnx_tensor_contents(v->sparse->values, UINT64_MAX, a), a);
-    return count_blocks(NULL, all, n, m->columns, 1, a) == n || MAP_REFUSE(p, "sparse initialiser %.80s: two values have one place", v->name);
+    return blocks_with_elements(NULL, all, n, m->columns, 1, a) == n || MAP_REFUSE(p, "sparse initialiser %.80s: two values have one place", v->name);
 }
 
 /* ---- the product ---------------------------------------------------------------------------------------------------------- */

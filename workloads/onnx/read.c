@@ -289,7 +289,7 @@ bool onnx_read(struct onnx_model *out, const char *path, bool contents, struct a
 {
     *out = (struct onnx_model){ .path = path, .arena = a, .operators = &onnx_operators };
     const Onnx__ModelProto *model = onnx_unpack_model(path, contents, a, err);
-    if (model && !contents && model->graph->n_sparse_initializer)      /* where the numbers are decides how products are made */
+    if (model && !contents && model->graph->n_sparse_initializer)      /* their places decide how products are made */
         model = onnx_unpack_model(path, true, a, err);
     if (!model || !check_opset(out, model, err))
         return false;
