@@ -77,7 +77,7 @@ readme: $B/podbench                     ## simulate, and update the tables and f
 	$B/podbench audit --format markdown > docs/audit.md
 	$B/podbench list metrics --format markdown > docs/formats.md
 	mkdir -p docs/figures
-	cp $(run)/figures/accuracy.svg $(run)/figures/scaling.svg docs/figures/
+	cp $(run)/figures/scaling.svg $(run)/figures/kinds.svg docs/figures/
 
 golden: $(tests) $B/podbench            ## rewrite the golden texts; read the diff
 	for t in $(tests); do PODBENCH_GOLDEN=write $$t >/dev/null || true; done

@@ -27,7 +27,7 @@ export async function openBrowser(B) {
   return { browser, page, complaints, shots, axe };
 }
 
-const FORMS = [['desktop', 1400, 'light'], ['desktop-dark', 1400, 'dark'], ['phone', 390, 'light'], ['phone-dark', 390, 'dark']];
+const FORMS = [['desktop', 1280, 'light'], ['desktop-dark', 1280, 'dark'], ['phone', 390, 'light'], ['phone-dark', 390, 'dark']];
 
 // The page has handled what was sent to it, and has drawn it, when a frame and the one after it have begun.
 export const nextFrame = (page) => page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));

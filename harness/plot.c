@@ -119,20 +119,19 @@ bool gnuplot_draw(const char *picture, const char *script, const char *settings,
     return good && new_file_end(&file, drawn_well, err);
 }
 
-/* Draws plots/NAME.gp as SVG and as PNG. */
-static bool draw_both(const char *name, const char *finding, const char *folder, struct session *s, struct err *err)
+/* Draws plots/NAME.gp as SVG for a column of a page and for a phone (widths in points; report.css shows one of them), and as PNG. */
+static bool draw_all_forms(const char *name, const char *finding, const char *folder, struct session *s, struct err *err)
 {
-    static const char *const formats[] = { "svg", "png" };
+    static const struct { const char *of, *format; unsigned width; } forms[] = { { "", "svg", 600 }, { "-narrow", "svg", 390 }, { "", "png", 600 } };
     struct arena *a = &s->arena;
     char plots[4096];
     if (!realpath(s->plots_dir, plots))
         return fail(err, "%s: cannot be read", s->plots_dir);
     const char *script = arena_printf(a, "%s/%s.gp", plots, name);
-    for (size_t k = 0; k < 2; k++) {
-        const char *settings = arena_printf(a, "style=%s; finding=%s; format='%s'",
-                                            gnuplot_string(arena_printf(a, "%s/style.gp", plots), a),
-                                            gnuplot_string(finding, a), formats[k]);
-        if (!gnuplot_draw(arena_printf(a, "%s/%s.%s", folder, name, formats[k]), script, settings, folder, err))
+    for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
+        const char *settings = arena_printf(a, "style=%s; finding=%s; width=%u; format='%s'", gnuplot_string(arena_printf(a, "%s/style.gp", plots), a),
+                                            gnuplot_string(finding, a), forms[k].width, forms[k].format);
+        if (!gnuplot_draw(arena_printf(a, "%s/%s%s.%s", folder, name, forms[k].of, forms[k].format), script, settings, folder, err))
             return false;
     }
     return true;
@@ -151,7 +150,7 @@ static bool finish(const struct drawing *d, const char *name, const struct findi
     }
     csv_write_cell(to->f, name, false);
     csv_write_cell(to->f, d->finding, true);
-    return draw_both(name, d->finding, to->folder, to->s, err);
+    return draw_all_forms(name, d->finding, to->folder, to->s, err);
 }
 
 static bool draw_all(const struct drawing_source *from, const struct findings *to, struct err *err)
@@ -176,17 +175,14 @@ static bool load_source(struct drawing_source *out, const char *run, const char 
     struct arena *a = &s->arena;
     struct results *results = ARENA_NEW(a, struct results);
     struct figures *published = ARENA_NEW(a, struct figures);
-    struct references *references = ARENA_NEW(a, struct references);
+    struct first_seen_rows *first_seen = ARENA_NEW(a, struct first_seen_rows);
     struct first_sight seen;
     const char *rows;
-    *out = (struct drawing_source){ results, published, references, &s->simulator };
+    *out = (struct drawing_source){ results, published, first_seen, &s->simulator };
     if (!run_open(run, result_columns(a), s, err) || !run_table_path(&rows, run, "rows.csv", s, err) || !results_load(results, rows, a, err)
         || !published_load(published, from_table ? from_table : s->published_dir, a, err))
         return false;
-    if (!session_first_sight(&seen, s, err))
-        return false;
-    references_build(references, published, &seen, &s->simulator, a);
-    return true;
+    return session_first_sight(&seen, s, err) && first_seen_build(first_seen, published, &seen, &s->simulator, a, err);
 }
 
 int command_plot(const struct options *o, struct session *s, struct err *err)

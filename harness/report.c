@@ -10,6 +10,7 @@
 #include "harness/harness.h"
 #include "harness/report_tables.h"
 #include "results/study/trust.h"
+#include <unistd.h>
 
 /* ---- numbers ----------------------------------------------------------------------------- */
 
@@ -66,13 +67,13 @@ static void write_known(FILE *f, const struct check *c, const struct report_page
 {
     const struct check_group runs = { .kind = FIGURE_OF_RUN };
     struct accuracy blind = check_accuracy(c, COUNTS_AS_VALIDATE, &runs, r->a);
-    fputs("<p>Each published figure has a role, which a ledger holds. Rows of role calibrate may shape constants; "
+    fputs("<section id=\"known\">\n", f);
+    if (blind.errors.n)
+        fprintf(f, "<p><b>%.1f %%</b> is the median error over %zu published configurations of role validate (mean %.1f %%, worst %.0f %%, bias %+.1f %%, + where "
+                   "too fast).</p>\n", 100 * blind.errors.median, blind.errors.n, 100 * blind.errors.mean, 100 * blind.max_abs_error, 100 * blind.errors.bias);
+    fputs("<p class=\"dim\">Each published figure has a role, which a ledger holds. Rows of role calibrate may shape constants; "
           "rows of role validate never do, so their errors are what a new run has to expect. Each answer has a 90 % interval, made of the errors of "
-          "runs that the fit had not seen.</p>\n<div class=\"numbers\">\n", f);
-    write_card(f, blind.errors.n ? arena_printf(r->a, "%.1f %%", 100 * blind.errors.median) : "none",
-               arena_printf(r->a, "median error over %zu published configurations of role validate (mean %.1f %%, worst %.0f %%, bias %+.1f %%, + where "
-                            "too fast)", blind.errors.n, 100 * blind.errors.mean, 100 * blind.max_abs_error, 100 * blind.errors.bias));
-    fputs("</div>\n", f);
+          "runs that the fit had not seen.</p>\n</section>\n", f);
 }
 
 static void write_status(FILE *f, const struct check *c, const struct report_page *r)
@@ -139,7 +140,7 @@ static bool write_svg(FILE *f, const char *path, const char *name, struct arena 
 
 /* The chapter that a figure stands in, in the order of the page. A figure without one stands in the last. */
 static const struct { const char *id, *heading, *text, *figures[8]; } chapters[] = {
-    { "known", "How it is known", NULL, { "accuracy", "scaling", "time-to-train" } },
+    { "known", NULL, NULL, { "scaling", "kinds", "time-to-train" } },           /* the first screen */
     { "time", "Where the time goes", NULL, { "waterfall", "breakdown", "roofline", "pipeline", "links" } },
     { "memory", "What fits", "The fullest tile decides: its bytes by category, and how they grow with the micro-batch.", { "memory", "fit" } },
     { "help", "What would help", NULL, { "map", "recompute", "more-chips", "servers" } },
@@ -159,6 +160,22 @@ static size_t chapter_of(const char *figure)
 /* findings.csv has the figures in their order; without it a line says how to draw them. */
 struct drawn { struct csv_table findings; size_t figure, finding; bool is_there; };
 
+/* The drawing for a column of a page, and the one for a phone where `podbench plot` made one: the page shows the one that it has the width for. */
+static bool write_drawings(FILE *f, const char *name, const struct report_page *r, struct err *err)
+{
+    const char *wide = arena_printf(r->a, "%s/%s.svg", r->figures_dir, name), *narrow = arena_printf(r->a, "%s/%s-narrow.svg", r->figures_dir, name);
+    if (access(narrow, F_OK) != 0)
+        return write_svg(f, wide, name, r->a, err);
+    fputs("<div class=\"wide\">\n", f);
+    if (!write_svg(f, wide, name, r->a, err))
+        return false;
+    fputs("</div><div class=\"narrow\">\n", f);
+    if (!write_svg(f, narrow, arena_printf(r->a, "%s-narrow", name), r->a, err))
+        return false;
+    fputs("</div>\n", f);
+    return true;
+}
+
 static bool write_figures(FILE *f, const struct drawn *drawn, size_t chapter, const struct report_page *r, struct err *err)
 {
     for (size_t i = 0; drawn->is_there && i < drawn->findings.n_rows; i++) {
@@ -167,7 +184,7 @@ static bool write_figures(FILE *f, const struct drawn *drawn, size_t chapter, co
             continue;
         fprintf(f, "<figure id=\"figure-%s\" tabindex=\"0\"><figcaption>%s</figcaption>\n", xml_text(name, r->a),
                 xml_text(drawn->findings.rows[i].cells[drawn->finding], r->a));
-        if (!write_svg(f, arena_printf(r->a, "%s/%s.svg", r->figures_dir, name), name, r->a, err))
+        if (!write_drawings(f, name, r, err))
             return false;
         fputs("</figure>\n", f);
     }
@@ -184,17 +201,20 @@ static bool write_chapters(FILE *f, const struct check *c, const struct results 
     if (!drawn.is_there)
         fputs("<p class=\"dim\">No figures were drawn for this run: <code>podbench plot</code> draws them.</p>\n", f);
     for (size_t i = 0; i < N_CHAPTERS; i++) {
-        fprintf(f, "<h2 id=\"%s\">%s</h2>\n", chapters[i].id, chapters[i].heading);
-        if (text_is(chapters[i].id, "known"))
-            write_known(f, c, r);
-        else if (text_is(chapters[i].id, "time"))
+        if (chapters[i].heading)
+            fprintf(f, "<h2 id=\"%s\">%s</h2>\n", chapters[i].id, chapters[i].heading);
+        if (text_is(chapters[i].id, "time"))
             report_write_hero(f, results, r);
         else if (text_is(chapters[i].id, "help"))
             report_write_help(f, results, r);
-        else
+        else if (chapters[i].text)
             fprintf(f, "<p>%s</p>\n", chapters[i].text);
+        fputs("<div class=\"figures\">\n", f);
+        if (text_is(chapters[i].id, "known"))
+            write_known(f, c, r);
         if (!write_figures(f, &drawn, i, r, err))
             return false;
+        fputs("</div>\n", f);
     }
     return true;
 }

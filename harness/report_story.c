@@ -48,15 +48,14 @@ void report_write_opening(FILE *f, const struct check *c, const struct results *
 {
     size_t n_speed, n_time;
     const double *speed = closed_errors(&n_speed, c, "throughput", r->a), *time = closed_errors(&n_time, c, "score", r->a);
-    fputs("<p class=\"dim\">podbench predicts how machine-learning models run on Graphcore IPU systems, from spec sheets and without the machines: throughput, "
-          "time to train, memory and energy.</p>\n", f);
+    fputs("<p class=\"dim\">podbench predicts how machine-learning models run on Graphcore IPU systems, from spec sheets and without the machines.</p>\n", f);
     if (n_speed)
         fprintf(f, "<h1>%zu of %zu runs of MLPerf&rsquo;s closed division are predicted within 5&nbsp;%% of their published throughput%s</h1>\n",
                 count_within(speed, n_speed, CLOSE_ERROR), n_speed,
                 n_time ? arena_printf(r->a, ", %zu of %zu times to train too", count_within(time, n_time, CLOSE_ERROR), n_time) : "");
     else
         fprintf(f, "<h1>%zu run%s beside %zu published figure%s</h1>\n", results->n, plural(results->n), c->n, plural(c->n));
-    fprintf(f, "<p>Version %s simulated %zu run%s, set beside %zu published figure%s. <a href=\"#known\">How it is known</a>, "
+    fprintf(f, "<p>Version %s: %zu run%s, %zu published figure%s. <a href=\"#known\">How it is known</a>, "
                "<a href=\"#time\">where the time goes</a>, <a href=\"#memory\">what fits</a>, <a href=\"#help\">what would help</a>, "
                "<a href=\"#missed\">what is missed</a>, <a href=\"#accuracy\">accuracy</a>, <a href=\"#published\">published figures</a>, "
                "<a href=\"#runs\">runs</a>, <a href=\"#status\">status for CI</a>.</p>\n", PODBENCH_VERSION, results->n, plural(results->n), c->n, plural(c->n));
@@ -110,9 +109,9 @@ void report_write_hero(FILE *f, const struct results *results, const struct repo
 {
     const struct result *hero = drawing_hero(results, r->published);
     if (hero)
-        fprintf(f, "<p>The largest run, <a href=\"#run-%s\">%s</a>, makes %.0f samples/s on %llu IPUs: a step of %.0f samples takes %.4g s. This is how "
-                   "its step grows from the bare arithmetic.</p>\n", hero->id, hero->id, hero->throughput_samples_per_s, (unsigned long long)hero->ipus,
-                hero->global_batch, hero->step_time_s);
+        fprintf(f, "<p>The largest run, <a href=\"#run-%s\">%s</a>, makes %s samples/s on %llu IPUs: a step of %s samples takes %.4g s. This is how "
+                   "its step grows from the bare arithmetic.</p>\n", hero->id, hero->id, grouped_number(hero->throughput_samples_per_s, 4, r->a),
+                (unsigned long long)hero->ipus, grouped_number(hero->global_batch, 5, r->a), hero->step_time_s);
 }
 
 /* ---- misses ------------------------------------------------------------------------------------------------ */
@@ -157,8 +156,8 @@ void report_write_missed(FILE *f, const struct check *c, const struct report_pag
             continue;
         told++;
         const char *recipe = xml_text(g->recipe, r->a), *note = g->note ? xml_text(g->note, r->a) : "";
-        fprintf(f, "<li><a href=\"#run-%s\">%s</a> (%s): %.5g published, %.5g predicted (%+.0f&nbsp;%%)%s%s</li>\n", recipe, recipe, xml_text(g->id, r->a),
-                g->value, missed[i]->simulated, 100 * missed[i]->error, *note ? ". " : "", note);
+        fprintf(f, "<li><a href=\"#run-%s\">%s</a> (%s): %s published, %s predicted (%+.0f&nbsp;%%)%s%s</li>\n", recipe, recipe, xml_text(g->id, r->a),
+                grouped_number(g->value, 6, r->a), grouped_number(missed[i]->simulated, 4, r->a), 100 * missed[i]->error, *note ? ". " : "", note);
     }
     fputs("</ul>\n", f);
 }

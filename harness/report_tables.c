@@ -19,6 +19,25 @@ static const char *number_or_dash(bool known, const char *format, double x, stru
     return arena_strdup(a, text);
 }
 
+const char *grouped_number(double x, int digits, struct arena *a)
+{
+    int magnitude = x == 0 ? 0 : (int)floor(log10(fabs(x))), decimals = digits - 1 - magnitude;
+    double unit = pow(10, -decimals);
+    const char *plain = decimals > 0 ? arena_printf(a, "%.*f", decimals, x) : arena_printf(a, "%.0f", round(x / unit) * unit);
+    size_t n_whole = strcspn(plain, "."), n = 0;
+    char *out = arena_alloc(a, 2 * strlen(plain) + 1);
+    for (size_t i = 0; plain[i]; i++) {
+        if (i > 0 && i < n_whole && (n_whole - i) % 3 == 0 && plain[i - 1] != '-')
+            out[n++] = ',';
+        out[n++] = plain[i];
+    }
+    while (plain[n_whole] && (out[n - 1] == '0' || out[n - 1] == '.'))
+        if (out[--n] == '.')
+            break;
+    out[n] = '\0';
+    return out;
+}
+
 static void write_head(FILE *f, const char *id, const char *const *names, size_t n)
 {
     fprintf(f, "<div class=\"scroll\"><table class=\"sortable\" id=\"%s\"><thead><tr>", id);
@@ -61,9 +80,10 @@ static void write_published_row(FILE *f, const struct check_row *row, struct are
 {
     const struct figure *g = row->figure;
     bool good = row->verdict == VERDICT_PASS || g->role == FIGURE_CONTEXT, of_run = figure_kind(g) == FIGURE_OF_RUN && row->has_simulated;
-    fprintf(f, "<tr%s id=\"row-%s\"><td>%s</td><td>%s</td><td>%s</td><td>%.6g</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
+    fprintf(f, "<tr%s id=\"row-%s\"><td>%s</td><td>%s</td><td>%s</td><td data-value=\"%.17g\">%s</td>%s<td>%s</td><td>%s</td><td>%s</td></tr>\n",
             good ? "" : " class=\"bad\"", xml_text(g->id, a), of_run ? report_link("run", g->recipe, g->id, a) : xml_text(g->id, a), xml_text(g->metric, a),
-            role_names[g->role], g->value, number_or_dash(row->has_simulated, "%.6g", row->simulated, a),
+            role_names[g->role], g->value, grouped_number(g->value, 6, a),
+            row->has_simulated ? arena_printf(a, "<td data-value=\"%.17g\">%s</td>", row->simulated, grouped_number(row->simulated, 4, a)) : "<td>-</td>",
             number_or_dash(row->has_simulated, "%.2f", 100 * row->error, a), g->without ? xml_text(g->without, a) : verdict_names[row->verdict], xml_text(g->source ? g->source : "", a));
 }
 
@@ -115,16 +135,17 @@ static void write_own_figures(FILE *f, const struct check *c, const char *recipe
     for (size_t i = 0; i < c->n; i++) {
         const struct check_row *row = &c->rows[i];
         if (text_is(row->figure->recipe, recipe) && row->has_simulated)
-            fprintf(f, "%s: published %.6g, simulated %.6g, %+.1f %% (%s). ", report_link("row", row->figure->id, row->figure->metric, a), row->figure->value,
-                    row->simulated, 100 * row->error, role_names[row->figure->role]);
+            fprintf(f, "%s: published %s, simulated %s, %+.1f %% (%s). ", report_link("row", row->figure->id, row->figure->metric, a),
+                    grouped_number(row->figure->value, 6, a), grouped_number(row->simulated, 4, a), 100 * row->error, role_names[row->figure->role]);
     }
     fputs("</p>\n", f);
 }
 
 static void write_facts(FILE *f, const struct result *r, struct arena *a)
 {
-    fprintf(f, "<p>%s on %" PRIu64 " IPU%s of %s, global batch %.6g, MFU %.1f %%, %" PRIu64 " B on the fullest tile", xml_text(r->workload, a), r->ipus,
-            plural(r->ipus), xml_text(r->system, a), r->global_batch, 100 * r->mfu, r->memory_peak_bytes_per_tile);
+    fprintf(f, "<p>%s on %" PRIu64 " IPU%s of %s, global batch %s, MFU %.1f %%, %s on the fullest tile", xml_text(r->workload, a), r->ipus,
+            plural(r->ipus), xml_text(r->system, a), grouped_number(r->global_batch, 6, a), 100 * r->mfu,
+            quantity_kept((double)r->memory_peak_bytes_per_tile, "B", 3, a));
     if (is_known(r->time_to_train_s))
         fprintf(f, ", %.2f minutes to train", r->time_to_train_s / 60);
     fprintf(f, ". Hash of inputs: %s.</p>\n", r->inputs ? xml_text(r->inputs, a) : "not recorded");
@@ -133,8 +154,8 @@ static void write_facts(FILE *f, const struct result *r, struct arena *a)
 static void write_run_card(FILE *f, const struct result *r, const struct check *c, const char *trust, struct arena *a)
 {
     const char *id = xml_text(r->id, a);
-    fprintf(f, "<details id=\"run-%s\"><summary>%s: %.6g samples/s, %.5g ms per step%s</summary>\n", id, id, r->throughput_samples_per_s, 1e3 * r->step_time_s,
-            r->fits ? "" : ", <b>does not fit</b>");
+    fprintf(f, "<details id=\"run-%s\"><summary>%s: %s samples/s, %s ms per step%s</summary>\n", id, id, grouped_number(r->throughput_samples_per_s, 4, a),
+            grouped_number(1e3 * r->step_time_s, 4, a), r->fits ? "" : ", <b>does not fit</b>");
     write_html_bar(f, r);
     write_breakdown(f, r);
     write_facts(f, r, a);
@@ -148,9 +169,10 @@ void report_write_runs(FILE *f, const struct check *c, const struct results *res
 {
     fputs("<h2 id=\"runs\">Runs</h2>\n<p><code>podbench explain RUN</code> and <code>podbench plan RUN</code> say more of each; parts below half a per cent "
           "of a step are left out.</p>\n", f);
+    fprintf(f, "<details><summary>All %zu runs, a card for each</summary>\n", results->n);
     write_filter(f, "run-cards", "bow-pod64 resnet50");
     fputs("<div id=\"run-cards\">\n", f);
     for (size_t i = 0; i < results->n; i++)
         write_run_card(f, &results->items[i], c, r->trust[i], r->a);
-    fputs("</div>\n", f);
+    fputs("</div></details>\n", f);
 }

@@ -14,6 +14,9 @@ struct report_page {
     struct arena *a;
 };
 
+/* "100,900": so many significant digits, thousands apart, without zeros at the end of a fraction. */
+const char *grouped_number(double x, int digits, struct arena *a);
+
 /* ---- report_story.c */
 void report_write_opening(FILE *f, const struct check *c, const struct results *results, const struct report_page *r);
 void report_write_hero(FILE *f, const struct results *results, const struct report_page *r);

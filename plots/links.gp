@@ -3,7 +3,7 @@ set datafile separator comma
 set datafile columnheaders
 stats 'links-ipus.csv' using "x" nooutput
 columns = STATS_max + 1
-height = 260
+height = width < 500 ? 230 : 260
 load style
 unset border
 unset tics

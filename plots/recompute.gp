@@ -1,8 +1,8 @@
 # recompute.gp - what recomputation saves and costs, by number of checkpoints: the white papers' memory against extra work.
-height = 420
+height = 380
 load style
 set xlabel 'recomputed work, % of forward and backward'
-set ylabel 'activation memory, % of keeping all activations'
+set ylabel 'activation memory, % of keeping all'
 set xrange [-2:36]
 set yrange [0:105]
 set key right top samplen 2

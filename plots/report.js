@@ -15,9 +15,11 @@ open();
 
 // Figures answer to the mouse: gnuplot's marks for it (of_point and of_row in style.gp) say what the nearest point, or the row under the mouse, has;
 // a click goes to the card of the run that the first line names. A click on a word of the legend hides its points, or shows them again.
-const NEAR = 22, ROW = 11;       // in units of the drawing
+const NEAR = 22, ROW = 11, HEAD = 21;       // in units of the drawing; HEAD: a line of the finding (style.gp)
 const cards = [...document.querySelectorAll("details[id^=run-]")].sort((a, b) => a.id.length - b.id.length);
 function card(text) {
+    const id = document.getElementById(`run-${text.split("\n")[0]}`);
+    if (id) return id;
     const words = text.split("\n")[0].toLowerCase().split(/[\s,]+/).filter(word => word !== "ipu" && isNaN(word));
     return words.length && words.some(word => word.includes("pod") || word.includes("c600")) && cards.find(at => words.every(word => `${at.id.toLowerCase()}-`.includes(`${word}-`)));
 }
@@ -41,10 +43,17 @@ function answer(svg) {
     ring.setAttribute("class", "ring");
     svg.append(ring);
     svg.querySelectorAll("title").forEach(title => title.remove());
-    const plain = node => node.textContent.replace(/\s+/g, ""), caption = plain(svg.parentNode.querySelector("figcaption"));
-    const lines = [...svg.querySelectorAll("text")].filter(text => !text.closest("[id*=gnuplot_plot_]") && plain(text).length > 3 && caption.includes(plain(text)) && text.closest("[transform]").transform.baseVal[0].matrix.f < 80);
-    lines.forEach(text => text.remove());       // the page has the finding above the figure
-    svg.setAttribute("viewBox", `0 ${17 * lines.length} ${svg.viewBox.baseVal.width} ${svg.viewBox.baseVal.height - 17 * lines.length}`);
+    // The page has the finding above the figure: its lines, which are centred at the top, are taken out.
+    const plain = node => node.textContent.replace(/\s+/g, ""), caption = plain(svg.closest("figure").querySelector("figcaption")), { width, height } = svg.viewBox.baseVal;
+    let said = "";
+    const lines = [...svg.querySelectorAll("text")].filter(text => {
+        const at = text.closest("[transform]")?.transform.baseVal[0].matrix, isLine = at?.e === width / 2 && at.f < 5 * HEAD && plain(text) && caption.startsWith(said + plain(text));
+        said += isLine ? plain(text) : "";
+        return isLine;
+    });
+    lines.forEach(text => text.remove());
+    svg.setAttribute("viewBox", `0 ${HEAD * lines.length} ${width} ${height - HEAD * lines.length}`);
+    ["width", "height"].forEach(name => svg.removeAttribute(name));
     svg.addEventListener("pointermove", event => {
         const mark = nearest(event);
         ring.style.display = mark && !mark.isRow ? "block" : "none";

@@ -1,5 +1,5 @@
 # roofline.gp - operations of a step against their chip's exchange and matrix units.
-height = 480
+height = width < 500 ? 380 : 420
 load style
 set logscale xy
 set xlabel 'flop per byte exchanged between tiles'

@@ -1,6 +1,6 @@
 # style.gp - what all figures share: terminal, colours that colour-blind readers tell apart (Okabe and Ito), grid.
-# Set before: format (svg or png), finding, height in points. What is drawn goes to stdout. A page has 390 points on a phone, so a width of 460
-# leaves letters of 13.5 points at 11 there; smaller ones are not used.
+# Set before: format (svg or png), finding, width and height in points. What is drawn goes to stdout. A figure is drawn for a column of a page, and
+# again for a phone, which is `narrow`.
 if (!exists('width')) width = 460
 if (format eq 'svg') set terminal svg size width,height font 'Helvetica,13.5' background rgb 'white'
 if (format eq 'png') set terminal pngcairo size width,height font 'Sans,10' background rgb 'white'
@@ -13,11 +13,11 @@ set grid lc rgb '#dddddd' lt 1 lw 1
 black = '#000000'; orange = '#e69f00'; sky = '#56b4e9'; green = '#009e73'; yellow = '#f0e442'
 blue = '#0072b2'; red = '#d55e00'; purple = '#cc79a7'; grey = '#999999'
 # The finding heads the figure, in lines of so many letters; plots/report.js takes it out of a page, which has it above the figure.
-line_letters = width/8.6; heading = ''; line = ''; head_lines = 1
+line_letters = width/8.8; heading = ''; line = ''; head_lines = 1
 do for [i=1:words(finding)] {
     if (strlen(line) + strlen(word(finding, i)) >= line_letters) { heading = heading.line."\n"; head_lines = head_lines + 1; line = word(finding, i) } else { line = line.(i > 1 ? ' ' : '').word(finding, i) }
 }
-head_height = 17.0*head_lines + 8
+head_height = 21.0*head_lines + 6
 # What a point or a row says under the mouse in a page (plots/report.js): a text of lines, the first of which names the run.
 of_point = 'with labels hypertext point pt 7 ps 0.4 lc rgb "#ff000000" notitle'
 of_row = 'with labels hypertext point pt 5 ps 0.4 lc rgb "#ff000000" notitle'

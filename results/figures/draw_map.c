@@ -42,7 +42,7 @@ bool draw_map(struct drawing *d, struct err *err)
     for (size_t y = 0; y < N_Y; y++)
         for (size_t x = 0; x < N_X; x++)
             write_map_point(f, x, y, run->id, &best, d);
-    d->finding = arena_printf(d->a, "%s: %.0f samples/s as published, at most %.0f (micro-batch %u, accumulation %u)",
+    d->finding = arena_printf(d->a, "%s: %.0f samples/s predicted as it ran, at most %.0f (micro-batch %u, accumulation %u)",
                               drawing_label(run->id, d->a), run->throughput_samples_per_s, best.throughput, best.micro_batch,
                               best.accumulation);
     return true;

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_memory.c - what the fullest tile of each IPU holds, against its limit, and what recomputation saves and costs.
+ * draw_memory.c - what the fullest tile of each model's runs holds, against its limit, and what recomputation saves and costs.
  */
 #include "results/figures/drawings.h"
 #include "results/simulate/simulate.h"
 #include "system-model/graph/graph.h"
 
-/* ---- by IPU and region ------------------------------------------------------------------------------------ */
+/* ---- by model and region ------------------------------------------------------------------------------------ */
 
-enum { MOST_MEMORY_RUNS = 4 };
+enum { MOST_MEMORY_RUNS = 12 };
 
-/* The training runs with the fullest tiles, one per model, fullest first. */
-static size_t fullest_runs(const struct result *out[MOST_MEMORY_RUNS], const struct results *all)
+static int fuller_first(const void *a, const void *b)
+{
+    const struct result *x = *(const struct result *const *)a, *y = *(const struct result *const *)b;
+    uint64_t p = x->memory_peak_bytes_per_tile, q = y->memory_peak_bytes_per_tile;
+    return p != q ? (p > q ? -1 : 1) : strcmp(x->id, y->id);
+}
+
+/* The training run of each model with the fullest tile, fullest first. */
+static size_t fullest_runs(const struct result **out, const struct results *all)
 {
     size_t n = 0;
     for (size_t i = 0; i < all->n; i++) {
@@ -21,12 +28,13 @@ static size_t fullest_runs(const struct result *out[MOST_MEMORY_RUNS], const str
         size_t at = 0;
         while (at < n && !text_is(out[at]->workload, r->workload))
             at++;
-        if (at == n && n < MOST_MEMORY_RUNS)
+        if (at == n)
             out[n++] = r;
-        else if (at < n && r->memory_peak_bytes_per_tile > out[at]->memory_peak_bytes_per_tile)
+        else if (r->memory_peak_bytes_per_tile > out[at]->memory_peak_bytes_per_tile)
             out[at] = r;
     }
-    return n;
+    sort_items(out, n, sizeof *out, fuller_first);
+    return n < MOST_MEMORY_RUNS ? n : MOST_MEMORY_RUNS;
 }
 
 const char *drawing_memory_heads(struct arena *a)
@@ -36,46 +44,29 @@ const char *drawing_memory_heads(struct arena *a)
 
 void drawing_memory(FILE *f, const struct tile_memory *m, uint64_t tile_bytes)
 {
-    double kib[N_MEMORY_CATEGORIES + 1] = { (double)tile_bytes / 1024 };
+    double kb[N_MEMORY_CATEGORIES + 1] = { (double)tile_bytes / 1000 };
     for (int k = 0; k < N_MEMORY_CATEGORIES; k++)
-        kib[k + 1] = (double)m->bytes[k] / 1024;
-    drawing_row(f, NULL, kib, N_MEMORY_CATEGORIES + 1);
-}
-
-struct fullest { double share; const char *recipe; uint32_t ipu; };
-
-static void write_tile_regions(FILE *f, const struct simulation *sim, const char *recipe, uint32_t *row, struct fullest *most, struct arena *a)
-{
-    uint64_t limit = sim->machine->chip.tile_memory_bytes;
-    for (uint32_t i = 0; i < sim->plan.request.ipus_per_replica; i++, (*row)++) {
-        const struct tile_memory *m = &sim->plan.memory[i];
-        double sum = 0;
-        for (int k = 0; k < N_MEMORY_CATEGORIES; k++)
-            sum += (double)m->bytes[k];
-        fprintf(f, "%u,%s IPU %u,", *row, drawing_label(recipe, a), i);
-        drawing_memory(f, m, limit);
-        if (sum / (double)limit > most->share)
-            *most = (struct fullest){ sum / (double)limit, recipe, i };
-    }
+        kb[k + 1] = (double)m->bytes[k] / 1000;
+    drawing_row(f, NULL, kb, N_MEMORY_CATEGORIES + 1);
 }
 
 bool draw_memory(struct drawing *d, struct err *err)
 {
-    const struct result *runs[MOST_MEMORY_RUNS];
+    const struct result **runs = ARENA_ROOM(d->a, const struct result *, d->from->results->n);
     size_t n = fullest_runs(runs, d->from->results);
     FILE *f = drawing_table(d, "memory", arena_printf(d->a, "row,label,%s", drawing_memory_heads(d->a)));
-    struct fullest most = {0};
-    uint32_t row = 0;
+    d->missing = "no training run that fits";
     for (size_t i = 0; i < n; i++) {
         const struct simulation *sim = drawing_simulate(d, runs[i]->id, NULL, 0, err);
         if (!sim)
             return false;
-        write_tile_regions(f, sim, runs[i]->id, &row, &most, d->a);
+        const struct tile_memory *m = &sim->plan.memory[sim->plan.worst_ipu];
+        fprintf(f, "%zu,%s IPU %u,", i, drawing_label(runs[i]->id, d->a), sim->plan.worst_ipu);
+        drawing_memory(f, m, sim->machine->chip.tile_memory_bytes);
+        if (i == 0)
+            d->finding = arena_printf(d->a, "What the fullest tile holds, by model: the fullest of all is on IPU %u of %s, %.0f %% full", sim->plan.worst_ipu,
+                                      drawing_label(runs[i]->id, d->a), 100 * (double)m->total_bytes / (double)sim->machine->chip.tile_memory_bytes);
     }
-    d->missing = "no training run that fits";
-    if (n)
-        d->finding = arena_printf(d->a, "What the fullest tile holds: closest to its limit is IPU %u of %s, %.0f %% full", most.ipu,
-                              drawing_label(most.recipe, d->a), 100 * most.share);
     return true;
 }
 

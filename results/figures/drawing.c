@@ -72,21 +72,23 @@ static bool is_training(const struct result *r)
     return r->fits && r->step_time_s > 0 && !is_known(r->latency_s);
 }
 
-const struct result *drawing_run(const struct drawing *d, bool (*better)(const struct result *x, const struct result *y))
-{
-    const struct result *best = NULL;
-    for (size_t i = 0; i < d->from->results->n; i++) {
-        const struct result *r = &d->from->results->items[i];
-        if (is_training(r) && (!best || better(r, best)))
-            best = r;
-    }
-    return best;
-}
-
 static bool is_published_closed(const struct result *r, const struct figures *published)
 {
     struct mlperf_id id;
     return mlperf_id_parse(&id, r) && !id.has_framework && text_is(id.division, "closed") && published_figure(published, r->id, "throughput_samples_per_s");
+}
+
+const struct result *drawing_run(const struct drawing *d, bool (*better)(const struct result *x, const struct result *y))
+{
+    const struct result *best = NULL;
+    bool best_is_closed = false;
+    for (size_t i = 0; i < d->from->results->n; i++) {
+        const struct result *r = &d->from->results->items[i];
+        bool is_closed = is_published_closed(r, d->from->published);
+        if (is_training(r) && (!best || (is_closed && !best_is_closed) || (is_closed == best_is_closed && better(r, best))))
+            best = r, best_is_closed = is_closed;
+    }
+    return best;
 }
 
 const struct result *drawing_hero(const struct results *all, const struct figures *published)

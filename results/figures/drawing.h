@@ -9,13 +9,13 @@
 #define DRAWING_H
 #include "results/published/published.h"
 #include "results/simulate/simulator.h"
-#include "results/study/trust.h"
+#include "results/study/novelty.h"
 
 /* The data that figures are made from. */
 struct drawing_source {
     const struct results *results;              /* the run's */
     const struct figures *published;
-    const struct references *references;        /* one for each published configuration, with blind errors */
+    const struct first_seen_rows *first_seen;   /* published configurations, as predicted at first sight and now; NULL if that is not known */
     struct simulator *simulator;                /* simulates what a run's tables do not hold: plans, timelines, variants */
 };
 
@@ -42,7 +42,7 @@ void drawing_row(FILE *f, const char *text, const double *numbers, size_t n);
     drawing_row(f, text, (const double[]){ __VA_ARGS__ }, sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double))
 /* NULL, with a message, if the recipe cannot be simulated. */
 const struct simulation *drawing_simulate(struct drawing *d, const char *recipe, const char *const *sets, size_t n_sets, struct err *err);
-/* Cells of tables on tiles: the limit, and the bytes of each category, in KiB. */
+/* Cells of tables on tiles: the limit, and the bytes of each category, in kB. */
 const char *drawing_memory_heads(struct arena *a);
 void drawing_memory(FILE *f, const struct tile_memory *m, uint64_t tile_bytes);
 /* A recipe's id in short: "v2.0 closed bow-pod16 resnet50". */
@@ -50,7 +50,7 @@ const char *drawing_label(const char *id, struct arena *a);
 /* The run that a report tells of: on most IPUs, the last by name, of those of MLPerf's closed division with a published throughput where there are
  * such. NULL without a training run that fits. */
 const struct result *drawing_hero(const struct results *all, const struct figures *published);
-/* The training run that comes first by `better`, or NULL. */
+/* The training run that comes first by `better`, or NULL; those of MLPerf's closed division with a published throughput come before others. */
 const struct result *drawing_run(const struct drawing *d, bool (*better)(const struct result *x, const struct result *y));
 
 /* ---- scaling.c: throughput and efficiency against chips, for the closed-division runs of one model in one MLPerf round - */

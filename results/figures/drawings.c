@@ -5,7 +5,7 @@
 #include "results/figures/drawings.h"
 
 const struct drawing_kind drawing_kinds[] = {
-    { "accuracy", draw_accuracy }, { "scaling", draw_scaling }, { "time-to-train", draw_times }, { "waterfall", draw_waterfall },
+    { "scaling", draw_scaling }, { "kinds", draw_kinds }, { "time-to-train", draw_times }, { "waterfall", draw_waterfall },
     { "breakdown", draw_breakdown }, { "roofline", draw_roofline }, { "memory", draw_memory }, { "fit", draw_fit }, { "pipeline", draw_pipeline },
     { "links", draw_links }, { "map", draw_map }, { "recompute", draw_recompute }, { "servers", draw_servers },
 };

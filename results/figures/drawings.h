@@ -15,7 +15,7 @@ extern const size_t n_drawing_kinds;
 /* Makes a figure's tables and saves all of them, or none where one fails. */
 bool drawing_make(struct drawing *d, const struct drawing_kind *kind, struct err *err);
 
-bool draw_accuracy(struct drawing *d, struct err *err);         /* draw_accuracy.c */
+bool draw_kinds(struct drawing *d, struct err *err);            /* draw_kinds.c */
 bool draw_scaling(struct drawing *d, struct err *err);          /* draw_scaling.c */
 bool draw_servers(struct drawing *d, struct err *err);
 bool draw_times(struct drawing *d, struct err *err);            /* draw_times.c */

@@ -59,7 +59,8 @@ static bool add_seen_candidate(struct candidates_seen *all, const struct figure 
     if (!simulator_run(s, &sim, &r, path_beside(f->path, f->recipe, a), NULL, 0, err))
         return false;
     struct candidate c = { .row = { .figure = f, .error_then = fabs(then->predicted / f->value - 1), .error_again = fabs(again->predicted / f->value - 1),
-                                    .error_now = fabs(r.throughput_samples_per_s / f->value - 1) }, .batch = then->batch };
+                                    .error_now = fabs(r.throughput_samples_per_s / f->value - 1),
+                                    .ratio_then = then->predicted / f->value, .ratio_now = r.throughput_samples_per_s / f->value }, .batch = then->batch };
     describe_candidate(&c, &sim, a);
     simulation_free(&sim);
     LIST_ADD(all, a, c);

@@ -19,6 +19,7 @@ struct first_seen {
     enum novelty novelty;
     /* By the row's own version; of its first recipe by a later program (error_then if the row has no later line); today. */
     double error_then, error_again, error_now;
+    double ratio_then, ratio_now;       /* predicted / published: by the row's own version, and today */
 };
 struct first_seen_rows { struct first_seen *items; size_t n, cap; };
 

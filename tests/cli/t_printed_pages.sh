@@ -28,7 +28,7 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     printf '#!/bin/sh\nsleep 0.15\necho "<svg/>"\n' >"$work/slow/gnuplot"
     chmod +x "$work/slow/gnuplot"
     TERM=xterm PATH="$work/slow:$PATH" script -qec "'$PODBENCH' plot '$work/shown-run'" /dev/null </dev/null | tr '\r' '\n' >"$work/terminal"
-    set -- "$work"/shown-run/figures/*.svg
+    set -- "$work"/shown-run/figures/*.png
     sed -n 's/^podbench: drawing: \([0-9]*\) of \([0-9]*\), \([0-9]*\) s left .*/\1 \2 \3/p' "$work/terminal" |
         awk -v figures=$# -v none="$(grep -c 'no figure' "$work/terminal")" '
             BEGIN { all = figures + none }
