@@ -7,3 +7,4 @@ endif
 include bench.mk
 include tests/tests.mk
 include explorer/explorer.mk
+include harness/release.mk

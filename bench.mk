@@ -32,6 +32,15 @@ unexport REASON
 
 all: $B/podbench                        ## build the program
 
+# What git says of the folder, or what git archive wrote into it. The file changes only when the commit does.
+commit = $(or $(shell git -C $(CURDIR) describe --always --abbrev=12 --dirty --exclude='*' 2>/dev/null),$(filter-out $$Format%,$(shell cat harness/commit.txt)),unknown)
+$B/commit.c: always
+	@mkdir -p $(@D)
+	@echo 'extern const char podbench_commit[]; const char podbench_commit[] = "$(commit)";' > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+$B/commit.o: $B/commit.c
+	$(quiet)$(CC) $(CFLAGS) -c -o $@ $<
+
 bench: $B/podbench                      ## simulate every published run, print the comparison, write results/runs/latest and its figures
 	$B/podbench bench --out $(run)
 	$B/podbench plot $(run)
@@ -76,6 +85,7 @@ readme: $B/podbench                     ## simulate, and update the tables and f
 	sh harness/readme.sh $B/podbench docs/reproduced.md
 	$B/podbench audit --format markdown > docs/audit.md
 	$B/podbench list metrics --format markdown > docs/formats.md
+	$B/podbench list words --format markdown > docs/glossary.md
 	mkdir -p docs/figures
 	cp $(run)/figures/scaling.svg $(run)/figures/kinds.svg docs/figures/
 
@@ -172,7 +182,7 @@ help:                                   ## print this list
 
 # ---- how things are built
 
-$B/podbench: $(program) $(objects)
+$B/podbench: $(program) $(objects) $B/commit.o
 	$(say) link $@
 	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
 

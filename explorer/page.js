@@ -208,7 +208,7 @@ async function recipeSource(run) {
 }
 
 function drawTake({ now, wanted }) {
-  const options = now.framework_options.map(({ option, checked }) => `${checked ? '' : '# from memory, look it up: '}${option}`).join('\n');
+  const options = now.framework_options.map(({ option, place }) => `${place === 'code' ? '' : '# '}${option}`).join('\n');
   const wasOpen = byId('recipe')?.open;
   const recipe = element('pre', { tabindex: '0', role: 'region', 'aria-label': 'Recipe' });
   const text = async () => recipeText(await recipeSource(wanted.run), wanted);

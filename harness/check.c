@@ -34,6 +34,21 @@ static void print_expected(FILE *log, const struct judgements *set)
         fprintf(log, "podbench: expected failures: %zu fail, %zu pass\n", expected, passed);
 }
 
+/* The verdict, as the last line. The rows' judgements come first; that of the ledger may follow them. */
+static void add_verdict(struct document *d, const struct check *c)
+{
+    size_t n[N_JUDGED] = {0}, n_context = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        n[d->judged.items[i].judged]++;
+        n_context += c->rows[i].has_simulated && c->rows[i].figure->role == FIGURE_CONTEXT;
+    }
+    size_t n_passed = n[JUDGED_PASS] + n[JUDGED_UNEXPECTED_PASS], n_failed = n[JUDGED_FAIL], n_expected = n[JUDGED_EXPECTED];
+    document_gap(d);
+    document_line(d, "%s: %zu judged by their tolerance, %zu passed, %zu failed%s; %zu for context, %zu not simulated",
+                  judgements_pass(&d->judged) ? "PASSED" : "FAILED", n_passed + n_failed + n_expected, n_passed, n_failed,
+                  n_expected ? arena_printf(d->arena, ", %zu failed as expected", n_expected) : "", n_context, n[JUDGED_SKIP] - n_context);
+}
+
 int command_check(const struct options *o, struct session *s, struct err *err)
 {
     struct check c;
@@ -45,6 +60,7 @@ int command_check(const struct options *o, struct session *s, struct err *err)
         return EXIT_BAD_INPUT;
     if (o->expect && !judgements_expect(&d.judged, o->expect, &s->arena, err))
         return EXIT_BAD_INPUT;
+    add_verdict(&d, &c);
     document_write(s->out, o->format, &d);
     print_expected(s->log, &d.judged);
     return judgements_pass(&d.judged) ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;

@@ -13,13 +13,13 @@
 
 const struct command commands[] = {
     { "Look at what there is",
-      "list", "recipes|machines|workloads|frameworks|keys|operators|metrics|schema|assumptions [WORD...]", "List recipes, machines, workloads, frameworks, recipe keys, operators, "
+      "list", "recipes|machines|workloads|frameworks|keys|operators|metrics|schema|assumptions|words [WORD...]", "List recipes, machines, workloads, frameworks, recipe keys, operators, "
       "metrics or assumptions", "Recipes come with their published figure and the error of its prediction; WORDs choose those that have them all in their "
       "name, model, machine or framework. Keys come with the values they take. Metrics are what a run gives, with their units; as markdown they are "
       "docs/formats.md. The schema is that of run's JSON. Assumptions are values that no source states; for those on sheets: how far halving or doubling "
-      "moves a step.", O(NAMES), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_MARKDOWN), command_list, false },
+      "moves a step. Words are those of answers, such as replica and bubble, with their meaning.", O(NAMES), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_MARKDOWN), command_list, false },
     { NULL, "machine", "[NAME]", "Print a spec sheet with its sources, and what follows from it", "Without a name: the names. --topology prints every link "
-      "instead of the kinds of links.", O(TOPOLOGY), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_DOT), command_machine, false },
+      "instead of the kinds of links. --copy begins a machine of your own.", O(TOPOLOGY) | O(COPY), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_DOT), command_machine, false },
     { NULL, "framework", "[NAME]", "Print what a framework's programs do unless a recipe says otherwise", "Schedules, weight update, calls: each value with "
       "its source. NAME is a framework as a recipe names it, or a sheet. Without a name: the sheets.", 0, TEXT_CSV_JSON, command_framework, false },
     { NULL, "workload", "[NAME]", "Print a model's layers, parameters and work", "NAME is a built-in model or the path of an ONNX file. Without a name: the "
@@ -40,7 +40,7 @@ const struct command commands[] = {
       "framework. As csv: the memory of every size that was tried. Exit 1 when the recipe itself does not fit.", O(SET) | O(SIZE) | O(APPROXIMATE),
       TEXT_CSV_JSON, command_fit, true },
     { NULL, "explain", "RECIPE", "Say what bounds a recipe, where its time goes and what would help", "Every cost comes with its formula and sources. As "
-      "csv: the way from the ideal time to the predicted one.", O(SET), TEXT_CSV_JSON, command_explain, true },
+      "csv: the way from the ideal time to the predicted one.", O(SET) | O(PROFILE), TEXT_CSV_JSON, command_explain, true },
     { NULL, "plan", "RECIPE", "Print what was decided: placement, cost by stage, memory by IPU", "--all adds the pipeline, the weight update and every "
       "operation.", O(SET) | O(ALL) | O(UPDATE) | O(APPROXIMATE), 0, command_plan, true },
     { NULL, "timeline", "RECIPE", "Print one step against the clock", "A picture, and what each IPU spends the step on; --all prints every span.", O(ALL) |
@@ -139,7 +139,7 @@ int command_unknown(const char *name, struct err *err)
     if (*name == '-')
         bad_input(err, "'%.60s': an option comes after its command: podbench COMMAND [OPTION...]; podbench --help lists the commands", name);
     else
-        bad_input(err, "unknown command '%.60s'; %sknown: %s", name, names_suggestion(names, n_commands, name, &a), names_list(names, n_commands, &a));
+        bad_input(err, "unknown command '%.60s'; %sknown: %s", name, words_suggestion(names, n_commands, name, &a), names_list(names, n_commands, &a));
     arena_free(&a);
     return EXIT_BAD_INPUT;
 }

@@ -11,11 +11,60 @@
 
 /* ---- host memory ------------------------------------------------------------------------------- */
 
-static bool check_host(const struct plan *p, FILE *f, struct err *err)
+/* The settings of the smallest step of this model and split, and what it takes; "" where that is too much as well. A pipeline wants as many
+ * micro-batches as it holds at a time. */
+static const char *smallest_step(const struct plan *p, const struct options *o, struct session *s)
 {
-    fprintf(f, "host memory wanted: %.3g GB\n", (double)execution_host_bytes(p) / 1e9);
+    enum { N_MORE = 4 };
+    struct arena *a = &s->arena;
+    uint32_t accumulation = p->request.training && p->n_stages > 1 ? 2 * p->n_stages - 1 : 1;
+    const char *const more[N_MORE] = { "parallel.replicas=1", "parallel.micro_batch=1", arena_printf(a, "parallel.gradient_accumulation=%u", accumulation),
+                                       "parallel.stash_type=fp16" };
+    const char **sets = ARENA_ARRAY(a, const char *, o->n_sets + N_MORE), *text = "";
+    size_t n = 0;
+    for (; n < o->n_sets; n++)
+        sets[n] = o->sets[n];
+    for (size_t i = 0; i < N_MORE - (p->request.stash_type != TYPE_FP8); i++) {
+        sets[n++] = more[i];
+        text = arena_printf(a, "%s --set %s", text, more[i]);
+    }
+    struct simulation sim;
+    struct result r;
+    struct err err;
+    bool good = simulator_run(&s->simulator, &sim, &r, o->arguments[0], sets, n, &err) && execution_fits_host(&sim.plan, &err);
+    text = good ? arena_printf(a, "%s takes %.3g GB", text + 1, (double)execution_host_bytes(&sim.plan) / 1e9) : "";
+    simulation_free(&sim);
+    return text;
+}
+
+static bool check_host(const struct plan *p, const struct options *o, FILE *f, struct session *s, struct err *err)
+{
+    double wanted = (double)execution_host_bytes(p) / 1e9;
+    fprintf(f, "host memory wanted: %.3g GB\n", wanted);
     fflush(f);
-    return execution_fits_host(p, err);
+    if (execution_fits_host(p, err))
+        return true;
+    const char *smaller = smallest_step(p, o, s);
+    return *smaller && fail(err, "%s: executing it takes %.3g GB of host memory, more than there is; %s", p->graph->name, wanted, smaller);
+}
+
+/* ---- time -------------------------------------------------------------------------------------------- */
+
+/* How much of a step is done, in multiply-accumulates of replica 0. */
+struct execution_talk { const struct graph *g; double done_mac, all_mac; struct progress progress; };
+
+static void tell_operation(void *user, uint32_t stage, enum task_kind kind, uint64_t micro_batch, uint32_t op_id)
+{
+    enum { LEAST_SECONDS = 1 };
+    struct execution_talk *talk = user;
+    char text[120];
+    (void)stage, (void)kind, (void)micro_batch;
+    double share = talk->done_mac / talk->all_mac, seconds = progress_seconds(&talk->progress);
+    talk->done_mac += (double)op_mac(talk->g, &talk->g->ops[op_id]);
+    if (!(share > 0) || share >= 1 || seconds < LEAST_SECONDS)
+        return;
+    snprintf(text, sizeof text, "executing: %.0f %% after %.0f s, about %.0f s left", 100 * share, seconds, seconds * (1 / share - 1));
+    progress_tell(&talk->progress, text);
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------------- */
@@ -132,16 +181,21 @@ static bool add_output(struct document *d, const struct execution *x, const stru
     return good;
 }
 
+static bool fill_noise(void *user, float *to, uint32_t tensor_id, uint64_t step, uint32_t replica, uint64_t micro_batch, struct err *err)
+{
+    const struct execution_talk *talk = user;
+    return fill_with_noise((void *)(uintptr_t)talk->g, to, tensor_id, step, replica, micro_batch, err);
+}
+
 /* ---- the command ---------------------------------------------------------------------------------------- */
 
-static struct execution_options options_of(const struct simulation *sim, const struct options *o)
+static struct execution_options options_of(const struct simulation *sim, const struct options *o, struct execution_talk *talk)
 {
     return (struct execution_options){
         .optimizer = { .learning_rate = 1e-3, .momentum = 0.9, .second_momentum = 0.999, .epsilon = 1e-6, .weight_decay = 1e-4, .trust = 1e-3, .clip_norm = 1 },
         .seed = o->seed ? o->seed : 1, .mean_losses = true, .loss_scale = sim->recipe.loss_scale,
         .precision = { sim->recipe.model.compute != COMPUTE_FP32, sim->plan.request.partials, sim->recipe.stochastic_rounding, false },
-        .n_threads = o->jobs ? (uint32_t)o->jobs : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), .fill = fill_with_noise,
-        .user = (void *)(uintptr_t)sim->plan.graph };
+        .n_threads = o->jobs ? (uint32_t)o->jobs : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), .fill = fill_noise, .watch = tell_operation, .user = talk };
 }
 
 static void add_step_taken(struct document *d, const struct plan *p, const struct step_result *r)
@@ -156,19 +210,27 @@ static void add_step_taken(struct document *d, const struct plan *p, const struc
                                          json_number(q->training ? r->loss : NAN), "not_finite", (json_int_t)r->n_not_finite, "skipped", (int)r->skipped));
 }
 
+enum { WORTH_TELLING_S = 10 };
 static bool execute(const struct simulation *sim, const struct options *o, struct session *s, struct err *err)
 {
     const struct plan *p = &sim->plan;
-    struct execution_options options = options_of(sim, o);
+    struct execution_talk talk = { .g = p->graph, .all_mac = (double)p->hardware_mac * p->request.grad_accum };
+    struct execution_options options = options_of(sim, o, &talk);
     struct step_result r;
     FILE *said_first = o->format == FORMAT_TEXT ? s->out : s->log;
     fprintf(said_first, "%s: %u replica%s of %u stage%s, %u micro-batch%s of %ju; products %s\n", p->graph->name, p->request.n_replicas,
             plural(p->request.n_replicas), p->n_stages, plural(p->n_stages), p->request.grad_accum, p->request.grad_accum == 1 ? "" : "es",
             (uintmax_t)p->graph->micro_batch, options.precision.by_type ? "in the order of the AMP unit" : execute_library());
-    if (!check_host(p, said_first, err))
+    if (!check_host(p, o, said_first, s, err))
         return false;
+    double seconds = execution_host_seconds(p, &options);
+    if (seconds > WORTH_TELLING_S)
+        fprintf(s->log, "podbench: executing takes this host %.0f %s or more; fewer parallel.gradient_accumulation or replicas take less\n",
+                seconds < 120 ? seconds : seconds / 60, seconds < 120 ? "s" : "min");
+    progress_start(&talk.progress, s->log, "executing");
     struct execution *x = execution_start(p, &options, err);
     bool good = x && execution_step(x, &r, err);
+    progress_end(&talk.progress);
     struct document d = { .arena = &s->arena };
     if (good) {
         add_step_taken(&d, p, &r);

@@ -4,6 +4,7 @@
  */
 #include "harness/harness.h"
 #include "results/study/explain.h"
+#include "results/study/profile.h"
 #include "results/study/trust.h"
 
 int command_explain(const struct options *o, struct session *s, struct err *err)
@@ -14,11 +15,16 @@ int command_explain(const struct options *o, struct session *s, struct err *err)
     struct track_record record;
     struct validity v;
     struct progress p;
+    struct profile measured;
     struct simulation_request q = { .recipe = o->arguments[0], .overrides = o->sets, .n_overrides = o->n_sets, .simulator = &s->simulator,
                           .watch = { progress_report, &p } };
     if (!track_record_open(&record, s->validity_dir, &s->arena, err))
         return EXIT_BAD_INPUT;
     if (!simulate_argument(&sim, &r, o, s, err)) {
+        simulation_free(&sim);
+        return EXIT_BAD_INPUT;
+    }
+    if (o->profile && !(profile_load(&measured, o->profile, sim.machine->chip.clock_hz, &s->arena, err) && profile_check(&measured, &sim, err))) {
         simulation_free(&sim);
         return EXIT_BAD_INPUT;
     }
@@ -29,6 +35,8 @@ int command_explain(const struct options *o, struct session *s, struct err *err)
     e.uncertainty = validity_uncertainty(&v);
     struct document d = { .arena = &s->arena };
     explain_document(&d, &e);
+    if (o->profile)
+        profile_document(&d, &measured, &sim, &r);
     document_member(&d, "validity", validity_json(&v));
     document_gap(&d);
     validity_document(&d, &v, &r);

@@ -32,7 +32,8 @@ enum option_id {
 #undef OPTION
     N_OPTIONS
 };
-#define OPTION_BIT(option) (UINT64_C(1) << (option))
+__extension__ typedef unsigned __int128 option_set;          /* a bit for each option */
+#define OPTION_BIT(option) ((option_set)1 << (option))
 
 /* ---- commands.c: the commands --------------------------------------------------------------- */
 
@@ -49,11 +50,13 @@ struct session {
     bool trains;                        /* so does training, in which no key is without effect */
 };
 
+extern const char podbench_commit[];       /* that the program was built from; "unknown" outside a repository and an archive of it; commit.c is made by make */
+
 struct command {
     const char *group;                          /* the heading of a group, at its first command; NULL for the others */
     const char *name, *arguments;               /* arguments as usage shows them: "RECIPE...", "[BASE] RUN" */
     const char *summary, *detail;               /* one line without a full stop; more sentences, or NULL */
-    uint64_t options;                           /* OPTION_BITs; every command also has --root */
+    option_set options;                         /* OPTION_BITs; every command also has --root */
     unsigned formats;                           /* FORMAT_BITs; 0 if there is no --format */
     int (*run)(const struct options *o, struct session *s, struct err *err);    /* returns an exit status, with a message for BAD_INPUT */
     bool simulates;                             /* its output depends on the fitted constants */
@@ -61,6 +64,8 @@ struct command {
 extern const struct command commands[];
 extern const size_t n_commands;
 const struct command *command_find(const char *name);           /* NULL if no command has this name */
+/* "did you mean '...'? ", by what other tools call the same, and else by letters; "" where nothing is near. */
+const char *words_suggestion(const char *const *names, size_t n, const char *typed, struct arena *a);
 int command_unknown(const char *name, struct err *err);         /* EXIT_BAD_INPUT, with a message that names the commands there are */
 /* Runs a command in an open session. Returns its exit status, with a message for EXIT_BAD_INPUT. */
 int command_call(const struct command *c, const struct options *o, struct session *s, struct err *err);
@@ -113,6 +118,7 @@ bool all_workloads(char ***names, size_t *n, struct session *s, struct err *err)
 bool all_frameworks(char ***names, size_t *n, struct session *s, struct err *err);
 typedef bool names_lister(char ***names, size_t *n, struct session *s, struct err *err);
 int print_names(const char *const *names, size_t n, const struct options *o, struct session *s);     /* list_names.c */
+int list_words(const struct options *o, struct session *s, struct err *err);
 int list_names(names_lister *lister, const struct options *o, struct session *s, struct err *err);
 /* For output that does not say so itself: the model does not fit, and times are as if it did. */
 void warn_unfit(const struct result *r, struct session *s);

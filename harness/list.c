@@ -109,6 +109,7 @@ static int list_operators(const struct options *o, struct session *s, struct err
 static const struct listing { const char *name; command_function *list; } listings[] = {
     { "recipes", list_recipes }, { "machines", list_machines }, { "workloads", list_workloads }, { "frameworks", list_frameworks },
     { "keys", list_keys }, { "operators", list_operators }, { "metrics", list_metrics }, { "schema", list_schema }, { "assumptions", list_assumptions },
+    { "words", list_words },
 };
 enum { N_LISTINGS = sizeof listings / sizeof *listings };
 
@@ -123,5 +124,5 @@ int command_list(const struct options *o, struct session *s, struct err *err)
             return bad_input(err, "list %s: takes no word such as '%.60s'; only recipes do: podbench list recipes WORD...", what, o->arguments[1]);
         return listings[i].list(o, s, err);
     }
-    return bad_input(err, "list: '%.60s' cannot be listed; known: %s", what, names_list(names, N_LISTINGS, &s->arena));
+    return bad_input(err, "list: '%.60s' cannot be listed; %sknown: %s", what, words_suggestion(names, N_LISTINGS, what, &s->arena), names_list(names, N_LISTINGS, &s->arena));
 }

@@ -5,6 +5,7 @@
 #include "harness/harness.h"
 #include "system-model/network/topology.h"
 #include <jansson.h>
+#include <unistd.h>
 
 #define C(member) { COLUMN(struct sheet_line, member) }
 const struct table_column sheet_columns[N_SHEET_COLUMNS] = { C(sheet), C(key), C(value), C(unit), C(source), C(note) };
@@ -61,15 +62,63 @@ static int print_machine(const struct options *o, const struct machine *m, struc
     return good ? EXIT_DONE : EXIT_BAD_INPUT;
 }
 
+/* ---- a machine of one's own ------------------------------------------------------------------------------ */
+
+static const char *copied_name(size_t i, size_t n_parts, const char *name, struct arena *a)
+{
+    bool is_chip = i + 1 == n_parts;
+    return i ? arena_printf(a, "%s-%s", name, is_chip ? "chip" : "board") : name;
+}
+
+/* The text of a sheet, with the copy's name in the row that names the sheet of its board or chip. */
+static bool copy_sheet(const char *path, const char *from, const char *part, struct arena *a, struct err *err)
+{
+    char *text;
+    struct new_file file;
+    if (access(path, F_OK) == 0)
+        return fail(err, "machine: %s is there already; take another name", path);
+    if (!read_text_file(&text, NULL, from, 1 << 20, a, err) || !new_file_open(&file, path, err))
+        return false;
+    for (const char *line; (line = strsep(&text, "\n")) && (*line || text); ) {
+        size_t n = strcspn(line, ",");
+        bool names_part = part && (strncmp(line, "board,", n + 1) == 0 || strncmp(line, "chip,", n + 1) == 0);
+        if (names_part)
+            fprintf(file.f, "%.*s,%s%s\n", (int)n, line, part, line + n + 1 + strcspn(line + n + 1, ","));
+        else
+            fprintf(file.f, "%s\n", line);
+    }
+    return new_file_save(&file, err);
+}
+
+static int copy_machine(const struct machine *m, const char *name, struct session *s, struct err *err)
+{
+    size_t n_parts = 1;                 /* system, board and chip, without the fitted constants behind them */
+    while (m->sheets[n_parts - 1].name != m->chip_name)
+        n_parts++;
+    if (strchr(name, '/') || strchr(name, '.'))
+        return bad_input(err, "--copy %.60s: want a name without a folder or an ending, as in mine", name);
+    for (size_t i = 0; i < n_parts; i++) {
+        const char *path = arena_printf(&s->arena, "%s.csv", copied_name(i, n_parts, name, &s->arena));
+        const char *part = i + 1 < n_parts ? copied_name(i + 1, n_parts, name, &s->arena) : NULL;
+        if (!copy_sheet(path, m->sheets[i].path, part, &s->arena, err))
+            return EXIT_BAD_INPUT;
+        fprintf(s->out, "wrote %s\n", path);
+    }
+    fprintf(s->out, "change values and their sources, then: podbench run RECIPE --set recipe.system=%s.csv\n", name);
+    return EXIT_DONE;
+}
+
 int command_machine(const struct options *o, struct session *s, struct err *err)
 {
     struct machine m;
     bool draws = o->topology || o->format == FORMAT_DOT;
     if (draws && (o->n_arguments == 0 || o->format == FORMAT_CSV || o->format == FORMAT_JSON))
         return bad_input(err, "machine: %s wants a NAME, and prints every link as text or dot", o->topology ? "--topology" : "--format dot");
+    if (o->copy && o->n_arguments == 0)
+        return bad_input(err, "machine: --copy wants the NAME of a machine to begin with");
     if (o->n_arguments == 0)
         return list_names(all_machines, o, s, err);
     if (!machine_load(&m, o->arguments[0], s->paths.specs_dir, &s->arena, err))
         return EXIT_BAD_INPUT;
-    return print_machine(o, &m, s, err);
+    return o->copy ? copy_machine(&m, o->copy, s, err) : print_machine(o, &m, s, err);
 }

@@ -13,7 +13,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-const char *argp_program_version = "podbench " PODBENCH_VERSION;
 
 static void print_help(FILE *f)
 {
@@ -28,7 +27,8 @@ static void print_help(FILE *f)
     }
     fprintf(f, "RECIPE is an id (podbench list recipes) or the path of a file. RUN is a folder that bench wrote, or its name in\n"
                "results/runs. 'podbench COMMAND --help' says more and lists the options. PODBENCH_ROOT or --root names the\n"
-               "folder that holds podbench's data; podbench --home prints it.\n"
+               "folder that holds podbench's data; podbench --home prints it. 'podbench list words' says what replica,\n"
+               "micro-batch, bubble, RTS and other words mean.\n"
                "Exit status: 0 done; 1 judged and refused; 2 bad usage or input; 3 out of memory.\n");
 }
 
@@ -57,21 +57,38 @@ static void check_stdout(void)
         _exit(EXIT_BAD_INPUT);
 }
 
-/* The folder of podbench's data, for makefiles of projects. */
-static int print_home(void)
+/* The folder of podbench's data; NULL, with a message, where there is none. The caller frees it. */
+static char *find_home(struct err *err)
 {
     struct session s = { .out = stdout, .log = stderr };
+    char *path = session_open(&s, NULL, "--root", err) ? realpath(s.root, NULL) : NULL;
+    session_close(&s);
+    return path;
+}
+
+/* For makefiles of projects. */
+static int print_home(void)
+{
     struct err err = {0};
-    bool good = session_open(&s, NULL, "--root", &err);
-    char *path = good ? realpath(s.root, NULL) : NULL;
+    char *path = find_home(&err);
     if (path)
         printf("%s\n", path);
     else
         fprintf(stderr, "podbench: %s\n", err.msg);
     free(path);
-    session_close(&s);
     return path ? EXIT_DONE : EXIT_BAD_INPUT;
 }
+
+/* Version, commit and data. argp calls it for a command's --version. */
+static void print_version(FILE *f, struct argp_state *state)
+{
+    struct err err = {0};
+    char *path = find_home(&err);
+    (void)state;
+    fprintf(f, "podbench %s, commit %s\ndata: %s\n", PODBENCH_VERSION, podbench_commit, path ? path : err.msg);
+    free(path);
+}
+void (*argp_program_version_hook)(FILE *, struct argp_state *) = print_version;
 
 static int run_command(const struct command *c, int argc, char **argv)
 {
@@ -158,7 +175,7 @@ int main(int argc, char **argv)
     if (text_is(argv[1], "--home"))
         return print_home();
     if (text_is(argv[1], "--version") || text_is(argv[1], "-V")) {
-        printf("%s\n", argp_program_version);
+        print_version(stdout, NULL);
         return EXIT_DONE;
     }
     const struct command *c = command_find(argv[1]);

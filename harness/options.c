@@ -4,6 +4,7 @@
  */
 #include "harness/harness.h"
 #include <argp.h>
+#include <ctype.h>
 
 enum option_type { TAKES_TEXT, TAKES_LIST, TAKES_NUMBER, TAKES_COUNT, TAKES_FORMAT, IS_FLAG, IS_SETTING };
 
@@ -98,9 +99,19 @@ static bool option_argument(struct parse *p, const char *text)
     return *text || fail(p->err, "%s: an argument is empty; usage: podbench %s [OPTION...] %s", c->name, c->name, c->arguments);
 }
 
+/* "--set KEY VALUE" would leave VALUE to be read as a recipe. */
+static bool check_has_value(const struct option_row *row, const char *text, struct err *err)
+{
+    bool is_setting = row == &rows[OPT_SET] || row == &rows[OPT_OVER] || row == &rows[OPT_ZIP];
+    const char *point = strchr(text, '.');
+    return !is_setting || strchr(text, '=') || !point || point == text || !point[1] || fail(err, "--%s %.100s: has no value; write key and value as one word: --%s %.100s=VALUE", row->name, text, row->name, text);
+}
+
 static bool option_take(struct parse *p, const struct option_row *row, const char *text)
 {
     void *at = (char *)p->out + row->offset;
+    if (text && !check_has_value(row, text, p->err))
+        return false;
     switch (row->type) {
     case TAKES_TEXT:   return option_name(row, text, at, p->err);
     case TAKES_LIST:   return option_item(at, &p->caps[row - rows], text, p->arena);
@@ -188,6 +199,8 @@ static bool check_option_names(const struct argp_option *list, const struct comm
         names[n_names] = list[n_names].name;
     for (int i = 1; i < argc && !text_is(argv[i], "--"); i++) {
         size_t n = strcspn(argv[i], "=");
+        if (argv[i][0] == '-' && isalpha((unsigned char)argv[i][1]) && argv[i][1] != 'V')
+            return fail(err, "%s: '%.60s' is no option; all but -V and -? begin with two dashes: %s", c->name, argv[i], names_list(names, n_names, a));
         bool known = strncmp(argv[i], "--", 2) != 0;
         for (size_t k = 0; k < sizeof of_argp / sizeof *of_argp; k++)
             known |= n > 2 && strncmp(argv[i] + 2, of_argp[k], n - 2) == 0;

@@ -254,7 +254,7 @@ static void judge_fit(struct judgements *out, const struct result *r, struct are
 {
     const char *speed = arena_printf(a, "%.6g samples/s on %s", r->throughput_samples_per_s, r->system);
     judgements_add(out, (struct judgement){ .group = r->system, .name = r->id, .judged = r->fits ? JUDGED_PASS : JUDGED_FAIL,
-                   .message = r->fits ? speed : arena_printf(a, "does not fit: %" PRIu64 " B more than a tile has", r->memory_shortfall_bytes_per_tile) }, a);
+                   .message = r->fits ? speed : arena_printf(a, "does not fit: %s more than a tile has", quantity_kept((double)r->memory_shortfall_bytes_per_tile, "B", 3, a)) }, a);
 }
 
 /* Adds what is printed; the simulation is freed afterwards. */

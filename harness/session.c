@@ -144,8 +144,8 @@ bool run_table_path(const char **out, const char *run, const char *table, struct
 void warn_unfit(const struct result *r, struct session *s)
 {
     if (!r->fits)
-        fprintf(s->log, "podbench: %s: does not fit: %llu B more than a tile has; this is the time it would take if it did\n", r->id,
-                (unsigned long long)r->memory_shortfall_bytes_per_tile);
+        fprintf(s->log, "podbench: %s: does not fit: %s more than a tile has; this is the time it would take if it did\n", r->id,
+                quantity_kept((double)r->memory_shortfall_bytes_per_tile, "B", 3, &s->arena));
 }
 
 bool simulate_argument(struct simulation *sim, struct result *r, const struct options *o, struct session *s, struct err *err)

@@ -2,7 +2,7 @@
 # copies of a few sheets, recipes and tables, which no calibration changes; what the model computes of them shows, and is to show.
 # PODBENCH_GOLDEN=write writes the texts instead. Read the diff.
 export PODBENCH_ROOT=tests/root
-version=$("$PODBENCH" --version | sed 's/podbench //')
+version=$("$PODBENCH" --version | sed -n 's/^podbench \([^,]*\),.*/\1/p')
 
 plain() { # the text of a command or a file, without what differs between builds
     sed "s|$work|WORK|g; s|$PWD/|./|g; s|$PODBENCH|podbench|g; s|podbench[ /]$version|podbench VERSION|g; s|\"podbench\": \"$version\"|\"podbench\": \"VERSION\"|g"

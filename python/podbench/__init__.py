@@ -23,19 +23,17 @@ import warnings
 from functools import partial
 from typing import Any, Callable, Concatenate, Dict, Iterable, Iterator, List, Mapping, Optional, ParamSpec, Type, TypeVar, Union
 
-from . import _display
+from . import _display, _frames
+from ._errors import PodbenchError
+from ._frames import plot, style
 from ._library import answer as _answer, bundled_root as _bundled_root, library as _library, numbers_type as _numbers_type, text as _text, texts as _texts
 
-__all__ = ["Podbench", "Answer", "Run", "PodbenchError", "PodbenchWarning", "run", "numbers", "explain", "fit", "diff", "sweep", "sweep_rows", "search", "validate",
-           "recipes", "keys", "command", "reload", "__version__"]
+__all__ = ["Podbench", "Answer", "Run", "PodbenchError", "PodbenchWarning", "ask", "run", "numbers", "explain", "fit", "diff", "timeline", "sweep", "sweep_rows",
+           "search", "validate", "recipes", "keys", "command", "reload", "style", "plot", "__version__"]
 __version__: str = _library.podbench_version().decode()
 
 Value = Union[str, int, float, bool]
 Sets = Optional[Mapping[str, Value]]
-
-
-class PodbenchError(Exception):
-    """The program refuses: a recipe that is not there, a value that is not possible, a file that cannot be read."""
 
 
 class PodbenchWarning(UserWarning):
@@ -102,17 +100,20 @@ class Run(Answer):
 
 
 def _value(value: Value) -> str:
+    value = value.item() if hasattr(value, "item") else value          # a number of numpy or of a frame
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else repr(value) if isinstance(value, float) else str(value)
 
 
 def _values(values: Union[Value, Iterable[Value]]) -> str:
-    if isinstance(values, (str, int, float)):
+    if isinstance(values, (str, int, float)) or not hasattr(values, "__iter__"):
         return _value(values)
     listed = [_value(value) for value in values]
     return (";" if any("," in value for value in listed) else ",").join(listed)
 
 
 def _options(name: str, items: Optional[Mapping[str, Any]], text=_value) -> List[str]:
+    if items is not None and not isinstance(items, Mapping):
+        raise PodbenchError(f'want a mapping of keys to values, as in {{"parallel.micro_batch": 4}}, not {items!r}')
     words: List[str] = []
     for key, value in (items or {}).items():
         words += ["--" + name, f"{key}={text(value)}"]
@@ -209,23 +210,14 @@ class Podbench:
         """How far predictions are from what was published, by role and kind."""
         return self._ask(Answer, "validate", [])
 
-    def sweep(self, recipe: Union[str, os.PathLike], over: Mapping[str, Union[str, Iterable[Value]]], sets: Sets = None, jobs: Optional[int] = None):
-        """A pandas frame with a row for each combination of values: sweep(recipe, {"parallel.micro_batch": [1, 2, 4]}). What JSON has
-        inside another object has a name with a point: "validity.interval_low", "settings.parallel.micro_batch". Settings are numbers
-        where all values of a key are.
+    def sweep(self, recipe: Union[str, os.PathLike], over: Mapping[str, Union[str, Iterable[Value]]], sets: Sets = None, jobs: Optional[int] = None,
+              columns: Union[str, Iterable[str], None] = None):
+        """A pandas frame with a row for each combination of values: sweep(recipe, {"parallel.micro_batch": [1, 2, 4]}).
 
-        Values are a list, or text as --over takes it: "1..64*2"."""
-        try:
-            import pandas
-        except ImportError as reason:
-            raise PodbenchError("sweep() gives a pandas frame: install pandas, or use sweep_rows()") from reason
-        frame = pandas.json_normalize(self.sweep_rows(recipe, over, sets, jobs))
-        for key in over:
-            try:
-                frame[f"settings.{key}"] = pandas.to_numeric(frame[f"settings.{key}"])
-            except ValueError:
-                pass                            # words, or numbers with a unit
-        return frame
+        Its first columns are the swept keys, under the names given, as numbers where all values of a key are. columns names the others; None is a
+        choice of speed, memory, time to train and energy, "all" everything that a row has. What JSON has inside another object has a name with a
+        point: "validity.interval_low". Values are a list, or text as --over takes it: "1..64*2"."""
+        return _frames.of_sweep(self.sweep_rows(recipe, over, sets, jobs), list(over), columns)
 
     def sweep_rows(self, recipe: Union[str, os.PathLike], over: Mapping[str, Union[str, Iterable[Value]]], sets: Sets = None,
                    jobs: Optional[int] = None) -> List[Dict[str, Any]]:
@@ -239,6 +231,22 @@ class Podbench:
         """The best configuration of a recipe: search(recipe, limits={"ipus": "16"}, minimise="time-to-train")."""
         return self._ask(Answer, "search", [*_options("set", sets), *_options("limit", limits), *_options("over", over, _values),
                                      *(["--minimise", minimise] if minimise else []), "--", os.fspath(recipe)])
+
+    def ask(self, model: Union[str, os.PathLike, List[str]], machine: Union[str, List[str]], *words: str, out: Union[str, os.PathLike, None] = None,
+            seconds: Optional[float] = None):
+        """What to run of a model on a machine: ask("bert-large", "bow-pod16", "train", "at least 10000/s"). Writes the recipe to out, or to a file of the
+        current folder that the answer names. Lists of models or machines give a frame with a row for each pair, and a folder as out."""
+        if isinstance(model, list) or isinstance(machine, list):
+            models, machines = ([x] if isinstance(x, (str, os.PathLike)) else x for x in (model, machine))
+            return _frames.of_asked([(os.fspath(x), y, self.ask(x, y, *words, seconds=seconds, out=out and os.path.join(out, f"{os.path.basename(x)}-{y.replace(' ', '-')}.ini")))
+                                     for x in models for y in machines])
+        options = [*(["--out", os.fspath(out)] if out else []), *(["--seconds", _value(seconds)] if seconds else [])]
+        said = [word for text in (machine, *words) for word in text.split()]
+        return self._ask(Answer, "ask", [*options, os.fspath(model), "on", *said])
+
+    def timeline(self, recipe: Union[str, os.PathLike], sets: Sets = None):
+        """One step as a frame: what each IPU does when, a row for each span."""
+        return _frames.of_csv(self.command("timeline", "--format=csv", *_options("set", sets), "--", os.fspath(recipe)))
 
     def recipes(self) -> Any:
         """The published runs that can be simulated: id, model, machine, ipus, framework, published, predicted, error."""
@@ -282,5 +290,6 @@ def _of_shared(method: Callable[Concatenate[Podbench, Taken], Given]) -> Callabl
 
 run, numbers, explain = _of_shared(Podbench.run), _of_shared(Podbench.numbers), _of_shared(Podbench.explain)
 fit, diff, validate = _of_shared(Podbench.fit), _of_shared(Podbench.diff), _of_shared(Podbench.validate)
+ask, timeline = _of_shared(Podbench.ask), _of_shared(Podbench.timeline)
 sweep, sweep_rows, search = _of_shared(Podbench.sweep), _of_shared(Podbench.sweep_rows), _of_shared(Podbench.search)
 recipes, keys, command = _of_shared(Podbench.recipes), _of_shared(Podbench.keys), _of_shared(Podbench.command)

@@ -8,6 +8,7 @@ import pathlib
 import pickle
 import resource
 import subprocess
+import tempfile
 import threading
 import unittest
 import warnings
@@ -69,10 +70,46 @@ class SameAsTheProgram(unittest.TestCase):
             return
         frame = podbench.sweep(RESNET, {"parallel.micro_batch": [1, 2], "precision.compute": ["fp16", "fp32"], "parallel.available_memory": "0.25"})
         self.assertIsInstance(frame, pandas.DataFrame)
-        self.assertEqual(list(frame["settings.parallel.micro_batch"]), [1, 1, 2, 2])
-        self.assertEqual(list(frame["settings.precision.compute"]), 2 * ["fp16", "fp32"])
-        self.assertEqual(list(frame["settings.parallel.available_memory"]), 4 * [0.25])
+        self.assertEqual(list(frame.columns[:3]), ["parallel.micro_batch", "precision.compute", "parallel.available_memory"])
+        self.assertEqual(list(frame["parallel.micro_batch"]), [1, 1, 2, 2])
+        self.assertEqual(list(frame["precision.compute"]), 2 * ["fp16", "fp32"])
+        self.assertEqual(list(frame["parallel.available_memory"]), 4 * [0.25])
         self.assertTrue((frame["validity.interval_low"] < frame["throughput_samples_per_s"]).all())
+        self.assertEqual(list(frame.groupby("parallel.micro_batch")["throughput_samples_per_s"].max().index), [1, 2])
+        self.assertLess(len(frame.columns), 20)
+        over = {"parallel.micro_batch": [1, 2]}
+        self.assertGreater(len(podbench.sweep(RESNET, over, columns="all").columns), 60)
+        self.assertEqual(list(podbench.sweep(RESNET, over, columns=["mfu"]).columns), ["parallel.micro_batch", "mfu"])
+        with self.assertRaisesRegex(podbench.PodbenchError, "no column 'mfuu'; there are parallel.micro_batch, .*mfu"):
+            podbench.sweep(RESNET, over, columns=["mfuu"])
+        with self.assertRaisesRegex(podbench.PodbenchError, "micro_batch=1,2: want SECTION.KEY=VALUES, as in parallel.micro_batch=1,2"):
+            podbench.sweep(RESNET, {"micro_batch": [1, 2]})
+        self.assertIn("<table", podbench.style(frame).to_html())
+        spans = podbench.timeline(RESNET)
+        self.assertTrue((spans["end_s"] >= spans["start_s"]).all() and len(spans) > 10)
+
+    def test_plot(self):
+        try:
+            import matplotlib
+            import pandas                                               # noqa: F401
+        except ImportError:
+            self.skipTest("no matplotlib or pandas")
+        matplotlib.use("Agg")
+        axes = podbench.plot(podbench.sweep(RESNET, {"parallel.micro_batch": [1, 2, 4]}))
+        self.assertEqual(axes.get_xlabel(), "parallel.micro_batch")
+        self.assertEqual(len(axes.lines[0].get_xdata()), 3)
+
+    def test_ask(self):
+        with tempfile.TemporaryDirectory() as folder:
+            answer = podbench.ask("resnet50", "pod4", "train", out=os.path.join(folder, "a.ini"), seconds=1)
+            self.assertEqual(podbench.run(answer.recipe).throughput_samples_per_s, answer.result.throughput_samples_per_s)
+            try:
+                import pandas                                           # noqa: F401
+            except ImportError:
+                return
+            frame = podbench.ask(["resnet50", "bert-base"], ["pod4", "4 gc200"], "infer", out=folder, seconds=1)
+            self.assertEqual(list(frame["machine"]), ["pod4", "4 gc200"] * 2)
+            self.assertTrue((frame["throughput_samples_per_s"] > 0).all())
 
 
 class Refusals(unittest.TestCase):

@@ -86,6 +86,12 @@ static void fit_add_sizes(struct document *d, const struct fit_answer *x)
             fit_add_size_rows(t, x, &x->axes[k], &x->axes[k].sizes[i], d->arena);
 }
 
+/* "88.7 kB", as run writes it. */
+static const char *bytes_text(uint64_t bytes, struct arena *a)
+{
+    return quantity_kept((double)bytes, "B", 3, a);
+}
+
 /* ---- the limits --------------------------------------------------------------------------------------- */
 
 static bool is_fewest(const struct fit_axis *axis)
@@ -103,11 +109,12 @@ static void fit_add_own(struct document *d, const struct fit_answer *x)
     document_line(d, "%s: %s, %s on %s: micro-batch %" PRIu64 "%s, %" PRIu64 " IPU%s a replica", x->recipe, x->workload,
                   x->training ? "training" : "inference", x->system, axis->own, length, width, plural(width));
     if (own->fits)
-        document_line(d, "fits: %s (%.0f %% likely), %" PRIu64 " of %" PRIu64 " B free on the fullest tile (IPU %u)",
-                      own->fits_probability >= FITS_SURELY ? "yes" : "barely", 100 * own->fits_probability, tile - total, tile, own->worst_ipu);
+        document_line(d, "fits: %s (%.0f %% likely), %s of %s free on the fullest tile (IPU %u)",
+                      own->fits_probability >= FITS_SURELY ? "yes" : "barely", 100 * own->fits_probability, bytes_text(tile - total, d->arena),
+                      bytes_text(tile, d->arena), own->worst_ipu);
     else
-        document_line(d, "fits: NO (%.0f %% likely), %" PRIu64 " B too many for the %" PRIu64 " of the fullest tile (IPU %u)",
-                      100 * own->fits_probability, own->shortfall_bytes, tile, own->worst_ipu);
+        document_line(d, "fits: NO (%.0f %% likely), %s too many for the %s of the fullest tile (IPU %u)",
+                      100 * own->fits_probability, bytes_text(own->shortfall_bytes, d->arena), bytes_text(tile, d->arena), own->worst_ipu);
 }
 
 static const char *next_text(const struct fit_axis *axis, struct arena *a)
@@ -117,7 +124,7 @@ static const char *next_text(const struct fit_axis *axis, struct arena *a)
         return is_fewest(axis) ? "" : "; none that was tried is too large";
     if (next->refused)
         return arena_printf(a, "; %" PRIu64 " is refused: %s", next->size, next->refused);
-    return arena_printf(a, "; %" PRIu64 " takes %" PRIu64 " B too many on IPU %u", next->size, next->shortfall_bytes, next->worst_ipu);
+    return arena_printf(a, "; %" PRIu64 " takes %s too many on IPU %u", next->size, bytes_text(next->shortfall_bytes, a), next->worst_ipu);
 }
 
 static void add_limit(struct document *d, const struct fit_axis *axis)
@@ -156,10 +163,11 @@ static json_t *limits_json(const struct fit_answer *x)
 
 /* ---- what fills the tile ---------------------------------------------------------------------------------- */
 
+#define BYTES .digits = 3, .unit = "B"
 struct category_row { const char *name; uint64_t bytes; double share; const char *next; int64_t change_bytes; };
 
 #define C(member, ...) { COLUMN(struct category_row, member), __VA_ARGS__ }
-static const struct table_column category_columns[] = { C(name, .heading = "category"), C(bytes, .heading = "bytes"),
+static const struct table_column category_columns[] = { C(name, .heading = "category"), C(bytes, .heading = "memory", BYTES),
     C(share, .heading = "share", .format = "%.1f %%", .scale = 100), C(next, .heading = "at the next", .aligns_right = true, .formats = IN_TEXT),
     C(change_bytes, .heading = "change", .formats = IN_JSON) };
 #undef C
@@ -171,11 +179,11 @@ static void add_categories(struct document *d, const struct fit_answer *x)
     const struct fit_size *here = fit_tried(axis, x->point), *next = fit_tried(axis, axis->best ? axis->next : 0);
     const struct tile_memory *m = &here->memory[here->worst_ipu];
     struct table *t = document_table(d, TABLE(category_columns, struct category_row, .name = "categories", .indent = "  ", .formats = IN_TEXT | IN_JSON));
-    t->title = arena_printf(d->arena, "micro-batch %" PRIu64 ", IPU %u: %" PRIu64 " B on the fullest tile", here->size, here->worst_ipu, m->total_bytes);
+    t->title = arena_printf(d->arena, "micro-batch %" PRIu64 ", IPU %u: %s on the fullest tile", here->size, here->worst_ipu, bytes_text(m->total_bytes, d->arena));
     for (int k = 0; k < N_MEMORY_CATEGORIES; k++) {
         int64_t change = next && !next->refused ? (int64_t)next->memory[next->worst_ipu].bytes[k] - (int64_t)m->bytes[k] : 0;
         struct category_row row = { memory_category_names[k], m->bytes[k], (double)m->bytes[k] / (double)m->total_bytes, NULL, change };
-        row.next = next && !next->refused ? arena_printf(d->arena, "%+" PRId64, change) : "";
+        row.next = next && !next->refused ? quantity_change_kept((double)change, "B", 3, d->arena) : "";
         if (row.bytes || change)
             table_add(t, &row, d->arena);
     }
@@ -206,22 +214,22 @@ static void add_need(struct document *d, const struct fit_answer *x)
         return;
     }
     const char *category = memory_category_names[need.grows_most];
-    document_line(d, "  micro-batch %" PRIu64 " needs %" PRIu64 " B more than there are; what grows most is %s, by %" PRId64 " B",
-                  need.size->size, need.size->shortfall_bytes, category, need.growth_bytes);
+    document_line(d, "  micro-batch %" PRIu64 " needs %s more than there are; what grows most is %s, by %s",
+                  need.size->size, bytes_text(need.size->shortfall_bytes, d->arena), category, bytes_text((uint64_t)need.growth_bytes, d->arena));
     document_member(d, "next", json_pack("{s:I, s:I, s:s, s:I}", "micro_batch", (json_int_t)need.size->size,
                                          "shortfall_bytes", (json_int_t)need.size->shortfall_bytes,
                                          "grows_most", category, "growth_bytes", (json_int_t)need.growth_bytes));
 }
 
-#define C(member, title) { COLUMN(struct fit_layer, member), .heading = title }
-static const struct table_column layer_columns[] = { C(name, "layer"), C(held_bytes, "weights and state"), C(stash_bytes, "stash"),
-                                               C(work_bytes, "at work") };
+#define C(member, title, ...) { COLUMN(struct fit_layer, member), .heading = title, __VA_ARGS__ }
+static const struct table_column layer_columns[] = { C(name, "layer"), C(held_bytes, "weights and state", BYTES), C(stash_bytes, "stash", BYTES),
+                                               C(work_bytes, "at work", BYTES) };
 #undef C
 
 static void add_layers(struct document *d, const struct fit_answer *x)
 {
     size_t n = min_u64(x->n_layers, LAYERS_SHOWN);
-    const char *title = arena_printf(d->arena, "its layers, bytes on a tile: %zu of %zu, those that need most; they are at work in turn", n, x->n_layers);
+    const char *title = arena_printf(d->arena, "its layers, memory on a tile: %zu of %zu, those that need most; they are at work in turn", n, x->n_layers);
     document_table(d, TABLE_OF(layer_columns, x->layers, n, .formats = IN_TEXT, .indent = "  ", .title = title));
     document_table(d, TABLE_OF(layer_columns, x->layers, x->n_layers, .name = "layers", .formats = IN_JSON));
 }
@@ -242,7 +250,7 @@ static void add_settings(struct document *d, const struct fit_answer *x, const c
         struct framework_option o;
         text = arena_printf(d->arena, "%s --set %s", text, sets[k]);
         if (framework_option_of(&o, x->framework, sets[k], d->arena))
-            options = arena_printf(d->arena, "%s%s%s%s", options, *options ? "; " : "", o.option, o.checked ? "" : " (name not checked)");
+            options = arena_printf(d->arena, "%s%s%s", options, *options ? "; " : "", o.option);
     }
     document_line(d, "%s:%s", what, text);
     if (*options)
@@ -258,8 +266,8 @@ static void add_remedy_lines(struct document *d, const struct fit_answer *x)
             add_settings(d, x, arena_printf(d->arena, "  %+7.1f %%  %s (%.0f %% likely)", 100 * time_cost(x, r), r->what, 100 * r->fits_probability),
                          r->sets, r->n_sets);
         else
-            not_enough = arena_printf(d->arena, "%s%s %s (%" PRIu64 " B too many)", not_enough, *not_enough ? "," : "", r->what,
-                                      r->shortfall_bytes_per_tile);
+            not_enough = arena_printf(d->arena, "%s%s %s (%s too many)", not_enough, *not_enough ? "," : "", r->what,
+                                      bytes_text(r->shortfall_bytes_per_tile, d->arena));
     }
     if (*not_enough)
         document_line(d, "  not enough:%s", not_enough);
@@ -271,7 +279,7 @@ static json_t *options_json(const struct fit_answer *x, const char *const *sets,
     for (size_t k = 0; k < n; k++) {
         struct framework_option o = { 0 };
         framework_option_of(&o, x->framework, sets[k], a);
-        json_array_append_new(all, json_pack("{s:s, s:s?, s:s?, s:b}", "set", sets[k], "option", o.option, "source", o.source, "checked", o.checked));
+        json_array_append_new(all, json_pack("{s:s, s:s?, s:s?, s:s?}", "set", sets[k], "option", o.option, "place", o.place, "source", o.source));
     }
     return all;
 }

@@ -7,17 +7,17 @@
 #define FRAMEWORK_OPTIONS_H
 #include "results/simulate/simulate.h"
 
-/* checked: notes of the source have the name; else it is from memory of the guide that the source names. */
-struct framework_option { const char *option, *key, *source; bool checked; };
+/* place: "code", a line of Python; "settings" of the published program that the source names; or "command line". The first lines of code have no key. */
+struct framework_option { const char *option, *key, *place, *source; };
 
 /* The option that sets "section.key=value" in a program of the framework; false, with *out unchanged, where no name is known, or where it takes more
  * than the value to write it. */
 bool framework_option_of(struct framework_option *out, const char *framework, const char *setting, struct arena *a);
 
 /* Everything that the simulation's recipe sets and its framework has a name for, with the IPU of each stage: rows of struct framework_option. None
- * where the recipe names no framework; those that were checked come first. Texts live in a. */
+ * where the recipe names no framework. Lines of code come first, and parse as one piece of Python. Texts live in a. */
 struct table framework_options(const struct simulation *sim, struct arena *a);
-/* As text, with unchecked options as comments; or a line that says that no name is known. */
+/* As Python, with what is no code as comments; or a line that says that no name is known. */
 void framework_options_document(struct document *d, const char *framework, const struct table *options);
 
 #endif

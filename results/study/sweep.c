@@ -182,7 +182,7 @@ static void fill_sweep_row(struct sweep_row *row, struct validity *v, struct swe
         row->notes = add_note(row->notes, w->idle, a);
     row->status = r->fits ? "fits" : "does not fit";
     if (!r->fits)
-        row->reason = arena_printf(a, "%" PRIu64 " bytes too many on the fullest tile, on IPU %u of a replica", r->memory_shortfall_bytes_per_tile,
+        row->reason = arena_printf(a, "%s too many on the fullest tile, on IPU %u of a replica", quantity_kept((double)r->memory_shortfall_bytes_per_tile, "B", 3, a),
                                    sim->plan.worst_ipu);
 }
 

@@ -87,11 +87,25 @@ static bool add_range(struct values *v, bool *is_range, const char *list, const 
     return true;
 }
 
+/* 1-8 and [1,2] are how others write ranges and lists. */
+static bool check_notation(const char *list, const char *text, struct arena *a, struct err *err)
+{
+    size_t n = strspn(list, "0123456789"), n_last = n && list[n] == '-' ? strspn(list + n + 1, "0123456789") : 0;
+    if (n_last && !list[n + 1 + n_last])
+        return fail(err, "--over %.100s: a range is written with two dots: %.*s..%.40s", text, (int)n, list, list + n + 1);
+    if (*list && strchr("[({", *list))
+        return fail(err, "--over %.100s: a list is written without brackets: %.80s", text, arena_printf(a, "%.*s", (int)strcspn(list + 1, "])}"), list + 1));
+    return true;
+}
+
 static bool read_values(const char **key, struct values *v, const char *text, struct arena *a, struct err *err)
 {
     const char *equals = strchr(text, '=');
     if (!equals || text[strcspn(text, ".=")] != '.' || strchr(text, '\n'))
-        return fail(err, "--over %.100s: want SECTION.KEY=VALUES, as in parallel.replicas=1,2,4 or parallel.micro_batch=1..16", text);
+        return fail(err, "--over %.100s: want SECTION.KEY=VALUES, as in %s", text,
+                    recipe_setting_example(text, "parallel.replicas=1,2,4 or parallel.micro_batch=1..16", a));
+    if (!check_notation(equals + 1, text, a, err))
+        return false;
     *v = (struct values){0};
     *key = arena_printf(a, "%.*s", (int)(equals - text), text);
     return add_range(v, &v->rise, equals + 1, text, a, err) && (v->rise || add_list(v, equals + 1, text, a, err));

@@ -226,9 +226,9 @@ void validity_document(struct document *d, const struct validity *v, const struc
         document_line(d, "trust: unknown, as there are no errors of published runs to go by ('make baseline' writes results/validity/left-out.csv)");
         return;
     }
-    const char *rests = isnan(v->from_fitted_share) ? "" : arena_printf(a, "; %.0f %% of the time rests on fitted values, %.0f %% on assumed ones",
-                                                                        100 * v->from_fitted_share, 100 * v->from_assumed_share);
-    document_line(d, "trust: %s%s", trust_text(v, r, a), rests);
+    document_line(d, "trust: %s", trust_text(v, r, a));
+    if (!isnan(v->from_fitted_share))
+        document_line(d, "  %.0f %% of the time rests on fitted values, %.0f %% on assumed ones", 100 * v->from_fitted_share, 100 * v->from_assumed_share);
     if (v->n_nearest)
         document_line(d, "  %s", nearest_text(v, a));
     if (v->n_extrapolates)

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PODBENCH_VERSION "0.2"          /* recorded in every answer and file */
+#define PODBENCH_VERSION "0.3"          /* recorded in every answer and file */
 
 /* ---- errors ------------------------------------------------------------------ */
 

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 const struct field *field_find(const struct field *fields, size_t n_fields, const char *name)
 {
@@ -22,6 +23,12 @@ static bool in_range(const struct field *f, double v, const char *text, const ch
     return true;
 }
 
+static bool ends_in_other_case(const char *text, const char *unit)
+{
+    size_t n = strlen(text), n_unit = strlen(unit);
+    return n > n_unit && strcasecmp(text + n - n_unit, unit) == 0;
+}
+
 static bool field_set_number(void *at, const struct field *f, const char *text, const char *where, struct err *err)
 {
     static const double most_exact = 0x1p53;
@@ -29,6 +36,9 @@ static bool field_set_number(void *at, const struct field *f, const char *text, 
     uint64_t u;
     bool has_unit = f->unit && *f->unit, is_quantity = parse_quantity(text, f->unit, &v);
     bool other_unit = has_unit && !is_quantity && isdigit((unsigned char)*text) && isalpha((unsigned char)text[strlen(text) - 1]);
+    if (other_unit && ends_in_other_case(text, f->unit))
+        return fail(err, "%s: '%.60s' is not in %s: small and capital letters differ; write %.*s%s", where, text, f->unit,
+                    (int)(strlen(text) - strlen(f->unit)), text, f->unit);
     if (other_unit)
         return fail(err, "%s: '%.60s' is not in %s, with or without a prefix such as k or M", where, text, f->unit);
     if (f->type == FIELD_F64) {

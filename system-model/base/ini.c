@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { LARGEST_INI_BYTES = 1 << 20, LONGEST_LINE = 190 };
+enum { LARGEST_INI_BYTES = 1 << 20, LONGEST_LINE = 2000 };
 
 struct ini_reader {
     struct ini_file *out;
@@ -59,9 +59,12 @@ static bool ini_add(struct ini_reader *r, const char *key, const char *value, st
 static bool ini_read_line(struct ini_reader *r, char *line, struct err *err)
 {
     line += strspn(line, " \t");
+    if (*line == ';' || *line == '#')
+        return true;
     if (strlen(line) > LONGEST_LINE)
-        return fail(err, "%s:%u: line is longer than %d characters", r->out->path, r->line, LONGEST_LINE);
-    if (*line == ';' || *line == '#' || !*(line = ini_trim(line)))
+        return fail(err, "%s:%u: line is longer than %d characters; put what is no setting into a comment, which may be longer", r->out->path, r->line,
+                    LONGEST_LINE);
+    if (!*(line = ini_trim(line)))
         return true;
     ini_cut_comment(line);
     char *end = *line == '[' ? strchr(line, ']') : strchr(line, '=') ? strchr(line, '=') : strchr(line, ':');

@@ -88,7 +88,7 @@ const char *names_within(const char *const *names, size_t n, const char *typed, 
 const char *names_suggestion(const char *const *names, size_t n, const char *typed, struct arena *a)
 {
     const char *nearest;
-    if (!*typed || !names_nearest(&nearest, 1, names, n, typed) || suggestion_distance(typed, nearest) > COST_WRONG * (1 + strlen(typed) / 4))
+    if (!*typed || !names_nearest(&nearest, 1, names, n, typed) || suggestion_distance(typed, nearest) > COST_WRONG * (1 + strlen(typed) / 5))
         return "";
     return arena_printf(a, "did you mean '%s'? ", nearest);
 }

@@ -124,6 +124,8 @@ void execution_set_step(struct execution *x, uint64_t n_done);
 void execution_end(struct execution *x);
 /* Host memory that a step takes, without the buffers of single operations. */
 uint64_t execution_host_bytes(const struct plan *p);
+/* The time of the step's products on this host, by that of a small one: other operations come on top, and large products are faster. */
+double execution_host_seconds(const struct plan *p, const struct execution_options *o);
 bool execution_fits_host(const struct plan *p, struct err *err);         /* false if it would take nearly all memory of the host */
 
 /* ---- noise.c: something to compute with ------------------------------------------------------------------------- */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * host_bytes.c - the host memory that a step of a plan takes: weights, gradients, moments and stashes of all replicas, and the tensors of the task that
- * needs most, found by going through its operations without running them.
+ * host_bytes.c - what a step of a plan takes of the host: time, and memory, which is weights, gradients, moments and stashes of all replicas, and the
+ * tensors of the task that needs most, found by going through its operations without running them.
  */
 #include "system-model/execute/execute_internal.h"
+#include "system-model/execute/product.h"
+#include <time.h>
 #include <unistd.h>
 
 struct walk { const struct graph *g; bool *there; uint64_t now, peak; };
@@ -63,5 +65,39 @@ bool execution_fits_host(const struct plan *p, struct err *err)
 {
     double wanted = (double)execution_host_bytes(p), most = 0.9 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     return wanted < most || fail(err, "%s: executing it takes %.3g GB of host memory, and 90 %% of what there is are %.3g GB; lower parallel.replicas, "
-                                      "parallel.micro_batch or parallel.gradient_accumulation", p->graph->name, wanted / 1e9, most / 1e9);
+                                      "parallel.micro_batch or parallel.gradient_accumulation (of a pipeline no further than 2 x stages - 1)", p->graph->name, wanted / 1e9, most / 1e9);
+}
+
+static double clock_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void multiply_squares(real *x, uint64_t side, const struct product_way *way)
+{
+    uint64_t n = side * side;
+    product_add((struct matrix){ x, side, false }, (struct matrix){ x + n, side, false }, (struct matrix){ x + 2 * n, side, false }, side, side, side, way);
+}
+
+/* The rate of a square product, made as the execution makes its own; the first one, in which a library prepares itself, does not count. */
+static double measured_mac_per_s(const struct execution_options *o)
+{
+    enum { SIDE = 256 };
+    static const double least_s = 0.02;
+    struct arena a = { 0 };
+    real *x = arena_alloc(&a, 3 * SIDE * SIDE * sizeof *x);
+    const struct product_way way = { o->n_threads, o->precision.by_type ? AMP_UNIT_BYTES / 2 : 0, o->precision.partials == PARTIALS_FP16 };
+    multiply_squares(x, SIDE, &way);
+    double started_s = clock_s(), n = 0, taken_s = 0;
+    for (; taken_s < least_s; taken_s = clock_s() - started_s, n++)
+        multiply_squares(x, SIDE, &way);
+    arena_free(&a);
+    return n * SIDE * SIDE * SIDE / taken_s;
+}
+
+double execution_host_seconds(const struct plan *p, const struct execution_options *o)
+{
+    return (double)p->hardware_mac * p->request.grad_accum * p->request.n_replicas / measured_mac_per_s(o);
 }

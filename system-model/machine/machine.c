@@ -258,7 +258,7 @@ static bool first_sheet(struct sheet *out, const char *name, const char *specs_d
     size_t n;
     if (!machine_names(&known, &n, specs_dir, a, err))
         return false;
-    return fail(err, "unknown machine '%.60s'; %sknown: %s", name, names_suggestion((const char *const *)known, n, name, a),
+    return fail(err, "unknown machine '%.60s'; %sonly IPUs have sheets, and a machine of your own gets one by 'podbench machine NAME --copy MINE'; known: %s", name, names_suggestion((const char *const *)known, n, name, a),
                 names_list((const char *const *)known, n, a));
 }
 

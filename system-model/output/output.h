@@ -40,7 +40,7 @@ struct table_column {
     int csv_digits;                     /* 0: 10, enough to see any change and few enough not to show rounding */
     bool zero_is_unknown;               /* a real number or 32-bit count that is 0, or an empty text, is not known */
     bool aligns_right, is_code;         /* text that holds numbers; Markdown sets it in backticks */
-    int digits;                         /* there, a real number is a quantity with this many digits, and the unit with a prefix */
+    int digits;                         /* there, a real number, or a whole one of 64 bits, is a quantity with this many digits, and the unit with a prefix */
     bool shows_sign;                    /* a quantity that is a change: + or - */
     const char *unit, *help;            /* for lists of columns; tables print the unit of a quantity alone */
 };
@@ -110,6 +110,7 @@ bool unit_takes_prefix(const char *unit);
 /* The digits of x that an interval of this half width leaves: two of the half width; 2 to 6, or 4 where it is unknown. */
 int digits_within(double x, double half_width);
 const char *quantity_kept(double x, const char *unit, int digits, struct arena *a);             /* quantity_text() in the arena */
+const char *quantity_change_kept(double x, const char *unit, int digits, struct arena *a);
 const char *quantity_within(double x, const char *unit, double half_width, struct arena *a);    /* with the digits that the interval leaves certain */
 
 /* ---- page.c: one HTML page that needs no other file ------------------------------------------------------------ */

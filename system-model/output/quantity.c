@@ -90,6 +90,12 @@ const char *quantity_kept(double x, const char *unit, int digits, struct arena *
     return arena_strdup(a, quantity_text(room, x, unit, digits));
 }
 
+const char *quantity_change_kept(double x, const char *unit, int digits, struct arena *a)
+{
+    char room[QUANTITY_ROOM];
+    return arena_strdup(a, quantity_change_text(room, x, unit, digits));
+}
+
 const char *quantity_within(double x, const char *unit, double half_width, struct arena *a)
 {
     return quantity_kept(x, unit, digits_within(x, half_width), a);

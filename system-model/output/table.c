@@ -63,6 +63,12 @@ static const char *real_text(char room[CELL_ROOM], const struct table_column *c,
     return room;
 }
 
+/* A whole number of bytes is a quantity as well, where people read it. */
+static const char *count_text(char room[CELL_ROOM], const struct table_column *c, uint64_t n, enum output_format format)
+{
+    return c->digits && format != FORMAT_CSV ? quantity_text(room, (double)n, c->unit, c->digits) : u64_text(room, n);
+}
+
 /* A cell as text; NULL when it is unknown. */
 static const char *cell_text(char room[CELL_ROOM], const struct table_column *c, const void *row, enum output_format format)
 {
@@ -71,7 +77,7 @@ static const char *cell_text(char room[CELL_ROOM], const struct table_column *c,
     case CELL_TEXT: return text_at(c, row);
     case CELL_REAL: return real_text(room, c, real_at(c, row), format);
     case CELL_BOOL: return *(const bool *)at ? "yes" : "no";
-    case CELL_U64:  return u64_text(room, *(const uint64_t *)at);
+    case CELL_U64:  return count_text(room, c, *(const uint64_t *)at, format);
     case CELL_U32:  return c->zero_is_unknown && !*(const uint32_t *)at ? NULL : u64_text(room, *(const uint32_t *)at);
     case CELL_I64:  snprintf(room, CELL_ROOM, "%" PRId64, *(const int64_t *)at); return room;
     case CELL_JSON: break;

@@ -84,6 +84,12 @@ void text_wrap(FILE *f, const char *line, size_t width)
     }
 }
 
+/* Two blanks between cells make a line a row of a table, which is easier to read in one piece than prose of the same length. */
+static bool is_table_row(const char *line)
+{
+    return strstr(line + strspn(line, " "), "  ") != NULL;
+}
+
 /* Bytes of "label" where the line begins with "label: "; 0 where it does not. */
 static size_t label_bytes(const char *line)
 {
@@ -98,12 +104,13 @@ struct terminal { FILE *to; size_t width; bool colour; char *line; size_t n, cap
 
 static void write_terminal_line(struct terminal *t)
 {
+    enum { WIDEST_PROSE = 100 };
     char *marked = NULL;
     size_t n, label = t->colour ? label_bytes(t->line) : 0;
     FILE *f = text_stream(&marked, &n);
     fprintf(f, label ? "\033[1m%.*s\033[0m%s" : "%.*s%s", (int)label, t->line, t->line + label);
     fclose(f);
-    text_wrap(t->to, marked, t->width);
+    text_wrap(t->to, marked, is_table_row(t->line) ? t->width : min_u64(t->width, WIDEST_PROSE));
     free(marked);
     t->n = 0;
 }

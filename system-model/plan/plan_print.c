@@ -63,7 +63,7 @@ static void add_memory_regions(struct document *d, const struct plan *p)
     if (p->fits)
         document_line(d, "  fits: %" PRIu64 " bytes free on the fullest tile (IPU %u)", capacity - p->memory[p->worst_ipu].total_bytes, p->worst_ipu);
     else
-        document_line(d, "  does not fit: %" PRIu64 " bytes too many on the fullest tile (IPU %u)", p->shortfall_bytes, p->worst_ipu);
+        document_line(d, "  does not fit: %s too many on the fullest tile (IPU %u)", quantity_kept((double)p->shortfall_bytes, "B", 3, d->arena), p->worst_ipu);
 }
 
 /* ---- pipeline ---------------------------------------------------------------------------- */

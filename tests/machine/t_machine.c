@@ -250,7 +250,7 @@ static const struct { const char *name, *message; } bad_sheets[] = {
     { BAD "absent.csv", BAD "absent.csv: No such file or directory" },
     { "../specs/gc2", "../specs/gc2: No such file or directory" },
     { "x.csv", "x.csv: No such file or directory" },
-    { ".csv", "unknown machine '.csv'; known: bow, bow-2000, bow-pod1024, bow-pod128, bow-pod16, bow-pod256, bow-pod4, bow-pod64, c2, c600, "
+    { ".csv", "unknown machine '.csv'; only IPUs have sheets, and a machine of your own gets one by 'podbench machine NAME --copy MINE'; known: bow, bow-2000, bow-pod1024, bow-pod128, bow-pod16, bow-pod256, bow-pod4, bow-pod64, c2, c600, "
       "dss8440, dss8440-cluster, gc2, gc200, ipu-65536, ipu-m2000, ipu-pod128, ipu-pod16, ipu-pod256, ipu-pod4, ipu-pod64" },
 };
 

@@ -476,7 +476,7 @@ static void verdicts_as_text(void **state)
     DOCUMENTED(text, plan_document(d, &p, false));
     assert_int_equal(strncmp(text, "roughly: 1 operations of bert-large stand for what is not modelled ('podbench workload' lists them)\n"
                                    "plan of bert-large on ipu-pod16: 4 replicas of 4 IPUs, micro-batch ", 163), 0);
-    assert_non_null(strstr(text, "\n  does not fit: 13 bytes too many on the fullest tile (IPU 2)\n"));
+    assert_non_null(strstr(text, "\n  does not fit: 13 B too many on the fullest tile (IPU 2)\n"));
     free(text);
     stop(&y);
 }

@@ -198,25 +198,27 @@ static void keys_as_options(void **state)
         { "PopART", "parallel.layers_per_ipu=7/6,6/7", NULL },
         { "PopART", "parallel.layers_per_ipu=", NULL },
         { "PopART 2.4", "parallel.available_memory=0.15,0.25", "available_memory_proportion: [0.15, 0.25]" },
-        { "PyTorch", "parallel.available_memory=0.3", "matmul_proportion: [0.3]" },
+        { "PyTorch", "parallel.available_memory=0.3,0.2", "matmul_proportion: [0.3, 0.2]" },
         { "PyTorch", "parallel.recompute=layer", "recompute_checkpoint_every_layer: true" },
         { "PyTorch", "parallel.recompute=stage", NULL },
         { "PyTorch", "parallel.stash_type=fp8", NULL },
-        { "TensorFlow 1.15", "parallel.optimizer_state=streaming", "offload_weight_update_variables=True" },
-        { "TensorFlow 1.15", "parallel.optimizer_state=on-chip", "disable_variable_offloading: true" },
+        { "TensorFlow 1.15", "parallel.optimizer_state=streaming", "pipeline[\"offload_weight_update_variables\"] = True" },
+        { "TensorFlow 1.15", "parallel.optimizer_state=on-chip", "pipeline[\"offload_weight_update_variables\"] = False" },
         { "TensorFlow 1.15", "parallel.layers_per_ipu=1,2", NULL },
-        { "TensorFlow 2", "parallel.rts=yes", "replicated_optimizer_state_sharding=True" },
-        { "PopRT", "parallel.available_memory=0.4", "available_memory_proportion=0.4" },
-        { "PaddlePaddle", "parallel.recompute=stage", "auto_recomputation=3" },
+        { "TensorFlow 2", "parallel.rts=yes", "pipeline[\"replicated_optimizer_state_sharding\"] = True" },
+        { "PopRT", "parallel.available_memory=0.4", "options.available_memory_proportion = 0.4" },
+        { "PaddlePaddle", "parallel.recompute=stage", "strategy.set_options({\"auto_recomputation\": 3})" },
         { "Keras", "parallel.rts=yes", NULL },
         { NULL, "parallel.rts=yes", NULL },
     };
-    struct framework_option of_guide = { 0 }, of_program = { 0 };
+    struct framework_option code = { 0 }, setting = { 0 };
     (void)state;
-    assert_true(framework_option_of(&of_guide, "TensorFlow 2", "parallel.rts=yes", &a) && !of_guide.checked);
-    assert_true(framework_option_of(&of_program, "PyTorch", "parallel.available_memory=0.3", &a) && of_program.checked);
+    assert_true(framework_option_of(&code, "TensorFlow 2", "parallel.rts=yes", &a));
+    assert_string_equal(code.place, "code");
+    assert_true(framework_option_of(&setting, "PyTorch", "parallel.available_memory=0.3,0.2", &a));
+    assert_string_equal(setting.place, "settings");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct framework_option out = { "none", NULL, NULL, false };
+        struct framework_option out = { "none", NULL, NULL, NULL };
         assert_true(framework_option_of(&out, cases[i].framework, cases[i].setting, &a) == (cases[i].option != NULL));
         assert_string_equal(out.option, cases[i].option ? cases[i].option : "none");
         assert_true((out.source != NULL) == (cases[i].option != NULL));

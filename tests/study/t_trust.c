@@ -390,8 +390,8 @@ static void a_judgement_as_text(void **state)
     char *text;
     (void)state;
     DOCUMENTED(text, validity_document(d, &v, &r));
-    assert_string_equal(text, "trust: 90 % interval 0.010 to 0.28 samples/s (x 0.1 to x 2.8); expect 0.095, as published runs like it are predicted 5.1 % too fast; "
-                              "12 % of the time rests on fitted values, 3 % on assumed ones\n"
+    assert_string_equal(text, "trust: 90 % interval 0.010 to 0.28 samples/s (x 0.1 to x 2.8); expect 0.095, as published runs like it are predicted 5.1 % too fast\n"
+                              "  12 % of the time rests on fitted values, 3 % on assumed ones\n"
                               "  nearest published run: one, which differs in chip, ipus (distance 0.75); it is predicted 4.0 % too fast where the fit has not seen it\n");
     free(text);
     json_t *json = validity_json(&v);
@@ -406,12 +406,12 @@ static void a_judgement_as_text(void **state)
     struct validity foreign = v, close = v;
     close.low = 0.09, close.high = 0.105, close.n_differs = 0, close.expected.bias = 0.004;
     DOCUMENTED(text, validity_document(d, &close, &r));
-    assert_string_equal(text, "trust: 90 % interval 0.0900 to 0.1050 samples/s (-10, +5 %); 12 % of the time rests on fitted values, 3 % on assumed ones\n"
+    assert_string_equal(text, "trust: 90 % interval 0.0900 to 0.1050 samples/s (-10, +5 %)\n  12 % of the time rests on fitted values, 3 % on assumed ones\n"
                               "  nearest published run: one; it is predicted 4.0 % too fast where the fit has not seen it\n");
     free(text);
     foreign.foreign = "machine.n_tiles=9", foreign.low = foreign.high = 0, foreign.near = false, foreign.largest_error = log(1.25);
     DOCUMENTED(text, validity_document(d, &foreign, &r));
-    assert_string_equal(text, "trust: no interval, as no published run has machine.n_tiles=9; where runs are published, errors reach a factor of 1.2; 12 % of the time rests on "
+    assert_string_equal(text, "trust: no interval, as no published run has machine.n_tiles=9; where runs are published, errors reach a factor of 1.2\n  12 % of the time rests on "
                               "fitted values, 3 % on assumed ones\n"
                               "  nearest published run: one, which differs in chip, ipus (distance 0.75); it is predicted 4.0 % too fast where the fit has not seen it\n");
     free(text);

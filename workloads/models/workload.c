@@ -82,7 +82,10 @@ const struct workload *workload_find(const char *name, struct err *err)
     const char **names = ARENA_ARRAY(&scratch, const char *, n);
     for (size_t i = 0; i < n; i++)
         names[i] = workload_at(i)->name;
-    fail(err, "unknown workload '%.60s'; %sknown: %s", name, names_suggestion(names, n, name, &scratch), names_list(names, n, &scratch));
+    if (strpbrk(name, "/."))
+        fail(err, "'%.60s' is no model: neither built in nor an ONNX file, whose name ends in .onnx; built in: %s", name, names_list(names, n, &scratch));
+    else
+        fail(err, "unknown workload '%.60s'; %sknown: %s", name, names_suggestion(names, n, name, &scratch), names_list(names, n, &scratch));
     arena_free(&scratch);
     return NULL;
 }

@@ -26,6 +26,13 @@ static const char *recipe_path(const char *id, const char *dir, struct arena *a)
     return ends_with(id, ".ini") || strchr(id, '/') ? id : arena_printf(a, "%s/%s.ini", dir, id);
 }
 
+/* The path of a file that is not there, which reading it would say as well, may be the id of a published run with .ini behind it. */
+static bool check_published_name(const char *path, const char *dir, struct arena *a, struct err *err)
+{
+    bool is_published = !strchr(path, '/') && access(arena_printf(a, "%s/%s", dir, path), F_OK) == 0;
+    return !is_published || fail(err, "%.200s: is no file here; the published run of this name is asked for without .ini: %.*s", path, (int)(strlen(path) - 4), path);
+}
+
 static bool find_recipe(const char **path, const char *id, const char *dir, struct arena *a, struct err *err)
 {
     char **names;
@@ -34,8 +41,10 @@ static bool find_recipe(const char **path, const char *id, const char *dir, stru
     if (ends_with(id, ".onnx"))
         return fail(err, "%.200s: is a model, and a recipe says how it runs: 'podbench init DIR --model %.200s' writes one; 'podbench "
                          "workload %.200s' prints the model", id, id, id);
-    if (*path == id || access(*path, F_OK) == 0)
+    if (access(*path, F_OK) == 0)
         return true;
+    if (*path == id)
+        return check_published_name(id, dir, a, err);
     if (!list_folder(&names, &n, dir, ".ini", a, err))
         return false;
     const char *nearest[3];
@@ -101,22 +110,21 @@ static bool check_key(const struct ini_entry *e, const char *text, bool of_any, 
         || (text_is(e->section, "framework") && field_find(framework_fields, n_framework_fields, e->key)) || recipe_unknown_key(place, e, a, err);
 }
 
-/* The setting with the section of its key, by the first section that has such a key; else an example. */
-static const char *setting_example(const char *text, struct arena *a)
+const char *recipe_setting_example(const char *text, const char *otherwise, struct arena *a)
 {
     size_t n = strcspn(text, "=");
     const struct recipe_key *found = NULL;
     for (size_t i = 0; i < n_recipe_keys && !found && text[n]; i++)
         if (text_is(recipe_keys[i].field.name, slice(text, n, a)))
             found = &recipe_keys[i];
-    return found ? arena_printf(a, "%s.%.100s", found->section, text) : "parallel.replicas=4";
+    return found ? arena_printf(a, "%s.%.100s", found->section, text) : otherwise;
 }
 
 static bool split_setting(struct ini_entry *out, const char *text, struct arena *a, struct err *err)
 {
     const char *dot = strchr(text, '.'), *equals = strchr(text, '=');
     if (!dot || !equals || dot > equals || dot == text || equals == dot + 1)
-        return fail(err, "--set %.100s: want section.key=value, as in %s", text, setting_example(text, a));
+        return fail(err, "--set %.100s: want section.key=value, as in %s", text, recipe_setting_example(text, "parallel.replicas=4", a));
     *out = (struct ini_entry){ slice(text, (size_t)(dot - text), a), slice(dot + 1, (size_t)(equals - dot - 1), a),
                                arena_strdup(a, equals + 1), 0, 0 };
     return true;

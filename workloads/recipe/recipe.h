@@ -128,6 +128,8 @@ size_t recipe_settings(struct recipe_setting **out, const struct recipe *r, stru
 bool recipe_framework(struct plan_request *out, struct framework *f, const struct recipe *r, struct arena *a, struct err *err);
 /* Refuses "section.key=value" of a key that no recipe has. Sheet values, and sections whose keys the table does not hold, pass. */
 bool recipe_setting_check(const char *setting, struct arena *a, struct err *err);
+/* "key=value" with the first section that has such a key; otherwise, where none has. */
+const char *recipe_setting_example(const char *text, const char *otherwise, struct arena *a);
 const struct field *recipe_field(const char *name);     /* the field of "section.key" in struct recipe; NULL for what the table of keys does not hold */
 /* Every section.key that --set takes: of recipes, of frameworks, of machines. */
 const char **recipe_setting_keys(size_t *n, struct arena *a);
