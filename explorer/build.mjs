@@ -16,13 +16,20 @@ function addFiles(out, folder) {
   for (const name of readdirSync(folder).sort()) {
     const path = `${folder}/${name}`;
     if (statSync(path).isDirectory()) addFiles(out, path);
-    else if (/\.(csv|ini)$/.test(name)) out[path] = readFileSync(path, 'utf8');
-    else if (name.endsWith('.onnx')) out[path] = readFileSync(path, 'latin1');       // a character for each byte
+    else if (/\.(csv|ini|onnx)$/.test(name)) out[path] = readFileSync(path);
   }
 }
 
 const packed = (data) => gzipSync(data, { level: 9 }).toString('base64');
 const program = (...words) => JSON.parse(spawnSync(`${B}/podbench`, [...words, '--format', 'json'], { maxBuffer: 1 << 28 }).stdout);
+
+// The length of a table of paths and lengths, the table, and the files' bytes; pack.js takes them apart.
+function packFiles(files) {
+  const table = Buffer.from(JSON.stringify(Object.entries(files).map(([path, bytes]) => [path, bytes.length])));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(table.length);
+  return packed(Buffer.concat([length, table, ...Object.values(files)]));
+}
 
 async function bundle(entry) {
   const done = await build({
@@ -34,11 +41,12 @@ async function bundle(entry) {
 
 // What the page shows before the simulator has answered: the runs with their published figures, the keys and their choices.
 function catalogue(files) {
+  const texts = Object.entries(files).map(([path, bytes]) => [path, String(bytes)]);
   const key = (text, name) => text.match(new RegExp(`^${name} *= *(.*)$`, 'm'))?.[1] ?? '';
-  const runs = Object.entries(files).filter(([path]) => /^workloads\/recipes\/[^/]+\.ini$/.test(path)).map(([path, text]) => ({
+  const runs = texts.filter(([path]) => /^workloads\/recipes\/[^/]+\.ini$/.test(path)).map(([path, text]) => ({
     id: path.slice('workloads/recipes/'.length, -'.ini'.length), workload: key(text, 'workload'), system: key(text, 'system'), framework: key(text, 'framework'),
   }));
-  const systems = Object.entries(files).filter(([path, text]) => path.startsWith('system-model/specs/') && /^n_ipus,/m.test(text)).map(([path, text]) => ({
+  const systems = texts.filter(([path, text]) => path.startsWith('system-model/specs/') && /^n_ipus,/m.test(text)).map(([path, text]) => ({
     name: path.slice('system-model/specs/'.length, -'.csv'.length), ipus: Number(text.match(/^n_ipus,(\d+)/m)[1]), board: text.match(/^board,([^,]*)/m)?.[1] ?? '',
   }));
   const figures = program('check');
@@ -55,7 +63,7 @@ const parts = {
   CSS: css,
   CATALOGUE: JSON.stringify(catalogue(files)).replaceAll('<', '\\u003c'),
   WASM: packed(readFileSync(`${B}/wasm/podbench.wasm`)),
-  FILES: packed(JSON.stringify(files)),
+  FILES: packFiles(files),
   ENGINE: await bundle('explorer/engine.js'),
   PAGE: await bundle('explorer/page.js'),
 };

@@ -4,22 +4,22 @@ const clients = [];
 const written = new Map();              // files that were opened in the page: each worker has them
 
 export class Client {
-  // start(): starts a worker, whose first may be running already; pack: what it opens.
-  constructor(start, pack, worker = start()) {
+  // start(): starts a worker; pack: what it opens. The first worker of the page is running, and `opening` is the promise of its first message.
+  constructor(start, pack, worker = start(), opening = null) {
     Object.assign(this, { start, pack });
-    this.use(worker);
+    this.use(worker, opening);
     clients.push(this);
   }
 
-  use(worker) {
+  use(worker, opening) {
     this.waiting = new Map();
-    this.last = 0;
+    this.last = opening ? 1 : 0;
     this.worker = worker;
     this.worker.onmessage = ({ data }) => this.settle(data);
     this.worker.onerror = (event) => {
       for (const { reject } of this.waiting.values()) reject(new Error(event.message));
     };
-    this.ready = this.send('open', this.pack).then(() => Promise.all([...written].map(([path, content]) => this.send('write', { path, content }))));
+    this.ready = (opening ?? this.send('open', this.pack)).then(() => Promise.all([...written].map(([path, content]) => this.send('write', { path, content }))));
   }
 
   // told(text): called with what long work tells of itself.
@@ -32,6 +32,7 @@ export class Client {
   }
 
   settle({ id, answer, error, told }) {
+    if (!this.waiting.has(id)) return;  // the first message is the page's own
     const { resolve, reject, told: tell } = this.waiting.get(id);
     if (told !== undefined) {
       tell?.(told);

@@ -1,26 +1,36 @@
 // The simulator in a worker: opens the WebAssembly module on the packed data, then answers one request after the other.
 import createModule from 'podbench-module';
+import { gunzip, unpackFiles } from './pack.js';
 
 let module;
 let current = 0;                        // the request that is answered
 
-const made = new Set(['']);             // folders that are there: making one again is slow
+const made = new Map();                 // folders that are there, as nodes: finding one again is slow
 
-async function gunzip(base64, type) {
-  const packed = await fetch(`data:application/octet-stream;base64,${base64}`);
-  return new Response(packed.body.pipeThrough(new DecompressionStream('gzip')), { headers: { 'content-type': type } });
+function folderOf(path) {
+  const name = path.slice(0, path.lastIndexOf('/'));
+  if (!made.has(name)) {
+    module.FS.mkdirTree(name || '/');
+    made.set(name, module.FS.lookupPath(name || '/').node);
+  }
+  return made.get(name);
+}
+
+// Adds a new file without a copy of its bytes.
+function addFile(path, bytes) {
+  const { FS } = module;
+  const node = FS.filesystems.MEMFS.createNode(folderOf(path), path.slice(path.lastIndexOf('/') + 1), 0o100644, 0);
+  Object.assign(node, { contents: bytes, usedBytes: bytes.length });
 }
 
 function writeFile(path, content) {
-  const folder = path.slice(0, path.lastIndexOf('/'));
-  if (!made.has(folder)) module.FS.mkdirTree(folder);
-  made.add(folder);
+  folderOf(path);
   module.FS.writeFile(path, content);
 }
 
 // The simulator is compiled while it is unpacked.
 async function open({ wasm, files }) {
-  const texts = gunzip(files, 'application/json').then((response) => response.json());
+  const unpacked = unpackFiles(files);
   module = await new Promise((resolve, reject) => {
     const instantiateWasm = (imports, done) => {
       WebAssembly.instantiateStreaming(gunzip(wasm, 'application/wasm'), imports).then(({ instance, module: compiled }) => done(instance, compiled), reject);
@@ -28,7 +38,7 @@ async function open({ wasm, files }) {
     };
     createModule({ instantiateWasm, onTold: (told) => self.postMessage({ id: current, told }), locateFile: (name) => name }).then(resolve, reject);
   });
-  for (const [path, text] of Object.entries(await texts)) writeFile(`/podbench/${path}`, path.endsWith('.onnx') ? Uint8Array.from(text, (c) => c.charCodeAt(0)) : text);
+  for (const [path, bytes] of await unpacked) addFile(`/podbench/${path}`, bytes);
   module.FS.chdir('/podbench');
   if (!module.ccall('explorer_open', 'number', [], [])) throw new Error('the packed data is incomplete');
 }

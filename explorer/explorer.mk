@@ -10,16 +10,9 @@ wasm_rooms   := $(filter-out system-model/execute/% workloads/data/% results/tra
 wasm_harness := $(patsubst %,harness/%.c,answer ask ask_words diff explain fit list list_names list_recipes list_words machine plan run run_table search session submission sweep sweep_table unused words workload)
 wasm_objects := $(patsubst %.c,$W/%.o,$(wasm_rooms) $(wasm_harness) explorer/entry.c explorer/progress.c) $(schemas:%.proto=$W/%.pb-c.o)
 
-# The files of GSL that are reached from there, and the other libraries, from Debian's source packages.
-gsl_files := $(addprefix blas/,blas) $(addprefix block/,init) complex/math \
-    $(addprefix cdf/,beta chisq exponential gamma gauss gaussinv tdist tdistinv) err/error err/stream err/strerror \
-    $(addprefix linalg/,balance bidiag condest householder inline qr qrpt svd) $(addprefix matrix/,copy init matrix oper rowcol submatrix swap view minmax) \
-    multifit/multilinear multifit/work $(addprefix multifit_nlinear/,convergence covar fdf fdfvv fdjac lm qr scaling trust) \
-    $(addprefix permutation/,init permutation permute) $(addprefix randist/,chisq exponential gamma gauss gausszig tdist) rng/inline rng/mt rng/rng \
-    $(addprefix specfunc/,beta elementary erfc exp expint gamma gamma_inc log psi trig zeta) $(addprefix statistics/,mean median quantiles select variance) \
-    sort/sortvec $(addprefix sys/,coerce fdiv infnan pow_int) $(addprefix vector/,copy init oper subvector swap vector view)
-gsl_files += $(addprefix cblas/,dasum daxpy dcopy ddot dgemm dgemv dger dnrm2 dscal dswap dsymv dsyrk dtrmv dtrsm dtrsv idamax drot drotg xerbla)
-libraries := $(gsl_files:%=$W/gsl/%.o) $W/protobuf-c.o $W/libcsv.o $W/xxhash.o \
+# GSL's folders that the product may reach, of which the linker takes what is reached, and the other libraries, from Debian's source packages.
+gsl_folders := blas block cblas cdf complex err fit linalg matrix multifit multifit_nlinear multimin permutation randist rng sort specfunc statistics sys vector
+libraries := $(gsl_folders:%=$W/gsl/%.a) $W/protobuf-c.o $W/libcsv.o $W/xxhash.o \
     $(patsubst %,$W/jansson/%.o,dump error hashtable hashtable_seed load memory pack_unpack strbuffer strconv utf value)
 
 $W/podbench.mjs: $(wasm_objects) $(libraries)
@@ -33,14 +26,19 @@ $W/%.o: %.c | $W/needs
 	$(say) wasm $<
 	$(quiet)$(wasm_cc) $(filter-out -fPIC -fno-semantic-interposition -W%,$(flags)) -I$W/include -include system-model/base/musl.h -c -o $@ $<
 
+$W/workloads/models/workload.o: | $B/workloads/models/families.h
+
 $W/workloads/onnx/%.pb-c.o: $B/workloads/onnx/%.pb-c.c | $W/needs
 	@mkdir -p $(@D)
 	$(quiet)$(wasm_cc) -I$B -I$W/include -c -o $@ $<
 
-# Each source package is complete once $W/needs is there.
-$W/gsl/%.o: | $W/needs
-	@mkdir -p $(@D)
-	$(quiet)$(wasm_cc) -w -Iexplorer/gsl -I$W/sources/gsl -I$W/sources/gsl/$(*D) -I$W/include -c -o $@ $W/sources/gsl/$*.c
+# Each source package is complete once $W/needs is there. A folder of GSL takes one call of the compiler; its makefile names the files.
+$W/gsl/%.a: | $W/needs
+	$(say) wasm gsl/$*
+	@mkdir -p $W/gsl/$*
+	$(quiet)cc="$(wasm_cc)"; cd $W/gsl/$* && $$cc -w -I$(abspath explorer/gsl) -I$(abspath $W/sources/gsl) -I$(abspath $W/sources/gsl)/$* -I$(abspath $W/include) \
+	    -c $$(sed -n ':a;/\\$$/{N;ba};s/^lib.*_la_SOURCES *=//p' $(abspath $W/sources/gsl)/$*/Makefile.am | grep -o '[A-Za-z0-9_]\+\.c' | sed "s,^,$(abspath $W/sources/gsl)/$*/,")
+	$(quiet)emar rcs $@ $W/gsl/$*/*.o
 $W/jansson/%.o: | $W/needs
 	@mkdir -p $(@D)
 	$(quiet)$(wasm_cc) -DHAVE_STDINT_H -DHAVE_UNISTD_H -DUSE_URANDOM=0 -I$W/include -c -o $@ $W/sources/jansson/src/$*.c

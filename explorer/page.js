@@ -7,6 +7,7 @@ import { drawCompare, runCommand } from './compare.js';
 import { Controls } from './controls.js';
 import { keepRecipe, modelNamed, modelOf, openedText, openFiles, recipeFor } from './files.js';
 import { Ask, Find, Fit } from './find.js';
+import { unpackFiles } from './pack.js';
 import { readAddress, recipeText, runName, settingsOf, writeAddress } from './state.js';
 import { Sweep } from './sweep.js';
 import { Timeline } from './timeline.js';
@@ -16,8 +17,8 @@ const FIRST = 'mlperf-v2.0-closed-bow-pod16-bert-large';
 const SETTLE_MS = 100;
 const text = (id) => byId(id).textContent;
 const catalogue = JSON.parse(text('catalogue'));
-const pack = { wasm: text('wasm'), files: text('files') };
-const client = new Client(window.engine.start, pack, window.engine.first);
+const { start, first, opening, pack } = window.engine;
+const client = new Client(start, pack, first, opening);
 const pictures = new Map();             // by state; the newest ones
 let state = readAddress(location.hash, FIRST);
 let answered = null;                    // what the last picture was drawn from
@@ -199,12 +200,8 @@ function drawTrust(answer, messages) {
 let unpacked = null;
 async function recipeSource(run) {
   if (openedText(run)) return openedText(run);
-  const unpack = async () => {
-    const packed = Uint8Array.from(atob(text('files')), (c) => c.charCodeAt(0));
-    return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).json();
-  };
-  unpacked ??= unpack();
-  return (await unpacked)[`workloads/recipes/${run}.ini`] ?? '';
+  unpacked ??= unpackFiles(pack.files);
+  return new TextDecoder().decode((await unpacked).get(`workloads/recipes/${run}.ini`));
 }
 
 function drawTake({ now, wanted }) {
