@@ -9,28 +9,35 @@ const OBJECTIVES = [['', 'the fastest', (r) => `${number(r.throughput_samples_pe
 
 const setsOf = (list) => Object.fromEntries(list.map((text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]));
 const takeButton = (go, sets, label = 'Show it') => element('button', { type: 'button', onclick: () => go(setsOf(sets)) }, label);
+// What a search does not choose: the machine, the framework, the mode.
+const isGiven = (key) => !key.startsWith('parallel.');
 const failed = ({ messages }) => element('p', { class: 'error' }, messages.trim() || 'No answer.');
 
 export class Find {
-  // go(sets): moves the page to a configuration.
-  constructor(place, pack, stateNow, go) {
-    Object.assign(this, { stateNow, go });
+  // ipusNow(): of the configuration that is shown; go(sets, base): moves the page to a configuration, which changes these settings of the base.
+  constructor(place, pack, stateNow, ipusNow, go) {
+    Object.assign(this, { stateNow, ipusNow });
+    this.go = (sets) => go(sets, this.base);
     this.objective = element('select', { id: 'find-objective' }, ...OBJECTIVES.map(([name, label]) => element('option', { value: name }, label)));
     this.likely = element('select', { id: 'find-likely' }, ...[90, 50, 99, 0].map((share) => element('option', { value: share }, share ? `fits with ${share} %` : 'may fit')));
     this.most = element('select', { id: 'find-seconds' }, ...[20, 60, 300].map((s) => element('option', { value: s }, `${s} s at most`)));
+    this.keeps = element('input', { type: 'checkbox', id: 'find-keeps' });
     this.out = element('div', { 'aria-live': 'polite' });
     const labelled = (label, field) => element('label', {}, label, field);
     const bar = element('div');
     place.replaceChildren(element('div', { class: 'fields' }, labelled('Find', this.objective), labelled('that', this.likely), labelled('within', this.most),
-      element('button', { type: 'button', id: 'find-go', onclick: () => this.search() }, 'Search')), bar, this.out);
+      element('button', { type: 'button', id: 'find-go', onclick: () => this.search() }, 'Search')),
+      element('label', { class: 'check' }, this.keeps, 'keep the settings of [parallel] that I changed'), bar, this.out);
     this.work = new Work(bar, pack);
   }
 
   async search() {
-    const state = this.stateNow();
+    const { run, sets } = this.stateNow();
+    this.base = Object.fromEntries(Object.entries(sets).filter(([key]) => this.keeps.checked || isGiven(key)));
+    const state = { run, sets: this.base };
     const [minimise, , text] = OBJECTIVES.find(([name]) => name === this.objective.value);
-    const limit = [`fits=${Number(this.likely.value) / 100}..`];
-    const more = [...(minimise ? [`--minimise ${minimise}`] : []), `--limit ${limit}`, `--seconds ${this.most.value}`];
+    const limit = [`fits=${Number(this.likely.value) / 100}..`, `ipus=${this.ipusNow()}`];
+    const more = [...(minimise ? [`--minimise ${minimise}`] : []), ...limit.map((one) => `--limit ${one}`), `--seconds ${this.most.value}`];
     this.out.replaceChildren();
     const answer = await this.work.ask({ command: 'search', arguments: [state.run], set: settingsOf(state), limit, seconds: this.most.value, format: 'json',
       ...(minimise ? { minimise } : {}) }, 'Searching');
@@ -53,8 +60,8 @@ export class Find {
     const worth = gain.low === null ? '' : ` Judged by pairs of published runs, expect ${signedPercent(gain.expected - 1)} (90 % interval ${signedPercent(gain.low - 1)} to ${signedPercent(gain.high - 1)}).`;
     const novel = gain.never_published.length ? `No published run of this framework had ${gain.never_published.join(', ')}.` : '';
     return [
-      element('p', {}, element('strong', {}, text(best)), ` instead of ${text(recipe)}; throughput ${signedPercent(gain.throughput_ratio - 1)}, predicted and not tested; `
-        + `${best.fits ? `fits, ${percent(best.fits_probability, 0)} likely` : 'does not fit'}.${worth}`),
+      element('p', {}, element('strong', {}, text(best)), `, and fits, ${percent(best.fits_probability, 0)} likely; `
+        + (recipe.fits ? `without the settings below ${text(recipe)}: ${signedPercent(gain.throughput_ratio - 1)} in throughput, predicted and not tested.${worth}` : 'without the settings below it does not fit.')),
       novel ? element('p', { class: 'note' }, novel) : null,
       element('ul', { class: 'sets' }, ...best.set.map((setting) => element('li', {}, element('code', {}, setting)))),
       element('p', { class: 'buttons' }, takeButton(this.go, best.set, 'Move the page there')),

@@ -27,13 +27,14 @@ let settled = 0;
 const controls = new Controls(catalogue, (sets) => update({ ...state, sets: { ...sets } }));
 const timeline = new Timeline(byId('timeline'));
 const chooser = new Chooser(catalogue.runs, (run) => choose(run));
-function go(sets) {
+function go(sets, base = state.sets) {
+  controls.sets = { ...base };
   for (const [key, value] of Object.entries(sets)) controls.assign(key, value);
   controls.show();
   update({ ...state, sets: { ...controls.sets } });
 }
 new Sweep(byId('sweep'), client, () => state, go);
-new Find(byId('find'), pack, () => state, go);
+new Find(byId('find'), pack, () => state, () => answered.now.result.ipus, go);
 new Fit(byId('fit'), pack, () => state, go);
 
 // ---- asking

@@ -26,7 +26,7 @@ do for [panel=1:4] {
         plot for [k=1:3] data using "chips":round(k).' ideal' with lines dt 3 lw 1.5 lc rgb grey notitle, \
              for [k=1:3] data using "chips":round(k).' simulated' with linespoints pt 6 ps 1.1 lw 2 lc rgb colour(k) notitle, \
              for [k=1:3] data using "chips":round(k).' published' with points pt 7 ps 1.1 lc rgb colour(k) notitle, \
-             for [k=1:3] data using "chips":round(k).' simulated':(says(k, 'simulated', '%.0f samples/s')) @of_point, \
+             for [k=1:3] data using "chips":round(k).' simulated':(says(k, 'simulated', '%.4g samples/s')) @of_point, \
              for [k=1:3] data using "chips":round(k).' published':(says(k, 'published', '%.0f samples/s')) @of_point
     } else {
         unset logscale y; set yrange [50:108]; set format y '%g %%'; set title 'efficiency, '.(panel % 2 ? 'ResNet-50' : 'BERT-Large')

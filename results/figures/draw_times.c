@@ -6,7 +6,7 @@
 #include "results/figures/drawings.h"
 #include "results/published/check.h"
 
-struct bar { const char *label, *configuration; uint64_t chips; const char *round; double published, simulated, peer; };
+struct bar { const char *label, *recipe, *configuration; uint64_t chips; const char *round; double published, simulated, peer; };
 struct bars { struct bar *items; size_t n, cap; };
 
 static int bar_order(const void *a, const void *b)
@@ -27,7 +27,7 @@ static void add_ipu_bars(struct bars *bars, const struct drawing *d, const char 
         if (!text_is(r->workload, workload) || !mlperf_id_parse(&id, r) || id.has_framework)
             continue;
         const struct figure *f = published_figure(d->from->published, r->id, "time_to_train_min");
-        struct bar bar = { .chips = r->ipus, .round = arena_strdup(a, id.round), .peer = NAN, .published = f ? f->value : NAN,
+        struct bar bar = { .chips = r->ipus, .recipe = r->id, .round = arena_strdup(a, id.round), .peer = NAN, .published = f ? f->value : NAN,
                            .configuration = f ? f->configuration : "",
                            .simulated = is_known(r->time_to_train_s) ? r->time_to_train_s / 60 : NAN };
         bar.label = arena_printf(a, "%s %s%s%s", id.round, r->system, text_is(id.division, "open") ? " (open)" : "",
@@ -63,7 +63,7 @@ static bool add_peer_bars(struct bars *bars, const struct drawing *d, const char
     struct arena *a = d->a;
     for (size_t i = 0; i < d->from->published->n; i++) {
         const struct figure *f = &d->from->published->items[i];
-        struct bar bar = { .round = note_value(f->note, "round", a), .published = NAN, .simulated = NAN, .peer = f->value };
+        struct bar bar = { .recipe = "", .round = note_value(f->note, "round", a), .published = NAN, .simulated = NAN, .peer = f->value };
         const char *accelerator = note_value(f->note, "accelerator", a);
         bool of_round = strcmp(bar.round, "v1.0") >= 0 && strcmp(bar.round, "v2.0") <= 0;
         if (!of_round || !text_is(note_value(f->note, "division", a), "closed") || !strstr(accelerator, "NVIDIA") ||
@@ -88,10 +88,11 @@ static bool write_times(struct bars *bars, struct drawing *d, const char *worklo
     if (!add_peer_bars(bars, d, benchmark, err))
         return false;
     sort_items(bars->items, bars->n, sizeof *bars->items, bar_order);
-    FILE *f = drawing_table(d, arena_printf(d->a, "time-to-train-%s", benchmark), "label,row,chips,published,simulated,peer");
+    FILE *f = drawing_table(d, arena_printf(d->a, "time-to-train-%s", benchmark), "label,recipe,row,chips,published,simulated,peer");
     for (size_t i = 0; i < bars->n; i++) {
         const struct bar *b = &bars->items[i];
-        DRAWING_ROW(f, b->label, (double)i, (double)b->chips, b->published, b->simulated, b->peer);
+        csv_write_cell(f, b->label, false);
+        DRAWING_ROW(f, b->recipe, (double)i, (double)b->chips, b->published, b->simulated, b->peer);
     }
     return true;
 }
