@@ -161,6 +161,18 @@ static void fill_cost(struct result *r, const struct recipe *rec)
     r->cost_missing = is_known(r->cost_per_step) || is_known(r->energy_cost_per_step) ? NULL : "the recipe states no price: --set cost.price_per_hour=PRICE or cost.price_per_kwh=PRICE";
 }
 
+/* A call makes one token of each text. With a cache, the prompt's tokens pass one by one before it, as programs of single-token calls have it. */
+static void fill_generation(struct result *r, const struct recipe *rec)
+{
+    const struct text_generation *g = &rec->model.generation;
+    if (!g->new_tokens)
+        return;
+    double texts = (double)(rec->replicas * (g->prompts ? g->prompts : rec->model.micro_batch));
+    r->token_latency_s = r->step_time_s / (double)rec->gradient_accumulation;
+    r->throughput_tokens_per_s = texts / r->token_latency_s;
+    r->first_token_s = r->token_latency_s * (g->cache == CACHE_NONE ? 1 : (double)g->prompt_tokens);
+}
+
 void result_of_step(struct result *r, const struct recipe *rec, const struct timeline *t)
 {
     const struct plan *p = t->plan;
@@ -172,6 +184,7 @@ void result_of_step(struct result *r, const struct recipe *rec, const struct tim
     r->throughput_samples_per_s = r->global_batch / r->step_time_s;
     if (rec->mode == MODE_INFER)
         r->latency_s = fmax(cycles_to_seconds(m, (double)t->first_output_cycles) + 2 * m->host_latency_s, p->request.host.requests * r->step_time_s / p->request.grad_accum);
+    fill_generation(r, rec);
     fill_memory(r, p);
     step_breakdown(r->breakdown_s, t);
     fill_energy(r, p, rec);

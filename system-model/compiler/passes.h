@@ -65,9 +65,11 @@ struct vector_op {
 void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, struct operands operands, const struct chip *chip,
                     const struct op_plan_options *opt, struct plan_cache *cache);
 
-/* vector_norms.c, vector_lookups.c, vector_recurrence.c */
+/* vector_norms.c, vector_text.c, vector_lookups.c, vector_recurrence.c */
 void plan_norm(struct passes *p, const struct vector_op *w);
 void plan_rms_norm(struct passes *p, const struct vector_op *w);
+void plan_rotary(struct passes *p, const struct vector_op *w);
+void plan_unpacking(struct passes *p, const struct vector_op *w);
 void plan_gather(struct passes *p, const struct vector_op *w);
 void plan_scatter(struct passes *p, const struct vector_op *w);
 void plan_top_k(struct passes *p, const struct vector_op *w);

@@ -232,6 +232,10 @@ static enum map_op cast_vertex(enum data_type from, enum data_type to)
 /* The format and the scale of fp8 data are a separate tensor of one word, which every tile that casts it reads. */
 static void plan_cast(struct passes *p, const struct vector_op *w)
 {
+    if (w->x->type == TYPE_INT4) {
+        plan_unpacking(p, w);
+        return;
+    }
     if (w->x->type == TYPE_FP8 || w->y->type == TYPE_FP8)
         passes_exchange(p, QUARTER_METADATA_BYTES);
     uint64_t from = data_type_bytes(w->x->type), to = data_type_bytes(w->y->type);
@@ -424,28 +428,6 @@ static void plan_select(struct passes *p, const struct vector_op *w)
     } else {
         passes_map(p, MAP_SELECT, w->n_out);
     }
-}
-
-/* One half of the elements that turn, as popops computes its expression: both operands times a table that repeats along the heads, so that its
- * elements are copied out, and the sum or difference. */
-static void add_turned_half(struct passes *p, uint64_t n, uint64_t n_table)
-{
-    for (int i = 0; i < 2; i++) {
-        passes_broadcast(p, n_table, n);
-        passes_map(p, MAP_BINARY, n);
-    }
-    passes_map(p, MAP_BINARY_IN_PLACE, n);
-}
-
-/* Both halves, then a copy into the layout of the input, with the elements that do not turn (graphcore/examples 3cc8f81
- * nlp/llama/popxl/modelling/rotary_pos_embed/rotary_pos_embedx.cpp). */
-static void plan_rotary(struct passes *p, const struct vector_op *w)
-{
-    const struct op_attributes *at = w->forward->at;
-    uint64_t turned = w->n / (w->last / at->groups) * at->length;
-    for (int i = 0; i < 2; i++)
-        add_turned_half(p, turned / 2, tensor_elements(&w->g->tensors[w->forward->inputs[1]]));
-    passes_map(p, MAP_COPY, w->n);
 }
 
 static void plan_expand(struct passes *p, const struct vector_op *w)

@@ -355,6 +355,7 @@ static const struct map_row {
     [MAP_CAST]               = { "cast", 12, 37, { 1, 2 }, { 1, 1 }, false },        /* two halves to two floats, or back */
     [MAP_CAST_BYTES]         = { "cast-bytes", 12, 37, { 9, 4 }, { 9, 4 }, false },  /* bytes to halves */
     [MAP_CAST_ELEMENT]       = { "cast-element", 12, 37, { 2, 1 }, { 2, 1 }, false },
+    [MAP_UNPACK]             = { "unpack", 0, 100, { 30, 8 }, { 30, 8 }, false },     /* a word of eight numbers; the source states an estimate */
     [MAP_FILL]               = { "fill", 0, 26, { 1, 0 }, { 1, 0 }, false },
     [MAP_COPY]               = { "copy", 0, 48, { 1, 0 }, { 1, 0 }, false },         /* 288 cycles a call */
     [MAP_REDUCE]             = { "reduce", 11, 17, { 1, 4 }, { 1, 2 }, false },

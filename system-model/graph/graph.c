@@ -190,7 +190,7 @@ uint32_t graph_op(struct graph *g, enum op_kind kind, const uint32_t *inputs, ui
 
 static void print_shape(FILE *f, const struct tensor *t)
 {
-    static const char *const types[N_DATA_TYPES] = { "fp16", "fp32", "fp8", "int32", "uint8" };
+    static const char *const types[N_DATA_TYPES] = { "fp16", "fp32", "fp8", "int32", "uint8", "int4" };
     fprintf(f, "%s[", types[t->type]);
     for (uint32_t i = 0; i < t->n_dims; i++)
         fprintf(f, "%s%" PRIu64, i ? "x" : "", t->dims[i]);

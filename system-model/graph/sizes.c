@@ -9,7 +9,7 @@ const char *const float_type_names[] = { [TYPE_FP16] = "fp16", [TYPE_FP32] = "fp
 uint64_t data_type_bytes(enum data_type t)
 {
     static const uint64_t bytes[N_DATA_TYPES] = {
-        [TYPE_FP16] = 2, [TYPE_FP32] = 4, [TYPE_FP8] = 1, [TYPE_INT32] = 4, [TYPE_UINT8] = 1,
+        [TYPE_FP16] = 2, [TYPE_FP32] = 4, [TYPE_FP8] = 1, [TYPE_INT32] = 4, [TYPE_UINT8] = 1, [TYPE_INT4] = 1,       /* a tensor's bytes are exact */
     };
     return bytes[t];
 }
@@ -24,7 +24,8 @@ uint64_t tensor_elements(const struct tensor *t)
 
 uint64_t tensor_bytes(const struct tensor *t)
 {
-    return tensor_elements(t) * data_type_bytes(t->type);
+    uint64_t n = tensor_elements(t);
+    return t->type == TYPE_INT4 ? ceil_div(n, 2) + 4 * ceil_div(n, PACKED_GROUP) : n * data_type_bytes(t->type);
 }
 
 bool tensor_is_same_shape(const struct tensor *a, const struct tensor *b)

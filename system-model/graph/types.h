@@ -13,7 +13,8 @@ struct tensor;
 
 #define NO_ID UINT32_MAX        /* the index that names nothing */
 
-enum data_type { TYPE_FP16, TYPE_FP32, TYPE_FP8, TYPE_INT32, TYPE_UINT8, N_DATA_TYPES };
+enum data_type { TYPE_FP16, TYPE_FP32, TYPE_FP8, TYPE_INT32, TYPE_UINT8, TYPE_INT4, N_DATA_TYPES };      /* INT4: packed in words, with a scale and an addend for each group */
+enum { PACKED_GROUP = 64 };     /* numbers of 4 bits that share a scale and an addend of fp16 */
 uint64_t data_type_bytes(enum data_type t);
 extern const char *const float_type_names[];    /* the first three, NULL-ended, as field tables want */
 

@@ -185,6 +185,31 @@ static void refuses(const char *override, const char *message)
     arena_free(&l.a);
 }
 
+/* Rows of 128 tokens, a micro-batch of 4. */
+static void generation_fits_its_rows(void **state)
+{
+    static const struct { const char *settings[4], *message; } cases[] = {
+        { { "generation.prompt_tokens=28", "generation.new_tokens=100", "generation.cache=on-chip", "generation.prompts=4" }, "" },
+        { { "generation.prompt_tokens=29", "generation.new_tokens=100" },
+          ": new_tokens: 100 after a prompt of 29 are more than the 128 tokens of a row; lower them, or raise data.sequence_length" },
+        { { "generation.new_tokens=100" }, ": prompt_tokens is missing in [generation]: new_tokens follow a prompt" },
+        { { "generation.prompt_tokens=2", "generation.new_tokens=3", "generation.prompts=5" }, ": prompts: 5 are more than the micro-batch of 4; raise parallel.micro_batch" },
+        { { "generation.prompt_tokens=2", "generation.new_tokens=3", "generation.cache=on-chip", "recipe.workload=flan-t5-base" },
+          ": cache: flan-t5-base has an encoder, whose keys are not kept either; want none" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct loaded l;
+        const char *all[6] = { "data.sequence_length=128", "parallel.micro_batch=4" };
+        size_t n = 2;
+        for (int k = 0; k < 4 && cases[i].settings[k]; k++)
+            all[n++] = cases[i].settings[k];
+        assert_int_equal(load(&l, "field-ipu-pod16-gpt2-small-sl128-infer-optimum", all, n), !*cases[i].message);
+        assert_string_equal(*cases[i].message ? strstr(l.err.msg, ": ") : l.err.msg, cases[i].message);
+        arena_free(&l.a);
+    }
+}
+
 static void overrides_are_named_in_refusals(void **state)
 {
     (void)state;
@@ -262,7 +287,7 @@ static const struct { const char *file, *message; } refusals[] = {
     { "unknown-key", ":12: microbatch: unknown key in [parallel]; did you mean 'micro_batch'? known: replicas, ipus_per_replica, micro_batch, "
       "gradient_accumulation, layers_per_ipu, tensor_parallel, attention_tensor_parallel, attention_serialisation, embedding_split, weights, phases, schedule, recompute, recompute_checkpoints, stash_type, optimizer_state, rts, "
       "rts_domain, io_tiles, available_memory, ..." },
-    { "unknown-section", ":17: rts: unknown section [paralel]; did you mean 'parallel'? known: recipe, data, model, parallel, precision, sparsity, optimizer, training, "
+    { "unknown-section", ":17: rts: unknown section [paralel]; did you mean 'parallel'? known: recipe, data, model, generation, parallel, precision, sparsity, optimizer, training, "
       "hosts, cost, framework, faults, open" },
     { "unknown-hyperparameter", ":15: learning_rate: unknown key in [optimizer]; known: name, state_bytes_per_param, "
       "hyperparameters as MLPerf logs name them" },
@@ -709,7 +734,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(optimizers_keep_their_moments), cmocka_unit_test(evaluations_expected),
     cmocka_unit_test(bert_on_four_ipus), cmocka_unit_test(resnet_on_one_ipu),
     cmocka_unit_test(overrides_apply_in_order), cmocka_unit_test(a_new_length_replaces_the_old),
-    cmocka_unit_test(settings_beside_the_table_are_overridden), cmocka_unit_test(faults_are_read), cmocka_unit_test(overrides_are_named_in_refusals), cmocka_unit_test(lists_and_faults_at_their_limits),
+    cmocka_unit_test(settings_beside_the_table_are_overridden), cmocka_unit_test(faults_are_read), cmocka_unit_test(generation_fits_its_rows), cmocka_unit_test(overrides_are_named_in_refusals), cmocka_unit_test(lists_and_faults_at_their_limits),
     cmocka_unit_test(bad_recipes_are_refused), cmocka_unit_test(every_bad_recipe_has_its_message),
     cmocka_unit_test(unknown_recipes_name_near_ones), cmocka_unit_test(a_file_needs_no_folder), cmocka_unit_test(settings_are_all_keys), cmocka_unit_test(overrides_stand_in_place), cmocka_unit_test(required_keys_are_missed),
     cmocka_unit_test(every_recipe_is_sound), cmocka_unit_test(a_removed_key_was_never_there),

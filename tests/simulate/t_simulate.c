@@ -382,7 +382,27 @@ static void a_host_has_the_cores_of_its_sheet(void **state)
     }
 }
 
+/* Three texts of a micro-batch of 4 on each replica; with kept keys the prompt's 5 tokens pass one by one. Packed weights take less memory and more time. */
+static void tokens_a_second(void **state)
+{
+    const char *recipe = "field-ipu-pod16-gpt2-small-sl128-infer-optimum";
+    struct texts sets = { { "generation.prompt_tokens=5", "generation.new_tokens=7", "generation.prompts=3", "parallel.micro_batch=4", "parallel.replicas=2", "hosts.requests=1",
+                            "generation.cache=on-chip", "generation.weight_bits=4" }, 8 }, wide = sets, none = sets, still = sets;
+    wide.n = 7;
+    none.n = 6;
+    still.n = 0;
+    struct result packed = result_of(recipe, sets), kept = result_of(recipe, wide), whole = result_of(recipe, none), scores = result_of(recipe, still);
+    (void)state;
+    assert_near(kept.throughput_tokens_per_s * kept.token_latency_s, 3 * 2, 1e-9);
+    assert_near(kept.first_token_s, 5 * kept.token_latency_s, 1e-12);
+    assert_near(whole.first_token_s, whole.token_latency_s, 0);
+    assert_near(scores.throughput_tokens_per_s + scores.token_latency_s + scores.first_token_s, 0, 0);
+    assert_true(kept.token_latency_s < whole.token_latency_s);
+    assert_true(packed.token_latency_s > kept.token_latency_s && packed.memory_peak_bytes_per_tile < kept.memory_peak_bytes_per_tile);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(tokens_a_second),
     cmocka_unit_test(a_host_has_the_cores_of_its_sheet),
     cmocka_unit_test(norms_are_shared_again_only_where_layers_are), cmocka_unit_test(utilisation_is_of_the_peak_in_use),
     cmocka_unit_test(folded_equals_unfolded_on_every_system), cmocka_unit_test(folded_equals_unfolded_beyond),

@@ -85,9 +85,17 @@ uint32_t build_bias(struct builder *b, uint32_t x)
     return build_op2(b, OP_BIAS_ADD, x, build_weight(b, "bias", DIMS(build_width(b, x))));
 }
 
+uint32_t build_matrix(struct builder *b, uint64_t rows, uint64_t columns)
+{
+    if (!b->o->generation.weight_bits)
+        return build_product_weight(b, DIMS(rows, columns));
+    uint32_t packed = graph_tensor(b->g, "kernel", ROLE_WEIGHT, TYPE_INT4, 2, (uint64_t[]){ rows, columns });
+    return graph_op(b->g, OP_CAST, &packed, 1, (struct op_attributes){ .to_type = b->type });
+}
+
 uint32_t build_dense(struct builder *b, uint32_t x, uint64_t width, bool bias)
 {
-    uint32_t y = build_op2(b, OP_MATMUL, build_factor(b, x), build_product_weight(b, DIMS(build_width(b, x), width)));
+    uint32_t y = build_op2(b, OP_MATMUL, build_factor(b, x), build_matrix(b, build_width(b, x), width));
     return bias ? build_bias(b, y) : y;
 }
 
@@ -134,6 +142,37 @@ uint32_t build_reshape(struct builder *b, uint32_t x, size_t n_dims, const uint6
     for (uint32_t i = 0; i < n_dims; i++)
         at.view[i] = dims[i];
     return graph_op(b->g, OP_VIEW, &x, 1, at);
+}
+
+uint64_t build_text_length(const struct builder *b, const struct workload *w)
+{
+    return b->o->sequence_length ? b->o->sequence_length : w->default_sequence_length;
+}
+
+uint64_t build_tokens_at_once(const struct builder *b, uint64_t length)
+{
+    return b->o->generation.new_tokens && b->o->generation.cache != CACHE_NONE ? 1 : length;
+}
+
+uint32_t build_causal_mask(struct builder *b, uint64_t length)
+{
+    uint64_t n = build_tokens_at_once(b, length);
+    return graph_tensor(b->g, n < length ? "newest-mask" : "causal-mask", ROLE_STATE, b->type, DIMS(1, 1, n, length));
+}
+
+/* The host picks from scores as they are; the device takes the largest (graphcore/examples 3cc8f81 nlp/llama/popxl/modelling/llama_lm.py,
+ * nlp/gpt_j/popxl/modelling/gptj_lm.py: scores of all tokens are computed, and those of the last one picked). */
+void build_next_tokens(struct builder *b, uint32_t scores)
+{
+    uint64_t n = build_dim(b, scores, 1);
+    if (!b->o->generation.new_tokens) {
+        build_classes(b, scores, DIMS(b->batch, n));
+        return;
+    }
+    if (n > 1)
+        scores = build_gather(b, scores, build_input(b, "last-token", TYPE_INT32, DIMS(b->batch, 1)));
+    if (b->o->generation.choice == CHOICE_BY_DEVICE)
+        build_op1(b, OP_ARG_MAX, scores);
 }
 
 uint32_t build_classes(struct builder *b, uint32_t scores, size_t n_dims, const uint64_t *label_dims)
@@ -207,11 +246,18 @@ static void query_key_value(struct builder *b, uint32_t x, const struct attentio
         joined_product(b, x, build_width(b, x), 3, !at->unbiased, out);
 }
 
-struct rotary build_rotary(struct builder *b, uint64_t time, uint64_t turned, bool neighbours)
+/* Tables of one token alone, whose position only the run knows, have names of their own. */
+static uint32_t table_of_tokens(struct builder *b, const char *of_all, const char *of_newest, uint64_t length, uint64_t width)
+{
+    uint64_t n = build_tokens_at_once(b, length);
+    return graph_tensor(b->g, n < length ? of_newest : of_all, ROLE_STATE, b->type, DIMS(1, n, width));
+}
+
+struct rotary build_rotary(struct builder *b, uint64_t length, uint64_t turned, bool neighbours)
 {
     assert(turned % 2 == 0);
-    return (struct rotary){ graph_tensor(b->g, "rotary-cosines", ROLE_STATE, b->type, DIMS(1, time, turned / 2)),
-                            graph_tensor(b->g, "rotary-sines", ROLE_STATE, b->type, DIMS(1, time, turned / 2)), neighbours };
+    return (struct rotary){ table_of_tokens(b, "rotary-cosines", "newest-cosines", length, turned / 2),
+                            table_of_tokens(b, "rotary-sines", "newest-sines", length, turned / 2), neighbours };
 }
 
 /* [batch, time, heads x width], turned by the position. */
@@ -230,6 +276,16 @@ static uint32_t repeated_heads(struct builder *b, uint32_t x, uint64_t heads)
     x = build_reshape(b, x, DIMS(batch, own, 1, time, width));
     x = graph_op(b->g, OP_EXPAND, &x, 1, (struct op_attributes){ .view = { batch, own, heads / own, time, width } });
     return build_reshape(b, x, DIMS(batch, heads, time, width));
+}
+
+/* Keys or values of all tokens before, and the newest. */
+static uint32_t with_past(struct builder *b, uint32_t x, const char *name, uint64_t past)
+{
+    const uint64_t dims[] = { build_dim(b, x, 0), build_dim(b, x, 1), past - 1, build_width(b, x) };
+    if (!past)
+        return x;
+    uint32_t two[] = { graph_tensor(b->g, name, ROLE_STATE, b->type, 4, dims), x };
+    return graph_op(b->g, OP_CONCAT, two, 2, (struct op_attributes){ .axis = 2 });
 }
 
 /* Scores of relative positions, which all samples share: a product of their own. */
@@ -297,7 +353,11 @@ static uint32_t attend(struct builder *b, uint32_t qkv[3], uint64_t width, const
     for (int i = 0; i < 2 && at->rotary.cosines; i++)
         qkv[i] = rotated(b, qkv[i], i ? key_heads : at->heads, &at->rotary);
     for (int i = 0; i < 3; i++)
-        qkv[i] = repeated_heads(b, build_to_heads(b, qkv[i], i ? key_heads : at->heads), at->heads);
+        qkv[i] = build_to_heads(b, qkv[i], i ? key_heads : at->heads);
+    qkv[1] = with_past(b, qkv[1], "keys", at->past);
+    qkv[2] = with_past(b, qkv[2], "values", at->past);
+    for (int i = 1; i < 3; i++)
+        qkv[i] = repeated_heads(b, qkv[i], at->heads);
     bool in_steps = b->o->attention_serialisation > 1 && time % b->o->attention_serialisation == 0;
     assert(!in_steps || (!at->positions && !at->factor));
     if (b->o->attention_serialisation > 1 && !in_steps)

@@ -33,6 +33,8 @@ uint64_t build_dim(const struct builder *b, uint32_t x, uint32_t i);
 /* Factors of a convolution or matmul: x, cast if products are fp8; a new weight of the products' type. */
 uint32_t build_factor(struct builder *b, uint32_t x);
 uint32_t build_product_weight(struct builder *b, size_t n_dims, const uint64_t *dims);
+/* A matrix of the products' type, or of packed numbers that are unpacked before the product. */
+uint32_t build_matrix(struct builder *b, uint64_t rows, uint64_t columns);
 uint32_t build_bias(struct builder *b, uint32_t x);
 uint32_t build_dense(struct builder *b, uint32_t x, uint64_t width, bool bias);    /* x times a new matrix, plus a bias */
 uint32_t build_layer_norm(struct builder *b, uint32_t x);
@@ -44,9 +46,17 @@ uint32_t build_reshape(struct builder *b, uint32_t x, size_t n_dims, const uint6
 /* Turns class scores into a loss in training, into probabilities in inference. */
 uint32_t build_classes(struct builder *b, uint32_t scores, size_t n_dims, const uint64_t *label_dims);
 
-/* Tables of cosines and sines [1, time, turned / 2] that turn queries and keys; a model without them has zeros. */
+/* The tokens that a pass of a text model computes: of the text that its options or the workload give, all or, with a cache, the newest. */
+uint64_t build_text_length(const struct builder *b, const struct workload *w);
+uint64_t build_tokens_at_once(const struct builder *b, uint64_t length);
+/* The addend of scores that hides later tokens, [1, 1, tokens at once, length]. */
+uint32_t build_causal_mask(struct builder *b, uint64_t length);
+/* Ends a text model with the scores [batch, tokens, vocabulary]: a loss, probabilities, or what chooses the next token. */
+void build_next_tokens(struct builder *b, uint32_t scores);
+
+/* Tables of cosines and sines [1, tokens at once, turned / 2] that turn queries and keys; a model without them has zeros. */
 struct rotary { uint32_t cosines, sines; bool neighbours; };
-struct rotary build_rotary(struct builder *b, uint64_t time, uint64_t turned, bool neighbours);
+struct rotary build_rotary(struct builder *b, uint64_t length, uint64_t turned, bool neighbours);
 
 /* Self-attention of [batch, time, width]; mask is added to the scores, NO_ID if none. */
 struct attention {
@@ -54,6 +64,7 @@ struct attention {
     uint64_t key_heads;                 /* heads of keys and values, which one product makes, besides that of the queries; 0: one product makes all three */
     bool unbiased, unscaled;            /* products without biases; scores are not divided by the root of a head's width */
     struct rotary rotary;
+    uint64_t past;                      /* keys and values that the chip or streaming memory holds, the newest token's place included; 0: none */
     uint32_t biases;                    /* added to the scores before the mask: of positions, by head; 0: none */
     uint32_t factor;                    /* multiplies scores before the mask is added, and shares after the softmax; 0: none */
     bool shares_key;                    /* the value's product has the key's weights */

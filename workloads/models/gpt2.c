@@ -13,27 +13,27 @@ bool gpt2_build(struct builder *b, const struct workload *w, struct err *err)
 {
     const struct model_options *o = b->o;
     const struct gpt2_config *c = w->config;
-    uint64_t length = o->sequence_length ? o->sequence_length : w->default_sequence_length;
+    uint64_t length = build_text_length(b, w), n = build_tokens_at_once(b, length);
     uint64_t vocabulary = o->vocabulary ? o->vocabulary : c->vocabulary;
     struct op_attributes serial = { .serial_steps = (uint32_t)o->embedding_serial_steps };
     if (length > c->positions)
         return fail(err, "%s: sequence_length %ju is more than the %ju positions of %s; take a shorter one", o->where,
                     (uintmax_t)length, (uintmax_t)c->positions, w->name);
     build_layer(b, LAYER_FIRST, 0, 0, 1, "embeddings");
-    uint32_t tokens = build_input(b, "tokens", TYPE_INT32, DIMS(b->batch, length));
-    uint32_t places = build_input(b, "positions", TYPE_INT32, DIMS(b->batch, length));
+    uint32_t tokens = build_input(b, "tokens", TYPE_INT32, DIMS(b->batch, n));
+    uint32_t places = build_input(b, "positions", TYPE_INT32, DIMS(b->batch, n));
     uint32_t table = build_weight(b, "word-embeddings", DIMS(vocabulary, c->hidden));
     uint32_t x = graph_op(b->g, OP_GATHER, (uint32_t[]){ table, tokens }, 2, serial);
     x = build_op2(b, OP_ADD, x, build_gather(b, build_weight(b, "position-embeddings", DIMS(c->positions, c->hidden)), places));
-    uint32_t mask = graph_tensor(b->g, "causal-mask", ROLE_STATE, b->type, DIMS(1, 1, length, length));
-    struct attention at = { .heads = c->heads, .mask = mask, .dropout = o->attention_dropout ? attention_dropout : 0, .split_qkv = o->split_qkv };
+    uint32_t mask = build_causal_mask(b, length);
+    struct attention at = { .heads = c->heads, .past = n < length ? length : 0, .mask = mask, .dropout = o->attention_dropout ? attention_dropout : 0, .split_qkv = o->split_qkv };
     x = build_dropout(b, x, c->dropout);
     for (uint32_t i = 0; i < c->n_layers; i++)
         x = build_block(b, x, "decoder", i, &at, FEED_FORWARD * c->hidden, c->dropout);
     build_layer(b, LAYER_LAST, 0, 0, 1, "lm-head");
     serial.transpose_b = true;
     x = build_layer_norm(b, x);
-    build_classes(b, graph_op(b->g, OP_MATMUL, (uint32_t[]){ x, table }, 2, serial), DIMS(b->batch, length));
+    build_next_tokens(b, graph_op(b->g, OP_MATMUL, (uint32_t[]){ x, table }, 2, serial));
     return true;
 }
 
@@ -51,12 +51,12 @@ static const struct gpt2_config
 
 WORKLOADS(gpt2)
 {
-    { "gpt2-small", "gpt2", "GPT-2, 124 million parameters", "sequence", gpt2_build, &gpt2_small, 1024, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
-    { "gpt2-medium", "gpt2", "GPT-2, 355 million parameters", "sequence", gpt2_build, &gpt2_medium, 1024, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
-    { "gpt2-large", "gpt2", "GPT-2, 774 million parameters", "sequence", gpt2_build, &gpt2_large, 1024, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
-    { "gpt2-xl", "gpt2", "GPT-2, 1558 million parameters", "sequence", gpt2_build, &gpt2_xl, 1024, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
-    { "gpt2-tiny", "gpt2", "GPT-2 of characters, 11 million parameters", "sequence", gpt2_build, &gpt2_tiny, 256, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
-    { "gpt3-2.7b", "gpt2", "GPT-3, 2.65 billion parameters", "sequence", gpt2_build, &gpt3_2_7b, 2048, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
-    { "gpt3-175b", "gpt2", "GPT-3, 175 billion parameters", "sequence", gpt2_build, &gpt3_175b, 2048, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
+    { "gpt2-small", "gpt2", "GPT-2, 124 million parameters", "sequence", gpt2_build, &gpt2_small, 1024, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | GENERATES },
+    { "gpt2-medium", "gpt2", "GPT-2, 355 million parameters", "sequence", gpt2_build, &gpt2_medium, 1024, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | GENERATES },
+    { "gpt2-large", "gpt2", "GPT-2, 774 million parameters", "sequence", gpt2_build, &gpt2_large, 1024, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | GENERATES },
+    { "gpt2-xl", "gpt2", "GPT-2, 1558 million parameters", "sequence", gpt2_build, &gpt2_xl, 1024, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | GENERATES },
+    { "gpt2-tiny", "gpt2", "GPT-2 of characters, 11 million parameters", "sequence", gpt2_build, &gpt2_tiny, 256, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | GENERATES },
+    { "gpt3-2.7b", "gpt2", "GPT-3, 2.65 billion parameters", "sequence", gpt2_build, &gpt3_2_7b, 2048, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | GENERATES },
+    { "gpt3-175b", "gpt2", "GPT-3, 175 billion parameters", "sequence", gpt2_build, &gpt3_175b, 2048, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | GENERATES },
     { 0 }
 };

@@ -20,22 +20,22 @@ bool llama_build(struct builder *b, const struct workload *w, struct err *err)
 {
     const struct model_options *o = b->o;
     const struct llama_config *c = w->config;
-    uint64_t length = o->sequence_length ? o->sequence_length : w->default_sequence_length;
+    uint64_t length = build_text_length(b, w), n = build_tokens_at_once(b, length), past = n < length ? length : 0;
     uint64_t vocabulary = o->vocabulary ? o->vocabulary : c->vocabulary;
     struct op_attributes serial = { .serial_steps = (uint32_t)o->embedding_serial_steps };
     (void)err;
     build_layer(b, LAYER_FIRST, 0, 0, 1, "embeddings");
-    uint32_t tokens = build_input(b, "tokens", TYPE_INT32, DIMS(b->batch, length));
+    uint32_t tokens = build_input(b, "tokens", TYPE_INT32, DIMS(b->batch, n));
     uint32_t table = build_weight(b, "word-embeddings", DIMS(vocabulary, c->hidden));
     uint32_t x = graph_op(b->g, OP_GATHER, (uint32_t[]){ table, tokens }, 2, serial);
-    struct attention at = { .heads = c->heads, .key_heads = c->key_heads, .unbiased = true, .split_qkv = o->split_qkv };
-    at.mask = graph_tensor(b->g, "causal-mask", ROLE_STATE, b->type, DIMS(1, 1, length, length));
+    struct attention at = { .heads = c->heads, .past = past, .key_heads = c->key_heads, .unbiased = true, .split_qkv = o->split_qkv };
+    at.mask = build_causal_mask(b, length);
     at.rotary = build_rotary(b, length, c->hidden / c->heads, false);
     for (uint32_t i = 0; i < c->n_layers; i++)
         x = llama_block(b, x, c, &at, i);
     build_layer(b, LAYER_LAST, 0, 0, 1, "lm-head");
-    uint32_t two[] = { build_rms_norm(b, x, c->epsilon), build_weight(b, "kernel", DIMS(c->hidden, vocabulary)) };
-    build_classes(b, graph_op(b->g, OP_MATMUL, two, 2, serial), DIMS(b->batch, length));
+    uint32_t two[] = { build_rms_norm(b, x, c->epsilon), build_matrix(b, c->hidden, vocabulary) };
+    build_next_tokens(b, graph_op(b->g, OP_MATMUL, two, 2, serial));
     return true;
 }
 
@@ -48,8 +48,8 @@ static const struct llama_config
 
 WORKLOADS(llama)
 {
-    { "llama2-7b", "llama", "Llama 2, 6.74 billion parameters", "sequence", llama_build, &llama2_7b, 4096, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT },
-    { "llama2-13b", "llama", "Llama 2, 13.0 billion parameters", "sequence", llama_build, &llama2_13b, 4096, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT },
-    { "llama2-70b", "llama", "Llama 2, 69.0 billion parameters", "sequence", llama_build, &llama2_70b, 4096, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT },
+    { "llama2-7b", "llama", "Llama 2, 6.74 billion parameters", "sequence", llama_build, &llama2_7b, 4096, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES },
+    { "llama2-13b", "llama", "Llama 2, 13.0 billion parameters", "sequence", llama_build, &llama2_13b, 4096, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES },
+    { "llama2-70b", "llama", "Llama 2, 69.0 billion parameters", "sequence", llama_build, &llama2_70b, 4096, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES },
     { 0 }
 };

@@ -12,6 +12,16 @@ enum input_type { INPUT_UINT8, INPUT_FP16, INPUT_FP32 };
 /* own: the model's; gelu-new: the tanh form, operation by operation with a power, as optimum's GPT-2 runs it */
 enum activation { ACTIVATION_OWN, ACTIVATION_GELU, ACTIVATION_GELU_NEW, ACTIVATION_RELU, ACTIVATION_SWISH, N_ACTIVATIONS };
 
+/* Text is generated token by token. Without a cache the whole text is computed for each token; with one, its newest token alone. */
+enum key_cache { CACHE_NONE, CACHE_ON_CHIP, CACHE_STREAMING, N_KEY_CACHES };
+enum token_choice { CHOICE_BY_HOST, CHOICE_BY_DEVICE, N_TOKEN_CHOICES };
+struct text_generation {
+    uint64_t prompt_tokens, new_tokens; /* a text has so many; without new ones nothing is generated */
+    uint64_t prompts;                   /* texts in a micro-batch, the rest of which is padding; 0: all of it */
+    int cache, choice;                  /* enum key_cache, enum token_choice */
+    uint64_t weight_bits;               /* 4: weights of products in groups of 64 with a scale and an addend each; 0: as computed */
+};
+
 /* The sizes that shape a graph. All zero but micro_batch: a training step in fp16 with the sizes of the model's paper. */
 struct model_options {
     const char *where;                  /* the recipe's path, for messages */
@@ -36,6 +46,7 @@ struct model_options {
     uint64_t attention_tensor_parallel; /* the parts that attention is cut into, if fewer; 0: as many */
     uint64_t attention_serialisation;   /* pieces of its queries that attention works on one after another; 0: one */
     uint64_t embedding_split;           /* parts of the word table, each with a lookup and a product of its own; 0: one */
+    struct text_generation generation;
     bool uniform_blocks;                /* encoder-decoders: encoder blocks compute cross-attention too, and take none of it */
     bool split_qkv;                     /* three products for query, key and value instead of one */
     bool attention_dropout;
@@ -59,6 +70,7 @@ enum workload_trait {
     HAS_NORMS = 128,                    /* by batch, or by group */
     IS_FILE = 256,                      /* an ONNX file */
     HAS_TWO_SIDES = 512,                /* an encoder and a decoder */
+    GENERATES = 2048,                   /* scores of the next token for every token */
     HAS_NO_DROPOUT = 1024,              /* none that attention_dropout could add to */
 };
 

@@ -79,7 +79,7 @@ bool t5_build(struct builder *b, const struct workload *w, struct err *err)
 {
     const struct model_options *o = b->o;
     const struct t5_config *c = w->config;
-    uint64_t length = o->sequence_length ? o->sequence_length : w->default_sequence_length;
+    uint64_t length = build_text_length(b, w);
     uint64_t vocabulary = o->vocabulary ? o->vocabulary : c->vocabulary;
     struct op_attributes serial = { .serial_steps = (uint32_t)o->embedding_serial_steps };
     (void)err;
@@ -92,8 +92,8 @@ bool t5_build(struct builder *b, const struct workload *w, struct err *err)
     decoder.encoded = build_rms_norm(b, x, epsilon);
     y = t5_blocks(&decoder, y, "decoder", (uint32_t)c->n_layers);
     build_layer(b, LAYER_LAST, 0, 0, 1, "lm-head");
-    uint32_t two[] = { build_rms_norm(b, y, epsilon), build_weight(b, "kernel", DIMS(c->hidden, vocabulary)) };
-    build_classes(b, graph_op(b->g, OP_MATMUL, two, 2, serial), DIMS(b->batch, length));
+    uint32_t two[] = { build_rms_norm(b, y, epsilon), build_matrix(b, c->hidden, vocabulary) };
+    build_next_tokens(b, graph_op(b->g, OP_MATMUL, two, 2, serial));
     return true;
 }
 
@@ -107,9 +107,9 @@ static const struct t5_config
 
 WORKLOADS(t5)
 {
-    { "flan-t5-base", "t5", "Flan-T5 Base, 248 million parameters", "sequence", t5_build, &flan_base, 512, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | HAS_TWO_SIDES },
-    { "flan-t5-large", "t5", "Flan-T5 Large, 783 million parameters", "sequence", t5_build, &flan_large, 512, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | HAS_TWO_SIDES },
-    { "flan-t5-xl", "t5", "Flan-T5 XL, 2.85 billion parameters", "sequence", t5_build, &flan_xl, 512, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | HAS_TWO_SIDES },
-    { "flan-t5-xxl", "t5", "Flan-T5 XXL, 11.1 billion parameters", "sequence", t5_build, &flan_xxl, 512, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | HAS_TWO_SIDES },
+    { "flan-t5-base", "t5", "Flan-T5 Base, 248 million parameters", "sequence", t5_build, &flan_base, 512, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES | HAS_TWO_SIDES },
+    { "flan-t5-large", "t5", "Flan-T5 Large, 783 million parameters", "sequence", t5_build, &flan_large, 512, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES | HAS_TWO_SIDES },
+    { "flan-t5-xl", "t5", "Flan-T5 XL, 2.85 billion parameters", "sequence", t5_build, &flan_xl, 512, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES | HAS_TWO_SIDES },
+    { "flan-t5-xxl", "t5", "Flan-T5 XXL, 11.1 billion parameters", "sequence", t5_build, &flan_xxl, 512, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES | HAS_TWO_SIDES },
     { 0 }
 };

@@ -268,6 +268,25 @@ static bool find_family(struct recipe *r, struct arena *a, struct err *err)
     return r->model_family || fail(err, "%s: workload: %s", r->path, unknown.msg);
 }
 
+static bool check_generation(const struct recipe *r, struct err *err)
+{
+    const struct text_generation *g = &r->model.generation;
+    const struct workload *w = recipe_workload(r);
+    uint64_t room = r->model.sequence_length ? r->model.sequence_length : w ? w->default_sequence_length : 0;
+    if (!g->new_tokens)
+        return true;
+    if (!g->prompt_tokens)
+        return fail(err, "%s: prompt_tokens is missing in [generation]: new_tokens follow a prompt", r->path);
+    if (g->prompt_tokens + g->new_tokens > room)
+        return fail(err, "%s: new_tokens: %ju after a prompt of %ju are more than the %ju tokens of a row; lower them, or raise data.sequence_length", r->path,
+                    (uintmax_t)g->new_tokens, (uintmax_t)g->prompt_tokens, (uintmax_t)room);
+    if (g->prompts > r->model.micro_batch)
+        return fail(err, "%s: prompts: %ju are more than the micro-batch of %ju; raise parallel.micro_batch", r->path, (uintmax_t)g->prompts, (uintmax_t)r->model.micro_batch);
+    if (g->cache != CACHE_NONE && w && w->traits & HAS_TWO_SIDES)
+        return fail(err, "%s: cache: %s has an encoder, whose keys are not kept either; want none", r->path, r->workload);
+    return g->cache != CACHE_STREAMING || fail(err, "%s: cache: streaming is not simulated; want none or on-chip", r->path);
+}
+
 /* Checks that concern several keys. */
 static bool check_sense(const struct recipe *r, struct err *err)
 {
@@ -289,7 +308,7 @@ static bool check_sense(const struct recipe *r, struct err *err)
         return fail(err, "%s: embedding_split: not simulated yet; leave it out", r->path);
     if (r->stash_type == TYPE_FP32 && r->model.compute != COMPUTE_FP32)
         return fail(err, "%s: stash_type: fp32 is wider than what is computed; want fp16 or fp8", r->path);
-    return check_fp32_operations(r, err);
+    return check_generation(r, err) && check_fp32_operations(r, err);
 }
 
 /* ---- a file read once, overridden many times ------------------------------------------------- */

@@ -23,6 +23,8 @@ static const char *const optimizer_places[] = { "on-chip", "streaming", NULL };
 static const char *const weights_places[] = { "on-chip", "streaming", NULL };        /* as enum weights_place */
 static const char *const no_yes[] = { "no", "yes", NULL };
 static const char *const yes_no[] = { "yes", "no", NULL };
+static const char *const key_caches[] = { "none", "on-chip", "streaming", NULL };         /* as enum key_cache */
+static const char *const token_choices[] = { "host", "device", NULL };                      /* as enum token_choice */
 static const char *const rts_domains[] = { "all", "pod", NULL };
 
 /* ---- when a key matters ------------------------------------------------------------------- */
@@ -45,6 +47,8 @@ static bool in_sequences(const struct recipe *r) { return has_trait(r, TAKES_SEQ
 static bool in_table(const struct recipe *r) { return has_trait(r, HAS_TABLE); }
 static bool in_attention(const struct recipe *r) { return has_trait(r, HAS_ATTENTION); }
 static bool in_two_sides(const struct recipe *r) { return has_trait(r, HAS_TWO_SIDES); }
+static bool may_generate(const struct recipe *r) { return has_trait(r, GENERATES) && in_inference(r); }
+static bool in_generation(const struct recipe *r) { return may_generate(r) && r->model.generation.new_tokens; }
 static bool in_attention_training(const struct recipe *r) { return in_attention(r) && !has_trait(r, HAS_NO_DROPOUT) && in_training(r); }
 static bool in_packing(const struct recipe *r) { return has_trait(r, HAS_PACKS); }
 static bool in_packing_training(const struct recipe *r) { return in_packing(r) && in_training(r); }
@@ -136,6 +140,17 @@ const struct recipe_key recipe_keys[] = {
 
     FLAG("model", "uniform_blocks", model.uniform_blocks, in_two_sides,
          "encoder blocks are decoder blocks, whose cross-attention is computed and multiplied by zero, as PopXL's T5 has them"),
+
+    COUNT("generation", "prompt_tokens", model.generation.prompt_tokens, 1, 16384, false, in_generation, "tokens of a text before the first new one"),
+    COUNT("generation", "new_tokens", model.generation.new_tokens, 1, 16384, false, may_generate,
+          "tokens that are generated for each text, one a call; default 0: the scores of whole texts are computed once"),
+    COUNT("generation", "prompts", model.generation.prompts, 1, 65536, false, in_generation, "texts in a micro-batch, which is padded; default: all of it"),
+    CHOICE("generation", "cache", model.generation.cache, key_caches, in_generation,
+           "where keys and values of earlier tokens are kept; none (the default): each call computes the whole row of data.sequence_length tokens"),
+    CHOICE("generation", "choice", model.generation.choice, token_choices, in_generation,
+           "who picks the next token: the host, to which its scores go, or the device, the most probable one"),
+    COUNT("generation", "weight_bits", model.generation.weight_bits, 4, 4, false, in_generation,
+          "4: matrices of dense products are kept in 4 bits, in groups of 64 with a scale and an addend, and unpacked before each product; default: as computed"),
 
     COUNT("parallel", "replicas", replicas, 1, 65536, true, NULL, "copies of the model"),
     COUNT("parallel", "ipus_per_replica", ipus_per_replica, 1, 64, true, NULL, "IPUs that hold one copy of the model"),
