@@ -63,7 +63,7 @@ static bool nearest_recipe(const char **id, struct recipe *out, const struct ask
     return isfinite(least) || fail(err, "ask: no recipe has %s, nor a model like it, so there is nothing to begin with; write one (podbench list keys) and give it to podbench search", q->model);
 }
 
-struct beginning { const char *recipe, *said; const char *sets[MOST_BEGINNING_SETS]; size_t n_sets; };
+struct beginning { const char *recipe, *said; const char *sets[MOST_BEGINNING_SETS]; size_t n_sets; bool is_other_model; };
 
 static void begin_with_setting(struct beginning *b, const char *key, uint64_t value, struct arena *a)
 {
@@ -86,7 +86,9 @@ static bool begin_with_published(struct beginning *b, const struct asked *q, str
         b->sets[b->n_sets++] = "parallel.layers_per_ipu=";
         b->sets[b->n_sets++] = "parallel.recompute_checkpoints=";
         b->sets[b->n_sets++] = r.mode == MODE_TRAIN ? "parallel.recompute=layer" : "parallel.recompute=none";
+        b->sets[b->n_sets++] = "recipe.source=asked; no published run has this model";
         b->said = arena_printf(&s->arena, "%s, which has another model", b->said);
+        b->is_other_model = true;
     }
     if (replicas != r.replicas || width != r.ipus_per_replica) {
         begin_with_setting(b, "parallel.replicas", replicas, &s->arena);
@@ -99,6 +101,24 @@ static bool begin_with_published(struct beginning *b, const struct asked *q, str
 }
 
 /* ---- the recipe ---------------------------------------------------------------------------------------- */
+
+/* Samples, convergence and the settings of an optimizer belong to a model, and say nothing of another one. */
+static bool is_of_model(const struct recipe *r, const struct ini_entry *e)
+{
+    for (size_t i = 0; i < r->n_hyperparameters; i++)
+        if (text_is(e->section, "optimizer") && text_is(r->hyperparameters[i].key, e->key))
+            return true;
+    return text_is(e->section, "data") || text_is(e->section, "training");
+}
+
+static void drop_entries_of_model(struct recipe *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_entries; i++)
+        if (!is_of_model(r, &r->entries[i]))
+            r->entries[n++] = r->entries[i];
+    r->n_entries = n;
+}
 
 /* Sections in the order of their first keys; the id is the file's. */
 static void write_entries(FILE *f, const struct recipe *r, const char *id)
@@ -130,6 +150,8 @@ static bool write_asked_recipe(const char *path, const char *id, const struct be
         || !new_file_open(&file, path, err))
         return false;
     fprintf(file.f, "%s, from %s.\n", first_line, b->said);
+    if (b->is_other_model)
+        drop_entries_of_model(&r);
     write_entries(file.f, &r, id);
     return new_file_save(&file, err);
 }

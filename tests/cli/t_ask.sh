@@ -29,6 +29,11 @@ result $? "the fewest IPUs for a rate" "$(sed -n '/ IPU.* of /p;/^throughput/p' 
 asked resnet50 on pod16 at least 1M/s --most 20
 [ "$status" -eq 1 ] && grep -q "nothing that was tried keeps the limits" "$work/out"
 result $? "a rate that nothing reaches is exit 1" "$status"
+# Another model's samples, convergence and source say nothing of this one.
+asked resnet34 on bow-pod16 train --most 20
+grep -q "^began with: the published recipe [^ ]*resnet50[^ ]*, which has another model" "$work/out" && ! grep -q "^time to train" "$work/out" \
+    && ! grep -qE '^\[(training|data)\]|^opt_' "$work/ask-resnet34-bow-pod16-train.ini" && grep -qx "source = asked; no published run has this model" "$work/ask-resnet34-bow-pod16-train.ini"
+result $? "a model without a published run takes no figures of another" "$(cat "$work/out" "$work/ask-resnet34-bow-pod16-train.ini")"
 # A model of one's own.
 cp tests/root/two-layers.onnx "$work/mine.onnx"
 asked mine.onnx on 4 bow infer --most 20
