@@ -5,7 +5,7 @@
  * An encoder reads the input; each decoder block attends to the tokens before, and to the encoder's result. Norms are RMS norms, come first and
  * have no bias, like all products. Scores are not scaled; each layer adds a bias that it looks up for each pair of positions in a table that all
  * layers of a side share. The feed-forward part is gated by GELU, with both factors from one product (graphcore/examples 3cc8f81
- * nlp/t5/popxl/modelling). Encoder and decoder share the word table; the head is a matrix of its own.
+ * nlp/t5/popxl/modelling). Encoder and decoder share the word table; the head is a matrix of its own. Both attentions are the first half of a block.
  *
  * PopXL programs have one form of block for both sides (modelling/encoder_decoder.py): an encoder block computes the cross-attention as well, with
  * weights of its own, and multiplies its result by zero (uniform_blocks).
@@ -50,15 +50,12 @@ static uint32_t t5_block(struct t5_side *s, uint32_t x, const char *name, uint32
 {
     struct builder *b = s->b;
     bool decoder = s->encoded != NO_ID, crosses = decoder || b->o->uniform_blocks;
-    uint32_t n_parts = crosses ? 3 : 2, block_id = first_block + i;
-    build_layer(b, LAYER_BODY, block_id, 0, n_parts, arena_printf(b->g->arena, "%s%u/attention", name, i));
+    build_layer(b, LAYER_BODY, first_block + i, 0, 2, arena_printf(b->g->arena, "%s%u/attention", name, i));
     s->own.biases = position_biases(s);
     x = build_op2(b, OP_ADD, build_attention(b, build_rms_norm(b, x, epsilon), &s->own), x);
-    if (crosses) {
-        build_layer(b, LAYER_BODY, block_id, 1, n_parts, arena_printf(b->g->arena, "%s%u/cross-attention", name, i));
+    if (crosses)
         x = cross_attention(s, x, decoder ? s->encoded : x, decoder);
-    }
-    build_layer(b, LAYER_BODY, block_id, n_parts - 1, n_parts, arena_printf(b->g->arena, "%s%u/feed-forward", name, i));
+    build_layer(b, LAYER_BODY, first_block + i, 1, 2, arena_printf(b->g->arena, "%s%u/feed-forward", name, i));
     return build_op2(b, OP_ADD, build_gated_feed_forward(b, build_rms_norm(b, x, epsilon), s->c->inner, OP_GELU, true), x);
 }
 
