@@ -3,6 +3,7 @@
 . tests/tap.sh
 
 here=$PWD
+PODBENCH=$(realpath "$PODBENCH")
 asked() { # WORD... - asks in the work folder, and keeps the answer
     (cd "$work" && PODBENCH_ROOT=$here "$PODBENCH" ask "$@" >"$work/out" 2>"$work/err")
     status=$?
