@@ -34,8 +34,8 @@ static void answer_add_fit(struct document *d, const struct simulation *sim, con
                          *v = &verdicts[r->fits + result_fits_surely(r)];
     uint64_t tile = sim->machine->chip.tile_memory_bytes;
     uint64_t bytes = r->fits ? tile - r->memory_peak_bytes_per_tile : r->memory_shortfall_bytes_per_tile;
-    document_line(d, "fits: %s%s%s (%.0f %% likely), %s %s %s %s (IPU %u)%s", colour ? v->colour : "", v->word, colour ? "\033[0m" : "",
-                  100 * r->fits_probability, quantity_kept((double)bytes, "B", 3, d->arena), r->fits ? "of" : "too many for the",
+    document_line(d, "fits: %s%s%s (%.0f %% likely%s), %s %s %s %s (IPU %u)%s", colour ? v->colour : "", v->word, colour ? "\033[0m" : "",
+                  100 * r->fits_probability, memory_doubt_reason(r->memory_distance), quantity_kept((double)bytes, "B", 3, d->arena), r->fits ? "of" : "too many for the",
                   quantity_kept((double)tile, "B", 3, d->arena), r->fits ? "free on the fullest tile" : "of the fullest tile", sim->plan.worst_ipu,
                   r->fits ? "" : "; the rest is as if it fitted");
     if (r->smaller_available_memory)

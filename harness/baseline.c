@@ -69,6 +69,26 @@ static bool add_interval(struct sight *out, const struct figure *f, const struct
     return true;
 }
 
+/* The bytes counted on the tightest tile, as a line; "" where the row does not say whether a run fits. */
+static bool memory_line(const char **line, const struct figure *f, const char *version, struct session *s, struct err *err)
+{
+    struct simulation sim;
+    struct result r;
+    char *text = NULL;
+    size_t n;
+    *line = "";
+    if (!text_is(f->metric, "fits") || f->kernel)
+        return true;
+    if (!simulator_run(&s->simulator, &sim, &r, path_beside(f->path, f->recipe, &s->arena), NULL, 0, err))
+        return false;
+    const struct memory_need need = plan_memory_need(&sim.plan, sim.machine->chip.memory_error);
+    FILE *out = text_stream(&text, &n);
+    memory_sight_write(out, &(struct memory_sight){ f->id, version, (double)need.certain_bytes, (double)need.needed_bytes });
+    *line = text_close(out, &text, &s->arena);
+    simulation_free(&sim);
+    return true;
+}
+
 /* How many baselines have been recorded: each has a reason. */
 static size_t n_baselines(struct session *s)
 {
@@ -78,7 +98,7 @@ static size_t n_baselines(struct session *s)
 }
 
 /* The lines of the rows that the run has a value for, and that have not been seen before. */
-static bool new_sights(const char **lines, size_t *n_new, const char *folder, const struct first_sight *seen, struct session *s, struct err *err)
+static bool new_sights(const char **lines, const char **memory, size_t *n_new, const char *folder, const struct first_sight *seen, struct session *s, struct err *err)
 {
     const char *version = arena_printf(&s->arena, "%s baseline %zu", PODBENCH_VERSION, n_baselines(s) + 1);
     struct figures figures;
@@ -92,14 +112,17 @@ static bool new_sights(const char **lines, size_t *n_new, const char *folder, co
     FILE *out = text_stream(&text, &n);
     bool good = true;
     *n_new = 0;
+    *memory = "";
     for (size_t i = 0; i < figures.n && good; i++) {
         const struct figure *f = &figures.items[i];
         const struct csv_row *row = first_sight_find(seen, f->id, false) ? NULL : csv_row_named(&check, f->id);
         struct sight sight = { .id = f->id, .seen = "first", .version = version, .low = NAN, .high = NAN, .open_low = NAN, .open_high = NAN };
         if (!row || !parse_f64(csv_cell(&check, row, "simulated"), &sight.predicted))
             continue;
-        good = figure_recipe_hash(&sight.recipe, f, s->paths.recipes_dir, &s->arena, err) && add_interval(&sight, f, &record, s, err);
+        const char *line;
+        good = figure_recipe_hash(&sight.recipe, f, s->paths.recipes_dir, &s->arena, err) && add_interval(&sight, f, &record, s, err) && memory_line(&line, f, version, s, err);
         first_sight_write(out, &sight);
+        *memory = good ? arena_printf(&s->arena, "%s%s", *memory, line) : *memory;
         ++*n_new;
     }
     *lines = text_close(out, &text, &s->arena);
@@ -111,14 +134,15 @@ static bool record_first_sight(struct document *d, const char *folder, const str
 {
     if (o->baseline || root_is_installed(s->root) || !session_has_own_rows(s, o))
         return true;
-    const char *path = arena_printf(&s->arena, "%s/%s.csv", s->published_dir, first_sight_name), *lines;
+    const char *path = arena_printf(&s->arena, "%s/%s.csv", s->published_dir, first_sight_name), *lines, *memory;
     struct first_sight seen = { 0 };
     size_t n_new;
-    if (!session_first_sight(&seen, s, err) || !new_sights(&lines, &n_new, folder, &seen, s, err))
+    if (!session_first_sight(&seen, s, err) || !new_sights(&lines, &memory, &n_new, folder, &seen, s, err))
         return false;
     if (n_new)
         document_line(d, "%zu row%s seen for the first time: %s", n_new, plural(n_new), path);
-    return n_new == 0 || append_lines(path, first_sight_header, lines, err);
+    return (n_new == 0 || append_lines(path, first_sight_header, lines, err))
+        && (!*memory || append_lines(session_memory_sights_path(s), memory_sight_header, memory, err));
 }
 
 int command_baseline(const struct options *o, struct session *s, struct err *err)

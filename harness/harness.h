@@ -110,6 +110,7 @@ bool run_folder(const char **out, const char *run, struct session *s, struct err
 bool session_figures(struct figures *out, const char *published, struct session *s, struct err *err);
 struct check_source session_source(struct session *s, struct simulator *simulator);     /* simulates what figures are compared with */
 struct first_sight;
+const char *session_memory_sights_path(struct session *s);       /* the table that memory_sights_load() reads */
 bool session_first_sight(struct first_sight *out, struct session *s, struct err *err);      /* empty if the table does not exist */
 /* Every recipe's id, sorted. */
 bool all_recipes(char ***ids, size_t *n, struct session *s, struct err *err);

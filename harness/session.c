@@ -38,7 +38,7 @@ bool session_open(struct session *s, const char *root, const char *given_as, str
     s->paths.recipes_dir = IN_ROOT("workloads/recipes");
     s->paths.data_dir = IN_ROOT("workloads/convergence");
     s->published_dir = IN_ROOT("results/published");
-    s->validity_dir = IN_ROOT("results/validity");
+    s->validity_dir = s->paths.validity_dir = IN_ROOT("results/validity");
     s->runs_dir = root_is_installed(s->root) ? "podbench-runs" : IN_ROOT("results/runs");      /* an installation is not written to */
     s->baselines_dir = root_is_installed(s->root) ? "podbench-baseline" : IN_ROOT("results/baselines");
     s->plots_dir = IN_ROOT("plots");
@@ -239,6 +239,11 @@ bool may_replace(const char *path, const char *beginning, const char *what, stru
         fclose(f);
     return n_read == 0 || (n_read == n && memcmp(text, beginning, n) == 0)
         || fail(err, "%s: is there, and does not hold %s; remove it, or name another file", path, what);
+}
+
+const char *session_memory_sights_path(struct session *s)
+{
+    return arena_printf(&s->arena, "%s/ledger/first-memory.csv", s->published_dir);
 }
 
 bool session_first_sight(struct first_sight *out, struct session *s, struct err *err)

@@ -6,6 +6,7 @@
 #include "results/calibrate/calibration.h"
 #include "results/published/check.h"
 #include "results/study/gain.h"
+#include "results/study/memory_known.h"
 #include "results/study/novelty.h"
 #include "results/study/trust.h"
 #include <jansson.h>
@@ -63,6 +64,7 @@ struct validation {
     struct coverage coverage;
     struct convergence_errors errors;
     struct interval_coverage intervals;
+    struct memory_known memory;
     struct track_record record;
     struct ratio_test pairs;
     struct first_seen_group first_seen[N_NOVELTIES + 1]; size_t n_first_seen;
@@ -91,6 +93,19 @@ static void add_accuracy(struct document *d, const struct check *c)
     check_add_summary(d, c);
 }
 
+static void add_memory_known(struct document *d, const struct memory_known *m)
+{
+    size_t n;
+    const struct memory_chances *chances = memory_known_chances(&n, m, d->arena);
+    document_gap(d);
+    struct table *t = document_table(d, memory_chances_table(chances, n));
+    t->name = "memory_chances_left_out";
+    t->title = "memory, by the chance to fit that programs of other origins give: of bytes counted at first sight, where they were kept, or today";
+    if (m->record.n)
+        document_line(d, "each unit of distance to programs whose memory is known (%zu) adds %.3f to the error of what is not certain; %" PRIu64 " verdicts that calibrate",
+                      m->record.n, m->record.spread.far, m->record.spread.n_verdicts);
+}
+
 static void validation_document(struct document *d, const struct validation *v)
 {
     size_t n_ranges, n_within = check_within_stated(&n_ranges, &v->check);
@@ -103,6 +118,7 @@ static void validation_document(struct document *d, const struct validation *v)
     }
     document_member(d, "memory", memory_judgement_json(&v->check, v->edges, v->n_edges, d->arena));
     memory_document(d, &v->check, v->edges, v->n_edges);
+    add_memory_known(d, &v->memory);
     document_line(d, "\nthroughputs inside the 90 %% interval that follows from the errors of runs that others published; chance: of so few, or so many, if nine in ten were inside");
     document_table(d, interval_coverage_table(&v->intervals))->formats = IN_TEXT;
     document_member(d, "throughput_intervals", interval_coverage_json(&v->intervals));
@@ -120,37 +136,50 @@ static void validation_document(struct document *d, const struct validation *v)
         add_constants(constants, &v->tables[i], d->arena);
 }
 
-static bool write_table(const char *folder, const char *name, void (*write)(FILE *f, const struct references *r), const struct references *r, struct session *s,
-                        struct err *err)
+static bool write_table(const char *folder, const char *name, void (*write)(FILE *f, const void *what), const void *what, struct session *s, struct err *err)
 {
     struct new_file file;
     if (!new_file_open(&file, arena_printf(&s->arena, "%s/%s", folder, name), err))
         return false;
-    write(file.f, r);
+    write(file.f, what);
     return new_file_save(&file, err);
 }
 
-static void write_known_values(FILE *f, const struct references *r)
+static void write_left_out(FILE *f, const void *references) { references_write(f, references); }
+static void write_spread(FILE *f, const void *references) { spread_write(f, references); }
+static void write_memory_programs(FILE *f, const void *record) { memory_programs_write(f, record); }
+static void write_memory_spread(FILE *f, const void *record) { memory_spread_write(f, record); }
+
+static void write_known_values(FILE *f, const void *references)
 {
+    const struct references *r = references;
     known_values_write(f, &r->known);
 }
 
-/* Predicts each configuration from the references of the other groups; --out writes what answers are judged by. */
-static bool leave_groups_out(struct interval_coverage *out, struct track_record *record, const struct options *o, struct session *s,
-                             struct err *err)
+/* Tables without a first sight, such as another project's, are judged by today's errors. */
+static bool gather_known(struct validation *v, const struct options *o, struct session *s, struct err *err)
 {
     struct figures *figures = ARENA_NEW(&s->arena, struct figures);
-    struct references *r = &record->references;
-    if (!published_load(figures, o->published ? o->published : s->published_dir, &s->arena, err))
-        return false;
+    struct references *r = &v->record.references;
     struct first_sight seen;
-    if (!session_first_sight(&seen, s, err))
+    struct memory_sights sights;
+    if (!published_load(figures, o->published ? o->published : s->published_dir, &s->arena, err) || !session_first_sight(&seen, s, err) ||
+        !memory_sights_load(&sights, session_memory_sights_path(s), &s->arena, err))
         return false;
     references_build(r, figures, &seen, &s->simulator, &s->arena);
-    record->spread = spread_fit(r, NULL, &s->arena);
-    interval_coverage(out, r, &s->arena);
-    return !o->out || (make_folders(o->out, err) && write_table(o->out, "left-out.csv", references_write, r, s, err)
-                       && write_table(o->out, "known-values.csv", write_known_values, r, s, err) && write_table(o->out, "spread.csv", spread_write, r, s, err));
+    v->record.spread = spread_fit(r, NULL, &s->arena);
+    interval_coverage(&v->intervals, r, &s->arena);
+    return memory_known_build(&v->memory, figures, &seen, &sights, &s->simulator, &s->arena, err);
+}
+
+/* --out writes what answers are judged by. */
+static bool write_validity(const struct validation *v, const char *folder, struct session *s, struct err *err)
+{
+    const struct references *r = &v->record.references;
+    return make_folders(folder, err) && write_table(folder, "left-out.csv", write_left_out, r, s, err)
+        && write_table(folder, "known-values.csv", write_known_values, r, s, err) && write_table(folder, "spread.csv", write_spread, r, s, err)
+        && write_table(folder, "memory-programs.csv", write_memory_programs, &v->memory.record, s, err)
+        && write_table(folder, "memory-spread.csv", write_memory_spread, &v->memory.record, s, err);
 }
 
 /* The error of a run's step by the references of other groups, as if nothing like it had been published. */
@@ -185,7 +214,7 @@ static bool validation_gather(struct validation *v, const struct options *o, str
         if (!load_constants(&v->tables[i], paths[i], s, err))
             return false;
     bool good = build_check(&v->check, o, s, err) && memory_edges(&v->edges, &v->n_edges, &v->check, &s->simulator, &s->arena, err)
-        && find_first_seen(v, o, s, err) && leave_groups_out(&v->intervals, &v->record, o, s, err)
+        && find_first_seen(v, o, s, err) && gather_known(v, o, s, err) && (!o->out || write_validity(v, o->out, s, err))
         && simulated_coverage(&v->coverage, runs, &s->simulator, error_by_other_groups, &v->record, &s->arena, err)
         && convergence_errors(&v->errors, runs, s->paths.data_dir, &s->arena, err)
         && submitters_left_out(&v->left, runs, s->paths.data_dir, &s->arena, err);

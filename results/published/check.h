@@ -128,6 +128,7 @@ struct memory_verdicts *memory_verdicts(size_t *n, const struct check *c, struct
  * because nobody publishes what did not fit. */
 struct memory_chances { const char *evidence; double from, to; uint64_t n, n_ran; double expected; };
 struct memory_chances *memory_chances(size_t *n, const struct check *c, struct arena *a);
+struct table memory_chances_table(const struct memory_chances *chances, size_t n);
 /* The spread of the errors of memory, in units of the sheets' memory_error: most likely, with its 95 % interval, and the root of its mean square where
  * all magnitudes were equally likely before. From rows that calibrate: a
  * configuration is known to fit or not, or the bytes of its fullest tile are. NaN if none. */

@@ -267,6 +267,7 @@ bool kernel_row_memory(struct kernel_memory *out, const struct kernel_case *c, c
     uint64_t gaps_bytes = (uint64_t)(m.chip.memory_gaps_share * (double)out->tile_temporary_bytes);
     out->max_tile_with_gaps_bytes = chip_end_of_memory(&m.chip, out->max_tile_bytes + gaps_bytes, out->interleaved_bytes);
     out->fits = out->max_tile_with_gaps_bytes <= m.chip.tile_memory_bytes;
-    out->fits_probability = memory_fits_probability(&m.chip, ceil_div(out->operand_bytes, m.chip.n_tiles), out->max_tile_with_gaps_bytes);
+    out->fits_probability = memory_fits_probability(m.chip.tile_memory_bytes, (struct memory_need){ ceil_div(out->operand_bytes, m.chip.n_tiles), out->max_tile_with_gaps_bytes },
+                                                    m.chip.memory_error);
     return true;
 }

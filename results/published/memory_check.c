@@ -401,6 +401,11 @@ static const struct table_column chance_columns[] = {
     { COLUMN_AS(struct memory_chances, n_ran, "ran"), .heading = "ran" },
 };
 
+struct table memory_chances_table(const struct memory_chances *chances, size_t n)
+{
+    return TABLE_OF(chance_columns, chances, n);
+}
+
 static const struct table_column spread_columns[] = {
     { COLUMN(struct memory_spread, likely) }, { COLUMN(struct memory_spread, low) }, { COLUMN(struct memory_spread, high) },
     { COLUMN(struct memory_spread, mean_square_root) }, { COLUMN_AS(struct memory_spread, n_verdicts, "verdicts") },

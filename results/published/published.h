@@ -129,6 +129,19 @@ void first_sight_write(FILE *f, const struct sight *s);
 /* The recipe_hash() values of the row's recipes, joined by +; for a kernel or a link a hash of its text; "" if the row has no recipe. */
 bool figure_recipe_hash(const char **out, const struct figure *f, const char *recipes_dir, struct arena *a, struct err *err);
 
+/* ---- memory_sight.c: the bytes that were counted when it was first predicted whether a published run fits --------- *
+ *
+ * results/published/ledger/first-memory.csv: id,version,certain_bytes,needed_bytes, of the tightest tile (struct memory_need). Lines are only added, by
+ * podbench baseline. A row that is older has the bytes that the first version which builds counts, and what is certain by the program of November 2026.
+ */
+
+struct memory_sight { const char *id, *version; double certain_bytes, needed_bytes; };
+struct memory_sights { struct memory_sight *items; size_t n, cap; };
+extern const char memory_sight_header[];
+bool memory_sights_load(struct memory_sights *out, const char *path, struct arena *a, struct err *err);         /* none without the file */
+const struct memory_sight *memory_sight_find(const struct memory_sights *all, const char *id);          /* NULL if it was not kept */
+void memory_sight_write(FILE *f, const struct memory_sight *s);
+
 /* ---- kept.c: the tolerance of every row that has a recipe, and a hash of its recipe's values ------------------- *
  *
  * results/published/ledger/kept.csv: id,tolerance,recipe,why. As in the ledger, lines are only added, the last of an id

@@ -61,11 +61,25 @@ static void fill_utilisation(struct result *r, const struct recipe *rec, const s
 static void fill_memory(struct result *r, const struct plan *p)
 {
     r->fits = p->fits;
-    r->fits_probability = plan_fits_probability(p);
+    r->fits_probability = plan_fits_probability(p, p->topology->machine->chip.memory_error);
     if (!p->memory)
         return;
     r->memory_peak_bytes_per_tile = p->memory[p->worst_ipu].total_bytes;
     r->memory_shortfall_bytes_per_tile = p->shortfall_bytes;
+}
+
+/* The verdict is less sure, the less the program is like those whose memory is known. */
+static bool doubt_memory(struct result *r, struct simulation *sim, struct err *err)
+{
+    const char *name[N_PROGRAM_NAMES];
+    const struct memory_record *known = simulator_memory_record(sim->simulator, err);
+    if (!known)
+        return false;
+    program_names_of(name, sim, &sim->arena);
+    const struct memory_doubt doubt = memory_record_doubt(known, name, sim->machine->chip.memory_error, NULL);
+    r->memory_distance = doubt.distance;
+    r->fits_probability = memory_doubt_probability(&doubt, plan_fits_probability(&sim->plan, doubt.error));
+    return true;
 }
 
 static const char *available_memory_text(const struct plan_request *r, struct arena *a)
@@ -377,7 +391,7 @@ static bool run_simulation(struct simulation *sim, struct result *out, const cha
         !timeline_run(&sim->timeline, &sim->plan, &sim->arena, err))
         return fail_at(err, sim->recipe.path);
     result_of_step(out, &sim->recipe, &sim->timeline);
-    if (!fill_fault_cost(out, sim, err) || !fill_smaller_share(out, sim, err))
+    if (!doubt_memory(out, sim, err) || !fill_fault_cost(out, sim, err) || !fill_smaller_share(out, sim, err))
         return false;
     if (sim->recipe.mode == MODE_INFER)
         fill_evaluation_loop(out, sim);

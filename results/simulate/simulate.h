@@ -34,6 +34,7 @@ struct simulation {
 
 struct model_paths {
     const char *specs_dir, *recipes_dir, *data_dir;
+    const char *validity_dir;               /* the programs whose memory is known (memory_record.h); NULL: the chip's memory_error holds for all */
     const struct fitted_system *fitted;     /* used instead of the sheet in specs_dir; NULL: the sheet */
     const double *chip_constants;           /* values of fitted_constants to use instead of the sheet's; NULL: the sheet's */
     bool unfolded;                          /* simulates every replica, instead of one for all that are alike */

@@ -352,3 +352,10 @@ bool simulator_convergence(struct convergence *out, struct simulator *s, const s
     arena_free(&scratch);
     return good;
 }
+
+const struct memory_record *simulator_memory_record(struct simulator *s, struct err *err)
+{
+    if (!s->memory && !memory_record_load(&s->memory, s->paths->validity_dir, &s->arena, err))
+        return NULL;
+    return s->memory;
+}

@@ -11,6 +11,7 @@
  */
 #ifndef SIMULATOR_H
 #define SIMULATOR_H
+#include "results/simulate/memory_record.h"
 #include "results/simulate/simulate.h"
 #include "system-model/base/hash_table.h"
 #include "workloads/recipe/recipe_convergence.h"
@@ -35,6 +36,7 @@ struct simulator {
     struct arena arena, spare;          /* values that are read once; the last simulation's arena, for the next one */
     struct sheet_cache cache;
     struct convergence_tables *tables;
+    struct memory_record *memory;       /* read at the first simulation */
     struct hash_table recipes, sheets, topologies, graphs, compilers, convergences;
 };
 
@@ -66,6 +68,7 @@ bool result_with(struct result *out, const struct simulation_request *q, const c
 
 /* The samples that the recipe needs; fails for a workload that is not an MLPerf benchmark. */
 bool simulator_convergence(struct convergence *out, struct simulator *s, const struct recipe *r, struct err *err);
+const struct memory_record *simulator_memory_record(struct simulator *s, struct err *err);        /* made of the tables in validity_dir; NULL if they cannot be read */
 
 /* Fills recipe, machine, sheets and compiler of a simulation, and the planner's options; all but the recipe are cached.
  */

@@ -96,7 +96,7 @@ static void fill_size(struct fit_size *x, const struct simulation *sim, const st
     uint32_t n = sim->plan.request.ipus_per_replica;
     struct tile_memory *memory = ARENA_ARRAY(a, struct tile_memory, n);
     memcpy(memory, sim->plan.memory, n * sizeof *memory);
-    *x = (struct fit_size){ .size = x->size, .fits = r->fits, .fits_probability = r->fits_probability, .n_ipus = n, .memory = memory,
+    *x = (struct fit_size){ .size = x->size, .fits = r->fits, .fits_probability = r->fits_probability, .memory_distance = r->memory_distance, .n_ipus = n, .memory = memory,
                             .worst_ipu = sim->plan.worst_ipu, .shortfall_bytes = r->memory_shortfall_bytes_per_tile,
                             .throughput_samples_per_s = r->throughput_samples_per_s, .global_batch = r->global_batch };
 }

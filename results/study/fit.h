@@ -19,7 +19,7 @@ struct fit_size {
     uint64_t size;
     const char *refused;                        /* why it cannot be simulated at all; NULL if it was */
     bool fits;
-    double fits_probability, throughput_samples_per_s, global_batch;
+    double fits_probability, memory_distance, throughput_samples_per_s, global_batch;
     uint64_t shortfall_bytes;
     uint32_t n_ipus, worst_ipu;
     const struct tile_memory *memory;           /* by IPU of a replica */

@@ -105,16 +105,17 @@ static void fit_add_own(struct document *d, const struct fit_answer *x)
     const struct fit_size *own = fit_tried(axis, axis->own);
     uint64_t tokens = x->axes[FIT_SEQUENCE_LENGTH].own, width = x->axes[FIT_IPUS].own;
     uint64_t tile = x->tile_memory_bytes, total = own->memory[own->worst_ipu].total_bytes;
+    const char *doubt = memory_doubt_reason(own->memory_distance);
     const char *length = tokens ? arena_printf(d->arena, ", sequence length %" PRIu64, tokens) : "";
     document_line(d, "%s: %s, %s on %s: micro-batch %" PRIu64 "%s, %" PRIu64 " IPU%s a replica", x->recipe, x->workload,
                   x->training ? "training" : "inference", x->system, axis->own, length, width, plural(width));
     if (own->fits)
-        document_line(d, "fits: %s (%.0f %% likely), %s of %s free on the fullest tile (IPU %u)",
-                      own->fits_probability >= FITS_SURELY ? "yes" : "barely", 100 * own->fits_probability, bytes_text(tile - total, d->arena),
+        document_line(d, "fits: %s (%.0f %% likely%s), %s of %s free on the fullest tile (IPU %u)",
+                      own->fits_probability >= FITS_SURELY ? "yes" : "barely", 100 * own->fits_probability, doubt, bytes_text(tile - total, d->arena),
                       bytes_text(tile, d->arena), own->worst_ipu);
     else
-        document_line(d, "fits: NO (%.0f %% likely), %s too many for the %s of the fullest tile (IPU %u)",
-                      100 * own->fits_probability, bytes_text(own->shortfall_bytes, d->arena), bytes_text(tile, d->arena), own->worst_ipu);
+        document_line(d, "fits: NO (%.0f %% likely%s), %s too many for the %s of the fullest tile (IPU %u)",
+                      100 * own->fits_probability, doubt, bytes_text(own->shortfall_bytes, d->arena), bytes_text(tile, d->arena), own->worst_ipu);
 }
 
 static const char *next_text(const struct fit_axis *axis, struct arena *a)
@@ -323,6 +324,7 @@ static void add_members(struct document *d, const struct fit_answer *x)
     document_member(d, "id", json_string(x->recipe));
     document_member(d, "fits", json_boolean(own->fits));
     document_member(d, "fits_probability", json_real(own->fits_probability));
+    document_member(d, "memory_distance", json_real(own->memory_distance));
     document_member(d, "tile_memory_bytes", json_integer((json_int_t)x->tile_memory_bytes));
     document_member(d, "limits", limits_json(x));
     document_member(d, "micro_batch", json_integer((json_int_t)x->point));

@@ -67,7 +67,7 @@ static bool add_seen_candidate(struct candidates_seen *all, const struct figure 
     return true;
 }
 
-static bool same_name(const struct candidate *x, const struct candidate *y, enum property_id p)
+static bool same_name(const struct candidate *x, const struct candidate *y, enum program_name p)
 {
     return property_names_equal(&x->at, &y->at, p);
 }

@@ -92,7 +92,7 @@ static void find_extrapolated(struct validity *v, const struct references *all, 
         if (!distance_is_of_kind(&d->items[k]))
             continue;
         for (size_t i = 0; i < BY_IPUS; i++)
-            has_name[i] |= distance_has_name(&d->items[k], (enum property_id)i);
+            has_name[i] |= distance_has_name(&d->items[k], i);
         for (size_t i = BY_IPUS; i < N_PROPERTIES; i++) {
             has_lower[i] |= i >= BY_SHARES || other->number[i] <= at->number[i];
             has_higher[i] |= other->number[i] + (i >= BY_SHARES ? SHARE_BEYOND : 0) >= at->number[i];

@@ -10,14 +10,14 @@
 #ifndef TRUST_H
 #define TRUST_H
 #include "results/published/published.h"
+#include "results/simulate/program_names.h"
 #include "results/study/inputs.h"
 
 /* ---- trust_properties.c: what makes two runs alike -------------------------------------------- */
 
-/* Names come first, then counts, then the share of the step that each class of work takes. */
+/* The names of program_names.h come first, then counts, then the share of the step that each class of work takes. */
 enum property_id {
-    BY_FAMILY, BY_MODE, BY_WORKLOAD, BY_CHIP, BY_FRAMEWORK, BY_COMPUTE, BY_INPUT,
-    BY_IPUS, BY_WIDTH, BY_MICRO_BATCH, BY_GLOBAL_BATCH, BY_SEQUENCE, BY_SHARES, N_PROPERTIES = BY_SHARES + N_PART_CLASSES
+    BY_IPUS = N_PROGRAM_NAMES, BY_WIDTH, BY_MICRO_BATCH, BY_GLOBAL_BATCH, BY_SEQUENCE, BY_SHARES, N_PROPERTIES = BY_SHARES + N_PART_CLASSES
 };
 
 /* The properties of one run: a name, or a count or share. off_amp_share: of a micro-batch's cycles, those of products whose plans do not use the AMP unit.
@@ -82,7 +82,7 @@ struct distance { double terms[BY_SHARES]; struct apart apart; };
 struct distances { struct distance *items; char names[BY_IPUS][48]; double counts[BY_SHARES]; };
 /* Zeroed distances find room in the arena. Those of another run and the same references are made anew where the runs differ. */
 void distances_find(struct distances *d, const struct references *r, const struct properties *at, struct arena *a);
-bool distance_has_name(const struct distance *d, enum property_id property);    /* the reference has the same name there as the run */
+bool distance_has_name(const struct distance *d, size_t property);    /* the reference has the same name there as the run */
 bool distance_is_of_kind(const struct distance *d);     /* the two are of one family of models, and both are trained or both infer */
 
 /* ---- trust_interval.c: what to expect of a prediction ---------------------------------------------- */

@@ -11,7 +11,13 @@
  */
 #include "results/study/trust_internal.h"
 
-static const double weights[BY_SHARES] = { 4, 4, 1, 1, 1, 1, 1, 0.25, 0.5, 0.25, 0.25, 0.5 }, ALL_UNLIKE = 4;
+static const double ALL_UNLIKE = 4;
+
+static double property_weight(size_t property)
+{
+    static const double counts[] = { 0.25, 0.5, 0.25, 0.25, 0.5 };
+    return property < BY_IPUS ? program_name_weights[property] : counts[property - BY_IPUS];
+}
 
 /* A count against none (0) is one doubling. */
 static double doublings(double x, double y)
@@ -28,8 +34,8 @@ static bool is_name(size_t property)
 static double term_of(const struct properties *x, const struct properties *y, size_t property)
 {
     if (is_name(property))
-        return property_names_equal(x, y, property) ? 0 : weights[property];
-    return weights[property] * doublings(x->number[property], y->number[property]);
+        return property_names_equal(x, y, property) ? 0 : property_weight(property);
+    return property_weight(property) * doublings(x->number[property], y->number[property]);
 }
 
 static struct apart sum_of(const double *terms, const struct properties *x, const struct properties *y)
@@ -81,7 +87,7 @@ void distances_find(struct distances *d, const struct references *r, const struc
         d->items[k].apart = sum_of(d->items[k].terms, at, &r->items[k].at);
 }
 
-bool distance_has_name(const struct distance *d, enum property_id property)
+bool distance_has_name(const struct distance *d, size_t property)
 {
     return d->terms[property] == 0;
 }

@@ -478,12 +478,12 @@ const struct layer_memory *plan_layer_memory(const struct plan *p, struct arena 
 
 /* ---- the chance to fit ----------------------------------------------------------------------------- */
 
-double memory_fits_probability(const struct chip *chip, uint64_t certain_bytes, uint64_t needed_bytes)
+double memory_fits_probability(uint64_t tile_bytes, struct memory_need n, double error)
 {
-    double room = (double)chip->tile_memory_bytes - (double)certain_bytes, uncertain = (double)needed_bytes - (double)certain_bytes;
-    if (!(chip->memory_error > 0) || !(room > 0) || !(uncertain > 0))
-        return needed_bytes <= chip->tile_memory_bytes;
-    return 0.5 * erfc(-log(room / uncertain) / chip->memory_error / sqrt(2));
+    double room = (double)tile_bytes - (double)n.certain_bytes, uncertain = (double)n.needed_bytes - (double)n.certain_bytes;
+    if (!(error > 0) || !(room > 0) || !(uncertain > 0))
+        return n.needed_bytes <= tile_bytes;
+    return 0.5 * erfc(-log(room / uncertain) / error / sqrt(2));
 }
 
 static uint64_t certain_bytes(const struct tile_memory *m)
@@ -496,13 +496,21 @@ static uint64_t certain_bytes(const struct tile_memory *m)
     return bytes;
 }
 
-double plan_fits_probability(const struct plan *p)
+struct memory_need plan_memory_need(const struct plan *p, double error)
 {
-    const struct chip *chip = &p->topology->machine->chip;
-    double least = 1;
-    for (uint32_t i = 0; i < p->request.ipus_per_replica && p->memory; i++)
-        least = fmin(least, memory_fits_probability(chip, certain_bytes(&p->memory[i]), needed_bytes(&p->memory[i], chip->tile_memory_bytes)));
-    return p->memory ? least : p->fits;
+    uint64_t tile_bytes = p->topology->machine->chip.tile_memory_bytes;
+    struct memory_need tightest = {0};
+    for (uint32_t i = 0; i < p->request.ipus_per_replica && p->memory; i++) {
+        struct memory_need n = { certain_bytes(&p->memory[i]), needed_bytes(&p->memory[i], tile_bytes) };
+        if (i == 0 || memory_fits_probability(tile_bytes, n, error) < memory_fits_probability(tile_bytes, tightest, error))
+            tightest = n;
+    }
+    return tightest;
+}
+
+double plan_fits_probability(const struct plan *p, double error)
+{
+    return p->memory ? memory_fits_probability(p->topology->machine->chip.tile_memory_bytes, plan_memory_need(p, error), error) : p->fits;
 }
 
 double plan_memory_deviation(const struct plan *p, uint32_t ipu, double tile_bytes)

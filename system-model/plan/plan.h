@@ -162,15 +162,17 @@ uint32_t played_replicas(const struct topology *t, uint32_t n, uint32_t width, b
 uint32_t plan_played_replicas(const struct plan *p, uint32_t n_ipus);
 uint64_t plan_sharing_ipus(const struct plan *p, uint64_t n_ipus);  /* those in use of n IPUs behind one port or memory */
 uint32_t plan_shard_replicas(const struct plan *p);         /* replicas that share one copy of the optimizer state; 1 without rts */
-/* The chance that a plan fits, on its least certain IPU. Weights, gradients, optimizer state, stash and inputs are certain; all else that is needed is off
- * by a factor whose logarithm has the chip's memory_error as its standard deviation. 1 or 0 without one. */
-double plan_fits_probability(const struct plan *p);
-/* How many standard deviations of plan_fits_probability() lie between the bytes that the plan counts on the fullest tile of an IPU and tile_bytes,
+/* The bytes that are needed on a tile, and those of them that are certain: weights, gradients, optimizer state, stash and inputs. */
+struct memory_need { uint64_t certain_bytes, needed_bytes; };
+/* The chance that this fits on a tile, if all that is not certain is off by a factor whose logarithm has the standard deviation `error`. 1 or 0 without one. */
+double memory_fits_probability(uint64_t tile_bytes, struct memory_need n, double error);
+struct memory_need plan_memory_need(const struct plan *p, double error);    /* the need of the IPU with the least chance */
+double plan_fits_probability(const struct plan *p, double error);           /* that IPU's chance */
+/* How many of the chip's memory_error lie between the bytes that the plan counts on the fullest tile of an IPU and tile_bytes,
  * which were measured there. NaN if the chip has no memory_error, or if tile_bytes is less than the bytes that are certain. */
 double plan_memory_deviation(const struct plan *p, uint32_t ipu, double tile_bytes);
 /* The most bytes that neighbours have handed over to a stage and that wait for its tasks. */
 uint64_t plan_waiting_bytes(const struct plan *p, const struct stage_plan *s);
-double memory_fits_probability(const struct chip *chip, uint64_t certain_bytes, uint64_t needed_bytes);     /* on one tile */
 uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind);  /* all its tensors; merged ones count for each IPU */
 
 /* ---- steps of plan_build(), in order ---------------------------------------------------------- */

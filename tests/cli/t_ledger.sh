@@ -21,7 +21,7 @@ keeps_cells() {
     done
     return 0
 }
-for table in $ledger results/published/ledger/kept.csv results/published/first-sight.csv; do
+for table in $ledger results/published/ledger/kept.csv results/published/ledger/first-memory.csv results/published/first-sight.csv; do
     case $table in *first-sight*) holds=keeps_cells ;; *) holds=grew ;; esac
     if git rev-parse --git-dir >/dev/null 2>&1 && [ "$(git rev-parse --is-shallow-repository)" = false ]; then
         $holds $table >"$work/lost"

@@ -190,22 +190,24 @@ static void a_smaller_share_is_what_it_says(void **state)
 /* The chance falls as bytes grow, and is a half where they are what the tile has. The 200 bytes of weights are certain. */
 static void the_chance_to_fit_follows_the_bytes(void **state)
 {
-    struct chip chip = { .tile_memory_bytes = 1000, .memory_error = 0.05 };
+    struct chip chip = { .tile_memory_bytes = 1000, };
     struct machine machine = { .chip = chip };
     struct topology topology = { .machine = &machine };
     struct tile_memory memory[2] = { { .total_bytes = 1000, .bytes[MEMORY_WEIGHTS] = 200 }, { .total_bytes = 7 } };
     struct plan p = { .topology = &topology, .memory = memory, .fits = true, .request.ipus_per_replica = 2 };
     (void)state;
-    assert_near(plan_fits_probability(&p), 0.5, 1e-12);
+    assert_near(plan_fits_probability(&p, 0.05), 0.5, 1e-12);
     memory[0].total_bytes = 961;           /* ln(800 / 761) = 0.0499792, 0.99958 deviations: 0.84124 */
-    assert_near(plan_fits_probability(&p), 0.84124, 1e-5);
+    assert_near(plan_fits_probability(&p, 0.05), 0.84124, 1e-5);
     memory[0].total_bytes = 1084;          /* ln(800 / 884) = -0.0998453, 1.9969 deviations below: 0.02292 */
-    assert_near(plan_fits_probability(&p), 0.02292, 1e-5);
+    assert_near(plan_fits_probability(&p, 0.05), 0.02292, 1e-5);
     memory[1] = (struct tile_memory){ .total_bytes = 1300, .bytes[MEMORY_STASH] = 1001 };       /* the other IPU is full with what is certain */
-    assert_true(plan_fits_probability(&p) == 0);
+    assert_true(plan_fits_probability(&p, 0.05) == 0);
     memory[0].total_bytes = 961, memory[1] = memory[0];
-    machine.chip.memory_error = 0;      /* without an error the verdict is all there is */
-    assert_true(plan_fits_probability(&p) == 1);
+    assert_true(plan_fits_probability(&p, 0) == 1);         /* without an error the verdict is all there is */
+    memory[1].total_bytes = 1084;
+    const struct memory_need tightest = plan_memory_need(&p, 0.05);
+    assert_true(tightest.certain_bytes == 200 && tightest.needed_bytes == 1084);
 }
 
 static void known_misfits_do_not_fit(void **state)

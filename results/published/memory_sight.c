@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * memory_sight.c - the bytes that were counted when it was first predicted whether a published run fits; see published.h.
+ */
+#include "results/published/published.h"
+
+#include <unistd.h>
+
+const char memory_sight_header[] = "id,version,certain_bytes,needed_bytes\n";
+static const struct field fields[] = { FIELD_OF(struct memory_sight, id, .required = true), FIELD_OF(struct memory_sight, version, .required = true),
+    FIELD_OF(struct memory_sight, certain_bytes, .unit = "B", .max = 1e12, .required = true), FIELD_OF(struct memory_sight, needed_bytes, .unit = "B", .min = 1, .max = 1e12, .required = true) };
+
+bool memory_sights_load(struct memory_sights *out, const char *path, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    *out = (struct memory_sights){0};
+    if (access(path, F_OK) != 0)
+        return true;
+    if (!fields_load(&t, path, fields, N_FIELDS(fields), a, err))
+        return false;
+    for (size_t i = 0; i < t.n_rows; i++) {
+        struct memory_sight s;
+        if (!fields_from_row(&s, fields, N_FIELDS(fields), &t, &t.rows[i], err))
+            return false;
+        if (memory_sight_find(out, s.id))
+            return fail(err, "%s:%u: %s is there twice; rows are only added, once", path, t.rows[i].line, s.id);
+        LIST_ADD(out, a, s);
+    }
+    return true;
+}
+
+const struct memory_sight *memory_sight_find(const struct memory_sights *all, const char *id)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (text_is(all->items[i].id, id))
+            return &all->items[i];
+    return NULL;
+}
+
+void memory_sight_write(FILE *f, const struct memory_sight *s)
+{
+    fprintf(f, "%s,%s,%.0f,%.0f\n", s->id, s->version, s->certain_bytes, s->needed_bytes);
+}

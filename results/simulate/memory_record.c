@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * memory_record.c - the programs whose memory is known, and the doubt in a verdict by how far it is from them; see memory_record.h.
+ */
+#include "results/simulate/memory_record.h"
+#include "system-model/output/output.h"
+
+#include <unistd.h>
+
+/* ---- the tables ------------------------------------------------------------------------------------------ */
+
+#define PROGRAM_TEXTS(X) X(origin, "origin") X(name[BY_FAMILY], "family") X(name[BY_MODE], "mode") X(name[BY_WORKLOAD], "workload") X(name[BY_CHIP], "chip") \
+    X(name[BY_FRAMEWORK], "framework") X(name[BY_COMPUTE], "compute") X(name[BY_INPUT], "input")
+#define F(member, text) FIELD_AS(struct memory_program, member, text, .required = true),
+static const struct field program_fields[] = { PROGRAM_TEXTS(F) };
+#undef F
+#define C(member, text) { COLUMN_AS(struct memory_program, member, text) },
+static const struct table_column program_columns[] = { PROGRAM_TEXTS(C) };
+#undef C
+static const struct field spread_fields[] = { FIELD_OF(struct memory_spread_far, far, .min = 0, .max = 10, .required = true),
+                                              FIELD_OF(struct memory_spread_far, n_verdicts, .unit = "", .min = 0, .max = 1e6, .required = true) };
+static const struct table_column spread_columns[] = { { COLUMN(struct memory_spread_far, far), .csv_digits = 4 }, { COLUMN(struct memory_spread_far, n_verdicts) } };
+
+static bool load_programs(struct memory_record *m, const char *path, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    if (!fields_load(&t, path, program_fields, N_FIELDS(program_fields), a, err))
+        return false;
+    for (size_t i = 0; i < t.n_rows; i++) {
+        struct memory_program p;
+        if (!fields_from_row(&p, program_fields, N_FIELDS(program_fields), &t, &t.rows[i], err))
+            return false;
+        LIST_ADD(m, a, p);
+    }
+    return true;
+}
+
+static bool load_spread(struct memory_record *m, const char *path, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    if (!fields_load(&t, path, spread_fields, N_FIELDS(spread_fields), a, err))
+        return false;
+    if (t.n_rows != 1)
+        return fail(err, "%s: %zu rows, want one; 'make baseline' writes it", path, t.n_rows);
+    return fields_from_row(&m->spread, spread_fields, N_FIELDS(spread_fields), &t, &t.rows[0], err);
+}
+
+bool memory_record_load(struct memory_record **out, const char *validity_dir, struct arena *a, struct err *err)
+{
+    struct memory_record *m = ARENA_NEW(a, struct memory_record);
+    const char *programs = validity_dir ? arena_printf(a, "%s/memory-programs.csv", validity_dir) : NULL;
+    *out = m;
+    return !programs || access(programs, F_OK) != 0
+        || (load_programs(m, programs, a, err) && load_spread(m, arena_printf(a, "%s/memory-spread.csv", validity_dir), a, err));
+}
+
+void memory_programs_write(FILE *f, const struct memory_record *m)
+{
+    struct table t = TABLE_OF(program_columns, m->items, m->n);
+    table_write(f, FORMAT_CSV, &t);
+}
+
+void memory_spread_write(FILE *f, const struct memory_record *m)
+{
+    struct table t = TABLE_OF(spread_columns, &m->spread, 1);
+    table_write(f, FORMAT_CSV, &t);
+}
+
+/* ---- the doubt ------------------------------------------------------------------------------------------- */
+
+static double nearest_program(const struct memory_record *m, const char *const *name, const char *without_origin)
+{
+    double nearest = INFINITY;
+    for (size_t i = 0; i < m->n; i++)
+        if (!text_is(m->items[i].origin, without_origin))
+            nearest = fmin(nearest, program_names_apart(m->items[i].name, name));
+    return nearest;
+}
+
+struct memory_doubt memory_record_doubt(const struct memory_record *m, const char *const *name, double memory_error, const char *without_origin)
+{
+    double distance = nearest_program(m, name, without_origin);
+    if (distance == 0 || isinf(distance))
+        return (struct memory_doubt){ 0, memory_error, 0 };
+    return (struct memory_doubt){ distance, hypot(memory_error, m->spread.far * distance), 1 / ((double)m->spread.n_verdicts + 2) };
+}
+
+double memory_doubt_probability(const struct memory_doubt *d, double by_bytes)
+{
+    return d->least + (1 - 2 * d->least) * by_bytes;
+}
+
+const char *memory_doubt_reason(double distance)
+{
+    const double near = 1;              /* another model, chip or framework, and no more */
+    return distance > near ? ", as the memory of no program near it is known" : "";
+}

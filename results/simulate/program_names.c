@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * program_names.c - the names of a simulated program, and how far apart two programs are by them.
+ */
+#include "results/simulate/program_names.h"
+#include "system-model/graph/graph.h"
+
+#include <ctype.h>
+#include <strings.h>
+
+const double program_name_weights[N_PROGRAM_NAMES] = {
+    [BY_FAMILY] = 4, [BY_MODE] = 4, [BY_WORKLOAD] = 1, [BY_CHIP] = 1, [BY_FRAMEWORK] = 1, [BY_COMPUTE] = 1, [BY_INPUT] = 1,
+};
+
+/* "TensorFlow 1.15" is TensorFlow, and so is tensorflow-1-2.1.0. */
+static const char *first_word(const char *text, struct arena *a)
+{
+    size_t n = 0;
+    while (text && isalpha((unsigned char)text[n]))
+        n++;
+    return text ? arena_printf(a, "%.*s", (int)n, text) : "none";
+}
+
+static const char *family_of(const struct simulation *sim, const struct workload *w, struct arena *a)
+{
+    uint32_t kinds = 0;
+    if (!sim->recipe.model.file)
+        return w->family;
+    for (size_t i = 0; i < sim->graph->n_ops; i++)
+        kinds = kinds * 31 + (uint32_t)sim->graph->ops[i].kind;
+    return arena_printf(a, "%s %08" PRIx32, w->family, kinds);
+}
+
+void program_names_of(const char *name[N_PROGRAM_NAMES], const struct simulation *sim, struct arena *a)
+{
+    const struct recipe *r = &sim->recipe;
+    name[BY_FAMILY] = family_of(sim, recipe_workload(r), a);
+    name[BY_MODE] = r->mode == MODE_TRAIN ? "train" : "infer";
+    name[BY_WORKLOAD] = arena_strdup(a, r->workload);
+    name[BY_CHIP] = arena_strdup(a, sim->machine->chip_name);
+    name[BY_FRAMEWORK] = first_word(r->framework, a);
+    name[BY_COMPUTE] = float_type_names[r->model.compute];
+    name[BY_INPUT] = r->synthetic_data ? "on the chip" : r->io_tiles ? "overlapped" : "in turn";
+}
+
+bool program_names_equal(const char *x, const char *y)
+{
+    return strcasecmp(x, y) == 0;
+}
+
+double program_names_apart(const char *const x[N_PROGRAM_NAMES], const char *const y[N_PROGRAM_NAMES])
+{
+    double distance = 0;
+    for (size_t i = 0; i < N_PROGRAM_NAMES; i++)
+        distance += program_names_equal(x[i], y[i]) ? 0 : program_name_weights[i];
+    return distance;
+}

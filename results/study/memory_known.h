@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * memory_known.h - the programs whose memory is known, how much less sure a verdict is for each unit of distance from them, and how often such
+ * chances came true.
+ *
+ * Each published row that says whether a run fits, or how many bytes its fullest tile has, asks a question: by the bytes that were counted at first
+ * sight where they were kept, or by today's; and by the programs of other origins. Only rows that calibrate shape the spread.
+ */
+#ifndef MEMORY_KNOWN_H
+#define MEMORY_KNOWN_H
+#include "results/published/check.h"
+#include "results/simulate/memory_record.h"
+
+struct memory_question {
+    const struct figure *figure;
+    const char *origin, *name[N_PROGRAM_NAMES];
+    struct memory_need need;
+    double tile_bytes, memory_error;
+    double published_bytes;             /* 0 where the row says that it ran, or was too large */
+    bool at_first_sight;
+};
+struct memory_known {
+    struct memory_question *items; size_t n, cap;      /* each configuration once */
+    struct memory_record record;
+};
+bool memory_known_build(struct memory_known *out, const struct figures *figures, const struct first_sight *seen, const struct memory_sights *sights,
+                        struct simulator *s, struct arena *a, struct err *err);
+/* By maximum likelihood, without the questions and the programs of an origin, which may be NULL. 0 without a question that calibrates. */
+double memory_far_fit(const struct memory_known *m, const char *without_origin);
+/* The chance to fit that a row would have been given by all other origins. */
+double memory_question_chance(const struct memory_known *m, const struct memory_question *q);
+/* Verdicts by stated chance: by how the row counts, at first sight and today. */
+struct memory_chances *memory_known_chances(size_t *n, const struct memory_known *m, struct arena *a);
+#endif

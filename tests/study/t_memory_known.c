@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* t_memory_known.c - what is known of memory: the spread by distance, and how often stated chances came true. */
+#include "tests/check.h"
+#include "results/study/memory_known.h"
+
+static struct figure figure_of(const char *id, const char *metric, double value, enum role role)
+{
+    return (struct figure){ .id = id, .recipe = id, .configuration = id, .metric = metric, .value = value, .role = role };
+}
+
+/* 1000 bytes counted, none certain, on a tile of 1000, by a program one name from the only one that others published. */
+static struct memory_question question_of(const struct figure *f, double published_bytes)
+{
+    return (struct memory_question){ .figure = f, .origin = "own", .name = { "f", "train", "w", "c", "another", "fp16", "in turn" }, .need = { 0, 1000 },
+                                     .tile_bytes = 1000, .memory_error = 0.03, .published_bytes = published_bytes, .at_first_sight = true };
+}
+static struct memory_program others = { "others", { "f", "train", "w", "c", "framework", "fp16", "in turn" } };
+
+/* Bytes that were exp(0.3) and exp(-0.4) times those counted: the spread is most likely at the root of the mean square, 0.35355, of which memory_error
+ * has 0.03: 0.35228. The step between values tried is 1.75 %. A row that validates moves nothing, and its own origin's rows ask nothing of themselves. */
+static void far_is_the_root_of_the_mean_square(void **state)
+{
+    const struct figure f[] = { figure_of("a", "max_tile_bytes", 1, FIGURE_CALIBRATE), figure_of("b", "max_tile_bytes", 1, FIGURE_CALIBRATE),
+                                figure_of("c", "max_tile_bytes", 1, FIGURE_VALIDATE) };
+    struct memory_question q[] = { question_of(&f[0], 1000 * exp(0.3)), question_of(&f[1], 1000 * exp(-0.4)), question_of(&f[2], 1000 * exp(3)) };
+    struct memory_known m = { .items = q, .n = 2, .record = { .items = &others, .n = 1, .spread.n_verdicts = 98 } };
+    (void)state;
+    assert_near(memory_far_fit(&m, NULL), 0.35228, 0.007);
+    double without = memory_far_fit(&m, NULL);
+    m.n = 3;
+    assert_near(memory_far_fit(&m, NULL), without, 0);
+    assert_near(memory_far_fit(&m, "own"), 0, 0);
+}
+
+/* One that was too large, 1000 of 1000 bytes: a half. One that ran with 700: ln(1000 / 700) = 0.35667; the spread is fitted without their origin, to nothing,
+ * so that the chip's error is all, 11.9 deviations: but one of 98 + 2 verdicts is left. */
+static void chances_are_those_of_other_origins(void **state)
+{
+    const struct figure f[] = { figure_of("a", "fits", 0, FIGURE_CALIBRATE), figure_of("b", "fits", 1, FIGURE_VALIDATE), figure_of("c", "max_tile_bytes", 1, FIGURE_VALIDATE) };
+    struct memory_question q[] = { question_of(&f[0], 0), question_of(&f[1], 0), question_of(&f[2], 1000) };
+    struct memory_known m = { .items = q, .n = 3, .record = { .items = &others, .n = 1, .spread = { .far = 0.5, .n_verdicts = 98 } } };
+    struct arena a = {0};
+    size_t n;
+    (void)state;
+    q[1].need.needed_bytes = 700;
+    q[1].at_first_sight = false;
+    const struct memory_chances *x = memory_known_chances(&n, &m, &a);
+    assert_int_equal(n, 2);
+    assert_string_equal(x[0].evidence, "calibrate, first sight");
+    assert_true(x[0].from == 0.4 && x[0].n == 1 && x[0].n_ran == 0);
+    assert_near(x[0].expected, 0.5, 1e-12);
+    assert_string_equal(x[1].evidence, "validate, today");
+    assert_true(x[1].from == 0.8 && x[1].n_ran == 1);
+    assert_near(x[1].expected, 0.99, 1e-12);
+    arena_free(&a);
+}
+
+/* In the published tables: verdicts that are too large and published bytes make a program known, one that ran does not; a configuration asks once. */
+static void published_rows_ask(void **state)
+{
+    struct figure items[] = { figure_of("vendor-c600-bert-base-sl256-fp32-b4-poprt", "fits", 0, FIGURE_CALIBRATE), figure_of("vendor-c600-bert-base-sl256-fp32-b4-poprt", "fits", 0, FIGURE_CALIBRATE),
+                              figure_of("vendor-c600-vit-b16-b32-poprt", "fits", 1, FIGURE_VALIDATE), figure_of("none", "fits", 0, FIGURE_CALIBRATE) };
+    const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
+    const struct figures figures = { .items = items, .n = 4 };
+    const struct memory_sights sights = { .items = (struct memory_sight[]){ { "vendor-c600-bert-base-sl256-fp32-b4-poprt", "v", 302720, 618208 } }, .n = 1 };
+    struct arena a = {0};
+    struct err err = {0};
+    struct simulator s;
+    struct memory_known m;
+    (void)state;
+    for (size_t i = 0; i < 4; i++)
+        items[i].source = "github a/b", items[i].path = "t.csv";
+    items[3].without = "not stated";
+    simulator_open(&s, &paths);
+    assert_true(memory_known_build(&m, &figures, &(struct first_sight){0}, &sights, &s, &a, &err));
+    assert_true(m.n == 2 && m.items[0].at_first_sight && m.items[0].need.needed_bytes == 618208 && !m.items[1].at_first_sight);
+    assert_true(m.record.n == 1 && m.record.spread.n_verdicts == 1);
+    assert_string_equal(m.record.items[0].name[BY_WORKLOAD], "bert-base");
+    simulator_close(&s);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(far_is_the_root_of_the_mean_square), cmocka_unit_test(chances_are_those_of_other_origins),
+                                        cmocka_unit_test(published_rows_ask) };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests_name("memory_known", tests, NULL, NULL);
+}
