@@ -249,7 +249,7 @@ static bool add_answer_page(struct document *d, const char *path, struct session
     struct validity v;
     const struct figures none = {0};
     struct simulation_request q = { .recipe = path, .simulator = &fresh };
-    if (!track_record_open(&record, s->validity_dir, &s->arena, err))
+    if (!session_record(&record, NULL, s, err))
         return false;
     simulator_open(&fresh, &s->paths);
     if (!simulator_run(&fresh, &sim, &r, path, NULL, 0, err)) {

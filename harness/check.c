@@ -4,6 +4,7 @@
  */
 #include "harness/harness.h"
 #include "results/published/check.h"
+#include "results/study/own_runs.h"
 
 bool build_check(struct check *out, const struct options *o, struct session *s, struct err *err)
 {
@@ -49,6 +50,23 @@ static void add_verdict(struct document *d, const struct check *c)
                   n_expected ? arena_printf(d->arena, ", %zu failed as expected", n_expected) : "", n_context, n[JUDGED_SKIP] - n_context);
 }
 
+/* Measurements of the user's own, where there are any: they are not judged. */
+static bool add_measured_runs(struct document *d, struct session *s, struct err *err)
+{
+    struct references references = {0};
+    struct own_runs own;
+    if (!own_runs_load(&own, own_runs_file, &s->arena, err))
+        return false;
+    if (!own.n)
+        return true;
+    own_runs_reference(&references, &own, &s->simulator, &s->arena);
+    document_gap(d);
+    struct table *t = document_table(d, own_runs_table(&own, d->arena));
+    t->name = "measured_here";
+    t->formats = IN_TEXT | IN_JSON;
+    return true;
+}
+
 int command_check(const struct options *o, struct session *s, struct err *err)
 {
     struct check c;
@@ -59,6 +77,8 @@ int command_check(const struct options *o, struct session *s, struct err *err)
     if (session_has_own_rows(s, o) && !ledger_check(&d, s, err))
         return EXIT_BAD_INPUT;
     if (o->expect && !judgements_expect(&d.judged, o->expect, &s->arena, err))
+        return EXIT_BAD_INPUT;
+    if (!add_measured_runs(&d, s, err))
         return EXIT_BAD_INPUT;
     add_verdict(&d, &c);
     document_write(s->out, o->format, &d);

@@ -35,6 +35,10 @@ const struct command commands[] = {
       "other readings of what the recipe leaves open would do ([open] in list keys). As tap, junit, markdown or annotations: whether each recipe fits its "
       "machine.", O(SET) | O(CHECK) | O(RUNS) | O(SEED) | O(MLLOG) | O(FORCE) | O(UNTIL_VALID) | O(UNFOLDED) | O(ALL) | O(REQUIRE_FIT) |
       O(FRAMEWORK_OPTIONS) | O(APPROXIMATE), TEXT_CSV_JSON | JUDGING_FORMATS, command_run, true },
+    { NULL, "measured", "RECIPE|TABLE.csv", "Keep what a run did on a machine of your own, for answers near it", "In the folder of a project (init): appends to "
+      "podbench-measured.csv the run, what --step says of it, and what was predicted before. From then on run, explain, search and sweep there count it with its sign, "
+      "as nine published runs; check lists it, explain says which parts could carry the difference. TABLE.csv has the columns recipe,step.", O(SET) | O(STEP), TEXT_CSV_JSON,
+      command_measured, true },
     { NULL, "fit", "RECIPE", "Find the largest sizes that fit, and what would make a larger one fit", "Micro-batch, sequence length and IPUs of a replica; "
       "what fills the fullest tile there, by category and by layer. Changes come with what they cost in time, as keys of the recipe and as options of its "
       "framework. As csv: the memory of every size that was tried. Exit 1 when the recipe itself does not fit.", O(SET) | O(SIZE) | O(APPROXIMATE),

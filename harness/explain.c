@@ -4,6 +4,7 @@
  */
 #include "harness/harness.h"
 #include "results/study/explain.h"
+#include "results/study/own_runs.h"
 #include "results/study/profile.h"
 #include "results/study/trust.h"
 
@@ -13,12 +14,13 @@ int command_explain(const struct options *o, struct session *s, struct err *err)
     struct result r;
     struct explanation e;
     struct track_record record;
+    struct own_runs own;
     struct validity v;
     struct progress p;
     struct profile measured;
     struct simulation_request q = { .recipe = o->arguments[0], .overrides = o->sets, .n_overrides = o->n_sets, .simulator = &s->simulator,
                           .watch = { progress_report, &p } };
-    if (!track_record_open(&record, s->validity_dir, &s->arena, err))
+    if (!session_record(&record, &own, s, err))
         return EXIT_BAD_INPUT;
     if (!simulate_argument(&sim, &r, o, s, err)) {
         simulation_free(&sim);
@@ -40,6 +42,9 @@ int command_explain(const struct options *o, struct session *s, struct err *err)
     document_member(&d, "validity", validity_json(&v));
     document_gap(&d);
     validity_document(&d, &v, &r);
+    const struct own_run *here = own_run_find(&own, o->arguments[0], names_joined(o->sets, o->n_sets, "; ", &s->arena));
+    if (here)
+        own_run_explain(&d, here, &sim, &r);
     document_write(s->out, o->format, &d);
     simulation_free(&sim);
     return EXIT_DONE;

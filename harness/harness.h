@@ -96,6 +96,7 @@ int bad_input(struct err *err, const char *format, ...) __attribute__((format(pr
 
 /* ---- paths, settings, output ------------------------------------------------------------------- */
 
+bool is_folder(const char *path);
 /* The path of a table ("rows.csv") of a run, which is given by its name in results/runs, by its folder, or by the path
  * of the table itself. */
 bool run_table_path(const char **out, const char *run, const char *table, struct session *s, struct err *err);
@@ -111,6 +112,10 @@ bool session_figures(struct figures *out, const char *published, struct session 
 struct check_source session_source(struct session *s, struct simulator *simulator);     /* simulates what figures are compared with */
 struct first_sight;
 const char *session_memory_sights_path(struct session *s);       /* the table that memory_sights_load() reads */
+struct track_record;
+struct own_runs;
+/* The published runs by which answers are judged, and those of podbench-measured.csv in the current folder. Warns of a line that does not count. */
+bool session_record(struct track_record *out, struct own_runs *own, struct session *s, struct err *err);
 bool session_first_sight(struct first_sight *out, struct session *s, struct err *err);      /* empty if the table does not exist */
 /* Every recipe's id, sorted. */
 bool all_recipes(char ***ids, size_t *n, struct session *s, struct err *err);
@@ -270,6 +275,6 @@ command_function list_recipes, command_list, command_machine, command_framework,
     command_train, command_run, command_fit, command_explain, command_diff, command_sweep, command_merge, command_search, command_bench,
     command_check, command_validate, command_calibrate, command_ledger, command_audit, command_compare, command_baseline, command_init,
     command_record, command_history, command_completion, command_score, command_lint, command_compare_logs, command_rounds, command_judge,
-    command_plot, command_report, command_watch, command_ask;
+    command_plot, command_report, command_watch, command_ask, command_measured;
 
 #endif

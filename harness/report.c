@@ -247,7 +247,7 @@ static bool save_page(const char *path, const struct check *c, const struct resu
 static bool judge_runs(struct report_page *out, const struct results *results, struct session *s, struct err *err)
 {
     struct track_record record;
-    if (!track_record_open(&record, s->validity_dir, &s->arena, err))
+    if (!session_record(&record, NULL, s, err))
         return false;
     out->trust = ARENA_ARRAY(&s->arena, const char *, results->n);
     for (size_t i = 0; i < results->n; i++) {

@@ -378,7 +378,7 @@ int command_run(const struct options *o, struct session *s, struct err *err)
         return EXIT_BAD_INPUT;
     }
     start_output(&state, o, &s->arena);
-    if ((judges(o) || state.draws) && !track_record_open(&state.record, s->validity_dir, &s->arena, err))
+    if ((judges(o) || state.draws) && !session_record(&state.record, NULL, s, err))
         return EXIT_BAD_INPUT;
     bool refused = false;
     s->paths.unfolded = o->unfolded;

@@ -293,7 +293,7 @@ static bool judge_gain(struct judged_gain *g, const struct search_result *s, con
 {
     struct track_record record;
     struct ratio_test pairs;
-    if (!track_record_open(&record, session->validity_dir, &session->arena, err) || !judge_found(&g->best, &s->best, q, &record, session, err)
+    if (!session_record(&record, NULL, session, err) || !judge_found(&g->best, &s->best, q, &record, session, err)
         || !judge_found(&g->own, &s->own, q, &record, session, err))
         return false;
     ratio_test(&pairs, &record.references, &record.spread, &session->arena);

@@ -6,6 +6,7 @@
 #include "results/published/check.h"
 #include "results/simulate/simulate.h"
 #include "results/simulate/run_folder.h"
+#include "results/study/own_runs.h"
 #include "system-model/machine/fitted.h"
 #include <jansson.h>
 #include <limits.h>
@@ -22,7 +23,7 @@ int bad_input(struct err *err, const char *format, ...)
     return EXIT_BAD_INPUT;
 }
 
-static bool is_folder(const char *path)
+bool is_folder(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
@@ -239,6 +240,18 @@ bool may_replace(const char *path, const char *beginning, const char *what, stru
         fclose(f);
     return n_read == 0 || (n_read == n && memcmp(text, beginning, n) == 0)
         || fail(err, "%s: is there, and does not hold %s; remove it, or name another file", path, what);
+}
+
+bool session_record(struct track_record *out, struct own_runs *own, struct session *s, struct err *err)
+{
+    struct own_runs unused, *runs = own ? own : &unused;
+    if (!track_record_open(out, s->validity_dir, &s->arena, err) || !own_runs_load(runs, own_runs_file, &s->arena, err))
+        return false;
+    own_runs_reference(&out->references, runs, &s->simulator, &s->arena);
+    for (size_t i = 0; i < runs->n; i++)
+        if (runs->items[i].why_not)
+            fprintf(s->log, "podbench: %s:%u: not counted: %s\n", runs->path, runs->items[i].line, runs->items[i].why_not);
+    return true;
 }
 
 const char *session_memory_sights_path(struct session *s)

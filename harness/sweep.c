@@ -229,7 +229,7 @@ static bool sweep_ask(struct sweep_asked *x, const struct options *o, struct ses
         return fail(err, "sweep: --top, --sort, --columns and --format text make a table for people; rows of --out, csv and json are whole");
     if (!build_space(&x->space, o, s->paths.recipes_dir, &s->arena, err) || !count_threads(&x->sweep.n_jobs, o, err)
         || !shard_find(&x->shard, o->shard, environment, err)
-        || !track_record_open(&x->record, s->validity_dir, &s->arena, err)
+        || !session_record(&x->record, NULL, s, err)
         || !sweep_identity(&x->sweep.identity, &x->sweep, &s->arena, err))
         return false;
     shard_range(&x->first, &x->end, &x->shard, x->space.n);

@@ -196,7 +196,16 @@ static const char *nearest_text(const struct validity *v, struct arena *a)
 {
     const struct reference *r = v->nearest[0].reference;
     const char *differs = v->n_differs ? arena_printf(a, ", which differs in %s (distance %.2g)", names_joined(v->differs, v->n_differs, ", ", a), v->distance) : "";
-    return arena_printf(a, "nearest published run: %s%s; it is predicted %s where the fit has not seen it", r->configuration, differs, error_text(relative_error(r), a));
+    return arena_printf(a, "nearest %srun: %s%s; it is predicted %s%s", r->is_own ? "" : "published ", r->configuration, differs, error_text(relative_error(r), a),
+                        r->is_own ? "" : " where the fit has not seen it");
+}
+
+static bool is_near_own(const struct validity *v)
+{
+    for (size_t i = 0; i < v->n_nearest; i++)
+        if (v->nearest[i].reference->is_own)
+            return true;
+    return false;
 }
 
 /* Wide intervals are factors. */
@@ -211,8 +220,9 @@ static const char *trust_text(const struct validity *v, const struct result *r, 
 {
     if (v->foreign)
         return arena_printf(a, "no interval, as no published run has %s; where runs are published, errors reach a factor of %.2g", v->foreign, exp(v->largest_error));
-    const char *expect = fabs(v->expected.bias) < WORTH_TELLING ? "" : arena_printf(a, "; expect %s, as published runs like it are predicted %s",
-        quantity_within(validity_expected(v), "", (v->high - v->low) / 2, a), error_text(expm1(v->expected.bias), a));
+    const char *expect = fabs(v->expected.bias) < WORTH_TELLING ? "" : arena_printf(a, "; expect %s, as %sruns like it are predicted %s",
+        quantity_within(validity_expected(v), "", (v->high - v->low) / 2, a), is_near_own(v) ? "measured and published " : "published ",
+        error_text(expm1(v->expected.bias), a));
     if (v->near)
         return arena_printf(a, "90 %% interval %s%s", range_of_trust(v, r, a), expect);
     return arena_printf(a, "A GUESS, as %s: 90 %% interval %s%s", is_off_amp(v) && v->same_kind && v->distance <= NEAR_DISTANCE ? "its products do not use the AMP"

@@ -53,6 +53,7 @@ struct reference {
     double first_sight;                 /* ln(predicted / published) when it was first simulated; NaN if it was known before errors at first sight were kept */
     double open_low, open_high;         /* ln of the slowest and the fastest of its open readings over the answer: at most and at least 0 */
     double first_open_low, first_open_high;     /* the readings' range at first sight */
+    bool is_own;                        /* measured on the user's machine (own_runs.h): it counts as several published runs do */
     const char *role_name, *id;         /* the row's role and id in its table */
 };
 struct references { struct reference *items; size_t n, cap; struct known_values known; };

@@ -17,7 +17,7 @@
 
 #include <gsl/gsl_cdf.h>
 
-static const double LEVEL = 0.9;
+static const double LEVEL = 0.9, OWN_COUNTS = 9;       /* a run of the user's own counts as nine against one without an error: a judgement */
 
 double spread_nine_in_ten(void)
 {
@@ -30,14 +30,25 @@ double reference_unexplained(const struct reference *r)
     return low > 0 ? low : high < 0 ? high : 0;
 }
 
+/* The weight that is left to published runs: a run of the user's own says the same of the very machine, the more the nearer it is. */
+static double published_weight(const struct references *r, const struct distances *d)
+{
+    double left = 1;
+    for (size_t i = 0; i < r->n; i++)
+        if (r->items[i].is_own)
+            left = fmin(left, 1 - exp(-d->items[i].apart.distance));
+    return left;
+}
+
 struct neighbourhood neighbourhood_of(const struct references *r, const struct distances *d, reference_counts *counts, const void *user)
 {
     struct neighbourhood n = { .nearest = INFINITY };
-    double weights = 1, sum = 0, squares = 0;
+    double weights = 1, sum = 0, squares = 0, published = published_weight(r, d);
     for (size_t i = 0; i < r->n; i++) {
         if (counts && !counts(&r->items[i], user))
             continue;
-        double distance = d->items[i].apart.distance, weight = exp(-distance), error = reference_unexplained(&r->items[i]);
+        double distance = d->items[i].apart.distance, weight = exp(-distance) * (r->items[i].is_own ? OWN_COUNTS : published);
+        double error = reference_unexplained(&r->items[i]);
         weights += weight;
         sum += weight * error;
         squares += weight * error * error;

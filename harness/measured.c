@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * measured.c - podbench measured: keeps what a run did on a machine of one's own, and says how well it was predicted.
+ */
+#include "harness/harness.h"
+#include "results/study/own_runs.h"
+#include "workloads/recipe/recipe.h"
+
+/* One run as it is named and measured: --step, or a cell of a table. where heads messages. */
+struct asked_run { const char *recipe, *const *sets; size_t n_sets; const char *step, *where; };
+
+/* Measurements are kept where a project is, so that no other folder gets a file by mistake. */
+static bool is_project(struct err *err)
+{
+    return (is_folder("recipes") && is_folder("published"))
+        || fail(err, "measured: this folder is no project; 'podbench init DIR' starts one, whose folder keeps %s", own_runs_file);
+}
+
+/* Adds the run with what is predicted before it is known. */
+static bool add_measured(struct own_runs *runs, const struct asked_run *q, const struct track_record *record, struct session *s, struct err *err)
+{
+    struct simulation sim;
+    struct result r;
+    struct validity v;
+    struct arena *a = &s->arena;
+    struct own_run m = { .recipe = q->recipe, .sets = names_joined(q->sets, q->n_sets, "; ", a), .version = PODBENCH_VERSION, .first_low = NAN, .first_high = NAN };
+    const struct simulation_request request = { .recipe = q->recipe, .overrides = q->sets, .n_overrides = q->n_sets, .simulator = &s->simulator };
+    const struct own_run *same = own_run_find(runs, m.recipe, m.sets);
+    if (same)
+        return fail(err, "%s: %.200s is measured already, %.6g samples/s; take its line out of %s to measure it anew", q->where, m.recipe, same->samples_per_s, own_runs_file);
+    if (!simulator_run(&s->simulator, &sim, &r, q->recipe, q->sets, q->n_sets, err))
+        return false;
+    bool good = own_run_rate(&m.samples_per_s, q->step, &r)
+             || fail(err, "%s: '%.40s': want the time of a step, as in 1.4s or 35ms, or a rate, as in 7260/s", q->where, q->step);
+    if (good && recipe_hash(&m.hash, &sim.recipe, a, err)) {
+        validity_of(&v, record, &sim, &r, &request, a);
+        m.predicted = m.first_predicted = r.throughput_samples_per_s;
+        if (validity_has_interval(&v))
+            m.first_low = v.low, m.first_high = v.high;
+        LIST_ADD(runs, a, m);
+    } else {
+        good = false;
+    }
+    simulation_free(&sim);
+    return good;
+}
+
+struct measured_cell { const char *recipe, *step; };
+
+/* A table "recipe,step", whose cells are as the command line has them: all of its rows, or none. */
+static bool add_table(struct own_runs *runs, const char *path, const struct track_record *record, struct session *s, struct err *err)
+{
+    static const struct field fields[] = { FIELD_OF(struct measured_cell, recipe, .required = true), FIELD_OF(struct measured_cell, step, .required = true) };
+    struct csv_table t;
+    if (!fields_load(&t, path, fields, N_FIELDS(fields), &s->arena, err))
+        return false;
+    for (size_t i = 0; i < t.n_rows; i++) {
+        struct measured_cell c;
+        if (!fields_from_row(&c, fields, N_FIELDS(fields), &t, &t.rows[i], err))
+            return false;
+        const struct asked_run q = { .recipe = c.recipe, .step = c.step, .where = arena_printf(&s->arena, "%s:%u", path, t.rows[i].line) };
+        if (!add_measured(runs, &q, record, s, err))
+            return false;
+    }
+    return t.n_rows > 0 || fail(err, "%s: holds no run; want rows below the header recipe,step", path);
+}
+
+int command_measured(const struct options *o, struct session *s, struct err *err)
+{
+    struct document d = { .arena = &s->arena };
+    struct own_runs runs;
+    struct track_record record;
+    const char *what = o->arguments[0];
+    size_t n = strlen(what);
+    bool is_table = n > 4 && text_is(what + n - 4, ".csv");
+    if (is_table && (o->step || o->n_sets))
+        return bad_input(err, "measured: a table has the steps of its runs; leave out --step and --set");
+    if (!is_table && !o->step)
+        return bad_input(err, "measured: want --step, the time of a step (1.4s) or a rate (7260/s), or a table recipe,step");
+    if (!is_project(err) || !session_record(&record, &runs, s, err))
+        return EXIT_BAD_INPUT;
+    size_t n_before = runs.n;
+    const struct asked_run q = { what, o->sets, o->n_sets, o->step, "measured" };
+    if (!(is_table ? add_table(&runs, what, &record, s, err) : add_measured(&runs, &q, &record, s, err)) || !own_runs_save(&runs, err))
+        return EXIT_BAD_INPUT;
+    const struct own_runs added = { .items = runs.items + n_before, .n = runs.n - n_before };
+    struct table *t = document_table(&d, own_runs_table(&added, &s->arena));
+    t->name = "measured";
+    document_line(&d, "kept in %s; answers near %s use %s from now on", own_runs_file, added.n == 1 ? "it" : "them", added.n == 1 ? "it" : "them");
+    document_write(s->out, o->format, &d);
+    return EXIT_DONE;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * own_runs.h - measurements on a machine of one's own, which answers use as neighbours.
+ *
+ * podbench-measured.csv in a project's folder: recipe,sets,hash,version,samples_per_s,first_predicted,first_low,first_high. A line is written by
+ * podbench measured, with the throughput that was predicted before anything was known of it, and its interval (empty where there was none). sets are
+ * overrides, joined by "; ". A line whose recipe has changed since, or is gone, counts no more: it is noted, and left as it is.
+ */
+#ifndef OWN_RUNS_H
+#define OWN_RUNS_H
+#include "results/study/trust.h"
+
+struct own_run {
+    const char *recipe, *sets, *hash, *version;         /* hash: recipe_hash() of the recipe with its overrides */
+    double samples_per_s, first_predicted, first_low, first_high;       /* samples/s; the interval NaN without one */
+    uint32_t line;
+    const char *why_not;                /* why it does not count; NULL if it does */
+    double predicted;                   /* by this version; 0 if it does not count */
+};
+struct own_runs { const char *path; struct own_run *items; size_t n, cap; };
+
+extern const char own_runs_file[];      /* its name, in the current folder */
+extern const char own_runs_origin[];    /* the origin of its references */
+/* None without the file. */
+bool own_runs_load(struct own_runs *out, const char *path, struct arena *a, struct err *err);
+/* Simulates each run and adds it to the references, as a neighbour that counts as OWN_COUNTS published ones. */
+void own_runs_reference(struct references *out, struct own_runs *runs, struct simulator *s, struct arena *a);
+/* Writes the file whole, or leaves it as it was. */
+bool own_runs_save(const struct own_runs *runs, struct err *err);
+const struct own_run *own_run_find(const struct own_runs *runs, const char *recipe, const char *sets);
+
+/* "1.4s" of a step, or "7260/s" samples a second; the steps of the result give one from the other. False for anything else. */
+bool own_run_rate(double *samples_per_s, const char *text, const struct result *r);
+bool own_run_is_inside(const struct own_run *m);  /* within the interval that it was first given; false without one */
+
+/* The runs side by side: at first sight and today. */
+struct table own_runs_table(const struct own_runs *runs, struct arena *a);
+/* For explain: which parts of the step could carry the difference from this run, each alone. Nothing if it does not count. */
+void own_run_explain(struct document *d, const struct own_run *m, const struct simulation *sim, const struct result *r);
+#endif
