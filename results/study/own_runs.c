@@ -153,8 +153,8 @@ struct measured_line { const char *run; double samples_per_s, first_predicted, f
 static const struct table_column measured_columns[] = {
 #define C(member, ...) { COLUMN(struct measured_line, member), __VA_ARGS__ }
 #define SHARE .format = "%+.1f %%", .scale = 100
-    C(run, .heading = "measured here"), C(samples_per_s, .heading = "samples/s", .format = "%.4g"), C(first_predicted, .heading = "first predicted", .format = "%.4g"),
-    C(first_error, .heading = "error", SHARE), C(inside, .heading = "in its interval"), C(predicted, .heading = "today", .format = "%.4g"),
+    C(run, .heading = "measured here"), C(samples_per_s, .heading = "samples/s", .format = "%.6g"), C(first_predicted, .heading = "first predicted", .format = "%.6g"),
+    C(first_error, .heading = "error", SHARE), C(inside, .heading = "in its interval"), C(predicted, .heading = "today", .format = "%.6g"),
     C(error, .heading = "error", SHARE), C(why_not, .heading = ""),
 #undef SHARE
 #undef C

@@ -67,4 +67,14 @@ show_file "$work"/mine/recipes/* "$work"/mine/published/*
 show init "$work/mine"
 sed -i '/make cannot include files from/d' "$work/shown"       # printed when the tests are in a folder with a blank in its name
 printed init
+
+# In the folder of the project: a measurement, in each format, and how it was kept.
+here=$PWD
+for format in text csv json; do
+    rm -f "$work/mine/podbench-measured.csv"
+    (cd "$work/mine" && case $PODBENCH in /*) ;; *) PODBENCH=$here/$PODBENCH ;; esac && echo "\$ podbench measured --format $format" &&
+        PODBENCH_ROOT=$here/tests/root "$PODBENCH" measured recipes/my-run.ini --step 90ms --format $format && echo) 2>&1 | plain >>"$work/shown"
+done
+cut -d, -f1-3,5- "$work/mine/podbench-measured.csv" >>"$work/shown"       # without the version
+printed measured
 done_testing
