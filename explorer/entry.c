@@ -156,7 +156,6 @@ static int print_picture(const struct options *o, struct err *err)
 {
     struct simulation sim;
     struct result r;
-    session.simulator.options.totals_only = false;
     if (o->n_arguments != 1)
         return bad_input(err, "picture: want one recipe");
     if (!simulator_run(&session.simulator, &sim, &r, o->arguments[0], o->sets, o->n_sets, err))
@@ -186,6 +185,7 @@ static int print_first_recipe(const struct options *o, struct err *err)
 static int answer(const json_t *q, struct err *err)
 {
     struct options o = options_of(q, &session.arena);
+    session.simulator.options.totals_only = false;         /* some commands choose it; the program begins anew with each */
     const char *name = json_string_value(json_object_get(q, "command"));
     if (text_is(name, "picture"))
         return print_picture(&o, err);

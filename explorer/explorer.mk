@@ -24,7 +24,7 @@ $W/podbench.mjs: $(wasm_objects) $(libraries)
 $W/%.o: %.c | $W/needs
 	@mkdir -p $(@D)
 	$(say) wasm $<
-	$(quiet)$(wasm_cc) $(filter-out -fPIC -fno-semantic-interposition -W%,$(flags)) -I$W/include -include system-model/base/musl.h -c -o $@ $<
+	$(quiet)$(wasm_cc) -Werror=format $(filter-out -fPIC -fno-semantic-interposition -W%,$(flags)) -I$W/include -include system-model/base/musl.h -c -o $@ $<
 
 $W/workloads/models/workload.o: | $B/workloads/models/families.h
 

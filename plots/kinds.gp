@@ -25,7 +25,7 @@ set bmargin at screen 56.0/height
 set tmargin at screen under_head(1.5)
 set key at screen 0.5,under_head(0.1) center top vertical maxrows 1 samplen 0.5 width (narrow ? -4 : 0)
 set style fill solid 1.0 noborder
-named(x) = sprintf(narrow ? "%s (%.0f): %.2g, now %.2g %%" : "%s (%.0f): half within %.2g %% at first sight, now within %.2g %%", strcol("kind"), column("configurations"), column("then median"), column("now median"))
+named(x) = sprintf(narrow ? "%s (%.0f): +-%.2g, now +-%.2g %%" : "%s (%.0f): half within %.2g %% at first sight, now within %.2g %%", strcol("kind"), column("configurations"), column("then median"), column("now median"))
 percent(x) = 100*(x - 1)
 says(x) = sprintf("%s\n%+.1f %% at first sight, %+.1f %% now\n%s", strcol("recipe"), percent(column("then")), percent(column("now")), strcol("kind"))
 b = 'kinds-bands.csv'

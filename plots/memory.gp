@@ -8,7 +8,7 @@ height = narrow ? 300 + 38*rows : 220 + 22*rows
 stats 'memory.csv' using "limit" name 'limit' nooutput
 load style
 do for [i=1:2] { limit = i == 1 ? limit_min : limit_max; set arrow i from limit, graph 0 to limit, graph 1 nohead lw 2 lc rgb black }
-set xlabel 'kB per tile; black: all of it' offset 0,0.3
+set xlabel 'kB per tile; the line: all of it' offset 0,0.3
 set xrange [0:limit_max*1.02]
 set yrange [rows-0.3:-0.7]
 set ytics scale 0 noenhanced

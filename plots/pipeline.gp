@@ -9,7 +9,7 @@ from(x) = (column(x) + column(x.' end'))/2
 says(x) = sprintf("IPU %s: %s%s\n%.3f ms, from %.3f ms", strcol("chip"), x, strcol("micro-batch") eq '' ? '' : ' of micro-batch '.strcol("micro-batch"), \
     column(x.' end') - column(x), column(x))
 numbered(x) = strcol("micro-batch") eq '' || name eq 'training' ? NaN : column("forward") == column("forward") ? from("forward") : from("backward")       # there is no room for numbers in training
-set multiplot layout 2,1 margins 0.08,0.97,0.12,under_head(4.4) spacing 0,0.24
+set multiplot layout 2,1 margins 0.08,0.97,0.12,under_head(4.4) spacing 0,0.28
 set style fill solid 1.0 noborder
 set ytics 1 scale 0
 set ylabel 'IPU' offset 1.5,0

@@ -3,7 +3,7 @@ narrow = width < 500
 height = narrow ? 640 : 305
 load style
 says(model, x) = sprintf("%s\n%.3g min %s", strcol("recipe") eq '' ? strcol("label").' '.model : strcol("recipe"), column(x), x eq 'simulated' ? 'predicted' : 'published')
-if (narrow) { set multiplot layout 2,1 margins 0.12,0.97,0.14,under_head(1.7) spacing 0,0.14 } else { set multiplot layout 1,2 margins 0.07,0.98,0.24,under_head(1.7) spacing 0.08,0 }
+if (narrow) { set multiplot layout 2,1 margins 0.12,0.97,0.16,under_head(1.7) spacing 0,0.14 } else { set multiplot layout 1,2 margins 0.07,0.98,0.24,under_head(1.7) spacing 0.08,0 }
 set logscale xy
 set xlabel 'IPUs, or GPUs' offset 0,0.5
 set xrange [3:320]

@@ -229,7 +229,7 @@ static void add_costs(struct document *d, const struct explanation *e)
         table_add(t, (struct cost_row[]){ cost_row(e, part_names[c->part], c, cost_detail(e, c, d->arena)) }, d->arena);
         others.ipu_cycles -= c->ipu_cycles;
     }
-    struct cost_row row = cost_row(e, "others", &others, arena_printf(d->arena, "the %zu smaller ones", n - min_u64(n, COSTS_SHOWN)));
+    struct cost_row row = cost_row(e, "others", &others, arena_printf(d->arena, "the %" PRIu64 " smaller ones", n - min_u64(n, COSTS_SHOWN)));
     if (others.ipu_cycles)
         table_add(t, &row, d->arena);
     document_line(d, "how the largest are counted");
