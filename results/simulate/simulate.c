@@ -252,7 +252,7 @@ static bool forward_evaluation(struct simulation *sim, struct err *err)
 {
     const struct recipe *rec = &sim->recipe;
     struct plan_request opt = sim->plan.request;
-    double batch = (double)sim->graph->micro_batch * opt.n_replicas * recipe_samples_per_item(rec);
+    double batch = (double)sim->graph->micro_batch * plan_data_replicas(&opt) * recipe_samples_per_item(rec);
     double n = batches_of(rec->eval_samples, batch), n_calls = 1;
     if (n > MOST_EVALUATION_BATCHES)
         return fail(err, "training.eval_samples: %g micro-batches on every replica, at most %g", n, (double)MOST_EVALUATION_BATCHES);

@@ -26,6 +26,7 @@ const char *const cost_formulas[N_PARTS] = {
     [PART_REARRANGE] = "bytes per tile / copy rate, plus vertex starts",
     [PART_EXCHANGE] = "worst tile: bytes received / (B/cycle x efficiency), plus the transit of a word across the chip",
     [PART_SYNC] = "supersteps x (sync of the tiles + start of a compute set)",
+    [PART_ACTIVATIONS] = "all-reduce of activations, and of their gradients, over the IPUs that a layer is cut over: as all_reduce",
     [PART_STAGE_COPY] = "in each pipeline cycle: bytes on the busiest link / (rate x efficiency) + hops + sync; and the copies of the stash",
     [PART_BUBBLE] = "pipeline cycles x (slowest stage - own stage), fill and drain, and other IPUs' turns in the weight update",
     [PART_ACCUMULATE] = VECTOR,

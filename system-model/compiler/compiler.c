@@ -44,7 +44,7 @@ void compiler_start(struct compiler *c, const struct graph *g, const struct topo
     *c = (struct compiler){ .graph = g, .topology = t, .cache = cache, .arena = a, .spanning = ARENA_ARRAY(a, uint32_t, g->n_ops),
                             .collective_cache = collective_cache_new(a) };
     for (uint32_t i = 0; i < g->n_ops; i++)
-        if (g->ops[i].kind == OP_BATCH_NORM && g->ops[i].at->norm_groups > 1 && g->ops[i].pass != PASS_BACKWARD_WEIGHT)
+        if (op_exchange(g, &g->ops[i]).n)
             c->spanning[c->n_spanning++] = i;
     memo_start(&c->memo, c, a);
     memo_start(&c->plans, c, a);

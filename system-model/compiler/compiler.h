@@ -69,7 +69,7 @@ struct compiler {
     const struct layer_cost *layers;            /* optional: layer_costs_unplanned() of the graph; NULL: made when wanted */
     /* Found in the graph by compiler_start(). */
     uint32_t *weights; uint32_t n_weights;      /* tensors that are weights */
-    uint32_t *spanning; uint32_t n_spanning;    /* operations that gather statistics over neighbouring replicas */
+    uint32_t *spanning; uint32_t n_spanning;    /* operations that exchange something with neighbouring replicas */
     struct tied_use *tied; size_t n_tied, cap_tied;
     /* Everything made so far. The compiler is the world of its memos: one of parts, which many plans share, and one of whole plans. */
     struct memo memo, plans;

@@ -440,6 +440,7 @@ static void plan_expand(struct passes *p, const struct vector_op *w)
     passes_map(p, MAP_COPY, w->n_out);
 }
 
+/* Nothing moves on the chip; what moves between chips is op_exchange()'s. */
 static void plan_view(struct passes *p, const struct vector_op *w)
 {
     (void)p;
@@ -498,6 +499,7 @@ static const struct op_row { enum part part; void (*price)(struct passes *p, con
     [OP_SLICE] = { PART_REARRANGE, plan_copied }, [OP_PAD] = { PART_REARRANGE, plan_copied }, [OP_VIEW] = { PART_REARRANGE, plan_view },
     [OP_CAST] = { PART_REARRANGE, plan_cast }, [OP_INPUT_PREPARE] = { PART_REARRANGE, plan_cast },
     [OP_LSTM] = { PART_LSTM, plan_recurrence }, [OP_GRU] = { PART_LSTM, plan_recurrence },
+    [OP_ALL_REDUCE] = { PART_REARRANGE, plan_view }, [OP_SHARE] = { PART_REARRANGE, plan_view }, [OP_ALL_GATHER] = { PART_REARRANGE, plan_view },
     [OP_CROSS_ENTROPY] = { PART_LOSS, plan_cross_entropy }, [OP_TRANSDUCER_LOSS] = { PART_LOSS, plan_transducer_loss },
 };
 _Static_assert(sizeof op_rows / sizeof *op_rows == N_OP_KINDS, "one row a kind");
@@ -520,7 +522,7 @@ enum writes_over { OVER_NEVER, OVER_FORWARD, OVER_ALWAYS };
 static const enum writes_over over_operand[N_OP_KINDS] = {
     [OP_ADD] = OVER_ALWAYS, [OP_MUL] = OVER_ALWAYS, [OP_SCALE] = OVER_ALWAYS, [OP_COMBINE] = OVER_ALWAYS,
     [OP_BIAS_ADD] = OVER_FORWARD, [OP_RELU] = OVER_FORWARD, [OP_GELU] = OVER_FORWARD, [OP_SIGMOID] = OVER_FORWARD,
-    [OP_SWISH] = OVER_FORWARD, [OP_SOFTMAX] = OVER_FORWARD, [OP_MAP] = OVER_FORWARD, [OP_SELECT] = OVER_FORWARD,
+    [OP_SWISH] = OVER_FORWARD, [OP_SOFTMAX] = OVER_FORWARD, [OP_MAP] = OVER_FORWARD, [OP_SELECT] = OVER_FORWARD, [OP_SHARE] = OVER_FORWARD,
 };
 
 bool op_writes_over(const struct op *op)

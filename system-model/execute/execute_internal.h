@@ -30,6 +30,7 @@ struct weight {
     uint32_t tensor_id, ipu, stage;     /* stage: the first one on that IPU that reads it */
     bool is_copy;                       /* a copy of a tied weight that belongs to another IPU */
     bool has_norms, sharded;            /* properties of the tensor's chain */
+    uint32_t n_shards, n_parts;         /* replicas that share its moments, or 1; replicas that the whole tensor is cut over, or 1 */
     const struct update_steps *steps;   /* the steps of its chain */
     uint64_t n, n_local;
     float *x, *gradient, *moments[2];
@@ -63,6 +64,8 @@ static inline struct weight *weight_of(const struct execution *x, uint32_t repli
 /* weights.c */
 bool weights_start(struct execution *x, struct err *err);
 void weights_end(struct execution *x);
+/* Asks fill() for a tensor; of one that is cut the replica gets its part, and zeros where that is padding. */
+bool fill_part(const struct execution *x, float *to, uint32_t tensor_id, uint32_t replica, uint64_t micro_batch, struct err *err);
 struct weight *weight_on(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);     /* NULL if the IPU has no such weight */
 void accumulate(struct execution *x, uint32_t replica, uint32_t ipu, uint32_t gradient_id, const float *gradient, uint64_t key);
 void clear_gradients(struct execution *x);

@@ -34,8 +34,9 @@ struct op_context {
     uint64_t dropout_key;
     struct precision precision;
     struct rounding_counts *counts;     /* [N_TENSOR_ROLES], added to; NULL if not counted */
-    /* Values of the replicas that a batch norm spans, in their order, the operation's own included; 0 if it is alone. Their inputs of the
-     * operation must be there. */
+    uint32_t rank;                      /* the replica's number: of a tensor that is cut, it has part rank mod parts */
+    /* Values of the replicas that the operation exchanges something with (op_exchange()), in their order, its own included; 0 if it is alone. Their
+     * inputs of the operation must be there. */
     const struct tensor_value *const *peers; uint32_t n_peers;
     bool mean_losses;                   /* a loss is the mean of its rows (transducer: samples) and not their sum; rows with a label below 0 don't count */
     double loss_factor;                 /* loss scaling, a factor of all gradients; 0 means 1 */
@@ -73,7 +74,7 @@ struct execution_options {
     double loss_scale;                  /* gradients are made so much larger, and made smaller again in the update; 0 means 1 */
     struct precision precision;         /* by type: accumulators and sums over replicas are rounded after each addition, moments of 2 bytes and weights after the update */
     uint32_t n_threads;
-    /* Fills a host input, a state tensor such as a mask (before each task that reads it), or, when the execution starts, a weight: then the
+    /* tensor_id and its elements are of the whole model, if IPUs share the layers; replica counts copies of the model. Fills a host input, a state tensor such as a mask (before each task that reads it), or, when the execution starts, a weight: then the
      * micro-batch is UINT64_MAX, else it counts from 0 in each step and replica. The same question must get the same answer. */
     bool (*fill)(void *user, float *to, uint32_t tensor_id, uint64_t step, uint32_t replica, uint64_t micro_batch, struct err *err);
     /* Called before each operation of replica 0, in the order of execution; may be NULL. */

@@ -3,6 +3,7 @@
 #ifndef KERNELS_H
 #define KERNELS_H
 #include "system-model/execute/kernels_elements.h"
+#include "system-model/execute/kernels_exchange.h"
 #include "system-model/execute/kernels_losses.h"
 #include "system-model/execute/kernels_moves.h"
 #include "system-model/execute/kernels_norms.h"
@@ -10,7 +11,7 @@
 #include "system-model/execute/kernels_recurrence.h"
 
 static void (*const kernels[])(const struct run *r) = {
-    KERNELS_OF_ELEMENTS KERNELS_OF_PRODUCTS KERNELS_OF_NORMS KERNELS_OF_MOVES KERNELS_OF_RECURRENCE KERNELS_OF_LOSSES
+    KERNELS_OF_ELEMENTS KERNELS_OF_PRODUCTS KERNELS_OF_NORMS KERNELS_OF_MOVES KERNELS_OF_RECURRENCE KERNELS_OF_LOSSES KERNELS_OF_EXCHANGE
 };
 _Static_assert(sizeof kernels / sizeof *kernels == N_OP_KINDS, "one row a kind");
 

@@ -20,15 +20,18 @@ static inline void run_cross_entropy(const struct run *r)
 {
     struct arena a = { 0 };
     uint64_t n = last_dim(tensor_in(r, 0)), rows = tensor_elements(tensor_in(r, 0)) / n;
-    double *p = ARENA_ARRAY(&a, double, n), loss = 0, share = loss_share(r, n_counted(in(r, 1), rows));
+    uint64_t longest = max_u64(n, tensor_in(r, 0)->part.whole_size), at = first_column(r, r->op->inputs[0]);
+    real *scores = ARENA_ARRAY(&a, real, longest);
+    double *p = ARENA_ARRAY(&a, double, longest), loss = 0, share = loss_share(r, n_counted(in(r, 1), rows));
     for (uint64_t i = 0; i < rows; i++) {
         if (in(r, 1)[i] < 0)
             continue;
-        softmax_row(p, in(r, 0) + i * n, n);
+        uint64_t whole = whole_row(scores, r, r->op->inputs[0], i);
+        softmax_row(p, scores, whole);
         uint64_t label = (uint64_t)in(r, 1)[i];
         loss -= share * log(p[label]);
-        for (uint64_t k = 0; k < n && r->op->pass != PASS_FORWARD; k++)
-            out(r, 0)[i * n + k] = (real)(r->loss_factor * share * (p[k] - (k == label)));
+        for (uint64_t k = 0; k < n && at + k < whole && r->op->pass != PASS_FORWARD; k++)
+            out(r, 0)[i * n + k] = (real)(r->loss_factor * share * (p[at + k] - (at + k == label)));
     }
     if (r->op->pass == PASS_FORWARD)
         out(r, 0)[0] = (real)loss;

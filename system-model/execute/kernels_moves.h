@@ -4,14 +4,18 @@
 #define KERNELS_MOVES_H
 #include "system-model/execute/kernels_operands.h"
 
-/* Forward [table, indices]; backward [gradient, indices]. */
+/* Forward [table, indices]; backward [gradient, indices]. Of a table that is cut, rows of other parts are zeros. */
 static inline void run_gather(const struct run *r)
 {
     const struct op *f = op_forward(r->g, r->op);
     const struct tensor *table = &r->g->tensors[f->inputs[0]], *at = &r->g->tensors[f->inputs[1]];
     uint64_t width = last_dim(table), n = tensor_elements(at);
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t row = indexed_row(in(r, 1)[i], table->dims[table->n_dims - 2]);
+        uint64_t rows = table->dims[table->n_dims - 2], row = indexed_row(in(r, 1)[i], table->part.dim == 1 ? table->part.whole_size : rows);
+        uint64_t first = table->part.dim == 1 ? r->rank % table->part.parts * rows : 0;
+        if (row < first || row - first >= rows)
+            continue;
+        row -= first;
         if (table->n_dims == 3)
             row += i / at->dims[1] * table->dims[1];
         for (uint64_t k = 0; k < width; k++)

@@ -2,6 +2,7 @@
 /* kernels_norms.h - norms and softmax. */
 #ifndef KERNELS_NORMS_H
 #define KERNELS_NORMS_H
+#include "system-model/execute/kernels_exchange.h"
 #include "system-model/execute/kernels_operands.h"
 
 /* The values that are normalised together are a channel, a row, or a sample's group of channels. A tensor is a matrix of rows of the last
@@ -128,18 +129,23 @@ static inline void softmax_row(double *y, const real *x, uint64_t n)
 static inline void run_softmax(const struct run *r)
 {
     struct arena a = { 0 };
-    uint64_t n = last_dim(tensor_out(r, 0)), all = n_out(r);
-    double *row = ARENA_ARRAY(&a, double, n);
+    const struct tensor *x = &r->g->tensors[op_forward(r->g, r->op)->inputs[0]];
+    uint64_t n = last_dim(tensor_out(r, 0)), all = n_out(r), at = first_column(r, op_forward(r->g, r->op)->inputs[0]);
+    uint64_t longest = max_u64(n, x->part.whole_size);
+    double *row = ARENA_ARRAY(&a, double, longest);
+    real *scores = ARENA_ARRAY(&a, real, 2 * longest);
     for (uint64_t first = 0; first < all; first += n) {
+        uint64_t whole = whole_row(scores, r, r->op->inputs[0], first / n);
         if (r->op->pass == PASS_FORWARD) {
-            softmax_row(row, in(r, 0) + first, n);
-            for (uint64_t i = 0; i < n; i++)
-                out(r, 0)[first + i] = (real)row[i];
+            softmax_row(row, scores, whole);
+            for (uint64_t i = 0; i < n && at + i < whole; i++)
+                out(r, 0)[first + i] = (real)row[at + i];
             continue;
         }
         double along = 0;
-        for (uint64_t i = first; i < first + n; i++)
-            along += (double)in(r, 0)[i] * in(r, 1)[i];
+        whole_row(scores + longest, r, r->op->inputs[1], first / n);
+        for (uint64_t i = 0; i < whole; i++)
+            along += (double)scores[i] * scores[longest + i];
         for (uint64_t i = first; i < first + n; i++)
             out(r, 0)[i] = (real)(in(r, 1)[i] * (in(r, 0)[i] - along));
     }

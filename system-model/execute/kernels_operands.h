@@ -11,13 +11,14 @@
 #include "system-model/execute/product.h"
 #include "system-model/graph/graph.h"
 
-/* v[i] holds the elements of tensor i. peers are the same of the replicas that a batch norm spans, this one's included. */
+/* v[i] holds the elements of tensor i. peers are the same of the replicas that the operation exchanges something with, this one's included. */
 struct run {
     const struct graph *g;
     real *const *v;
     const struct op *op;
     uint64_t dropout_key[2];            /* equal for the passes of one dropout in one micro-batch */
     real *const *const *peers; uint32_t n_peers;
+    uint32_t rank;                      /* this replica's number among its neighbours */
     bool mean_losses;
     double loss_factor;
     struct product_way way;             /* the arithmetic of its products */

@@ -45,6 +45,8 @@ static uint64_t indices_limit(uint64_t *least, const struct graph *g, const stru
 {
     const struct tensor *t = &g->tensors[f->inputs[0]];
     uint64_t rows = t->n_dims > 1 ? t->dims[t->n_dims - 2] : 0, classes = t->dims[t->n_dims - 1];
+    rows = t->part.dim && t->part.dim == t->n_dims - 1 ? t->part.whole_size : rows;
+    classes = t->part.dim && t->part.dim == t->n_dims ? t->part.whole_size : classes;
     *least = 0;
     if (f->kind == OP_GATHER || f->kind == OP_SCATTER)
         return *least = rows;
@@ -102,7 +104,7 @@ void round_given(const struct execution *x, uint32_t id, float *values)
 static bool check_peers(const struct graph *g, const struct op *op, const struct op_context *c, struct err *err)
 {
     for (uint32_t p = 0; p < c->n_peers; p++)
-        if (!check_operands(g, op, op->inputs, op->n_inputs, c->peers[p], "of a spanning norm reads on another replica", err))
+        if (!check_operands(g, op, op->inputs, op->n_inputs, c->peers[p], "reads on another replica", err))
             return false;
     return true;
 }
@@ -117,7 +119,7 @@ bool op_execute(const struct graph *g, uint32_t op_id, const struct tensor_value
         || !check_indices(g, op, values, err) || !check_peers(g, op, c, err))
         return false;
     struct arena a = { 0 };
-    struct run r = { .g = g, .op = op, .v = elements_of(g, values, &a), .mean_losses = c->mean_losses, .way = way_of(g, op, c),
+    struct run r = { .g = g, .op = op, .v = elements_of(g, values, &a), .mean_losses = c->mean_losses, .rank = c->rank, .way = way_of(g, op, c),
                      .loss_factor = c->loss_factor > 0 ? c->loss_factor : 1,
                      .dropout_key = { op->forward_op == NO_ID ? op_id : op->forward_op, c->dropout_key } };
     real *const **peers = ARENA_ARRAY(&a, real *const *, max_u32(c->n_peers, 1));

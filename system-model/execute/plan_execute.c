@@ -101,7 +101,7 @@ static bool fill(const struct work *w, uint32_t replica, uint32_t id, struct err
 {
     struct stage_store *store = &at_work(w, replica)->store;
     store_make(store, id);
-    bool filled = w->x->o.fill(w->x->o.user, store->values[id].x, id, w->x->step, replica, w->micro_batch, err);
+    bool filled = fill_part(w->x, store->values[id].x, id, replica, w->micro_batch, err);
     round_given(w->x, id, store->values[id].x);
     return filled;
 }
@@ -137,17 +137,21 @@ static bool end_task(const struct work *w, uint32_t replica, struct err *err)
 
 static const struct op *last_forward_op(const struct graph *g) { return &g->ops[g->n_forward_ops - 1]; }
 
-static uint64_t key_of(const struct work *w, uint32_t replica)
+/* Replicas that compute one copy of the model draw alike for what they all have whole. */
+static uint64_t key_of(const struct work *w, uint32_t replica, uint32_t tensor_id)
 {
-    const uint64_t key[] = { w->x->o.seed, w->x->step, replica, w->micro_batch };
+    uint32_t copy = replica / plan_tensor_replicas(&w->x->p->request), drawer = w->x->g->tensors[tensor_id].part.dim ? replica : copy;
+    const uint64_t key[] = { w->x->o.seed, w->x->step, drawer, w->micro_batch };
     return hash_bytes(key, sizeof key, 0);
 }
 
-/* The replicas whose statistics a batch norm shares are neighbours. */
+/* The replicas that an operation exchanges something with are neighbours. */
 static uint32_t span_of(const struct execution *x, const struct op *op)
 {
-    bool spans = op->kind == OP_BATCH_NORM && op->at->norm_groups > 1;
-    return spans ? min_u32(op->at->norm_groups, x->p->request.n_replicas) : 1;
+    struct op_exchange e = op_exchange(x->g, op);
+    const struct tensor *scores = &x->g->tensors[op_forward(x->g, op)->inputs[0]];
+    bool reads_rows = op_forward(x->g, op)->kind == OP_CROSS_ENTROPY && scores->part.dim == scores->n_dims;      /* its backward pass has them from the forward one */
+    return max_u32(1, min_u32(reads_rows ? scores->part.parts : e.ranks, x->p->request.n_replicas));
 }
 
 static bool run_op(const struct work *w, uint32_t replica, uint32_t op_id, struct err *err)
@@ -158,7 +162,7 @@ static bool run_op(const struct work *w, uint32_t replica, uint32_t op_id, struc
     uint32_t span = span_of(w->x, op), first = replica / span * span;
     for (uint32_t i = 0; i < span && span > 1; i++)
         peers[i] = at_work(w, first + i)->store.values;
-    struct op_context c = { .dropout_key = key_of(w, replica), .precision = o->precision, .counts = w->x->rounded,
+    struct op_context c = { .dropout_key = key_of(w, replica, op->outputs[0]), .rank = replica, .precision = o->precision, .counts = w->x->rounded,
                             .peers = peers, .n_peers = span > 1 ? span : 0, .mean_losses = o->mean_losses, .loss_factor = o->loss_scale,
                             .n_threads = o->n_threads };
     return op_execute(w->x->g, op_id, at_work(w, replica)->store.values, &c, err);
@@ -175,7 +179,7 @@ static void use_results(const struct work *w, uint32_t replica, const struct op 
         memcpy(w->x->output.x, values[op->outputs[0]].x, w->x->output.n_elements * sizeof *w->x->output.x);
     for (uint32_t k = 0; k < op->n_outputs; k++)
         if (w->x->g->tensors[op->outputs[k]].role == ROLE_WEIGHT_GRADIENT)
-            accumulate(w->x, replica, w->x->p->stages[w->stage].ipu, op->outputs[k], values[op->outputs[k]].x, key_of(w, replica));
+            accumulate(w->x, replica, w->x->p->stages[w->stage].ipu, op->outputs[k], values[op->outputs[k]].x, key_of(w, replica, op->outputs[k]));
 }
 
 /* The results of an operation come into the store; in place, they take the bytes of what it reads for the last time. */

@@ -31,15 +31,18 @@ static bool has_merged(const struct execution *x, enum update_kind kind)
 
 static bool does(const struct execution *x, const struct weight *w, enum update_kind kind) { return has_step(w, kind) || has_merged(x, kind); }
 
+/* Neighbouring replicas that have all shards of all parts of a weight once; replicas with one part are n_parts apart. */
+static uint32_t group_of(const struct weight *w) { return w->n_shards * w->n_parts; }
+
 /* The replica's part of a weight; all of it if it is not sharded. */
-static uint64_t part_begin(const struct execution *x, const struct weight *w, uint32_t replica)
+static uint64_t part_begin(const struct weight *w, uint32_t replica)
 {
-    return w->sharded ? min_u64(w->n, replica % x->shard * w->n_local) : 0;
+    return min_u64(w->n, replica / w->n_parts % w->n_shards * w->n_local);
 }
 
-static uint64_t part_end(const struct execution *x, const struct weight *w, uint32_t replica)
+static uint64_t part_end(const struct weight *w, uint32_t replica)
 {
-    return w->sharded ? min_u64(w->n, part_begin(x, w, replica) + w->n_local) : w->n;
+    return min_u64(w->n, part_begin(w, replica) + w->n_local);
 }
 
 static bool fail_of(const struct execution *x, const struct weight *w, const char *what, struct err *err)
@@ -69,16 +72,16 @@ static void tie_gradients(struct execution *x, uint32_t replica)
         }
 }
 
-/* The parts that replicas hold after the reductions. Those of one shard group are counted: the other groups have the same. */
+/* The parts that replicas hold after the reductions. Those of one group are counted: the other groups have the same. */
 static void scale_gradients(struct execution *x, struct step_result *out)
 {
     double scale = x->o.loss_scale > 0 ? x->o.loss_scale : 1;
-    float factor = (float)(1 / (scale * x->p->request.grad_accum * x->p->request.n_replicas));
+    float factor = (float)(1 / (scale * x->p->request.grad_accum * plan_data_replicas(&x->p->request)));
     for (uint32_t i = 0; i < x->n_weights * x->p->request.n_replicas; i++) {
         struct weight *w = &x->weights[i];
         uint32_t replica = i / x->n_weights;
-        bool counted = replica < (w->sharded ? x->shard : 1);
-        for (uint64_t e = part_begin(x, w, replica); e < part_end(x, w, replica); e++) {
+        bool counted = replica < group_of(w);
+        for (uint64_t e = part_begin(w, replica); e < part_end(w, replica); e++) {
             out->n_not_finite += counted && !isfinite(w->gradient[e]);
             w->gradient[e] *= factor;
         }
@@ -91,25 +94,26 @@ static void forget_others(const struct execution *x, uint32_t i)
     for (uint32_t r = 0; r < x->p->request.n_replicas; r++) {
         struct weight *w = weight_of(x, r, i);
         for (uint64_t e = 0; e < w->n; e++)
-            if (e < part_begin(x, w, r) || e >= part_end(x, w, r))
+            if (e < part_begin(w, r) || e >= part_end(w, r))
                 w->gradient[e] = NAN;
     }
 }
 
-/* Over the replicas of each shard group; a sharded tensor's parts between the groups too. */
+/* Over the copies of the model in each shard group; a sharded tensor's parts between the groups too. */
 static void reduce_weight(struct execution *x, uint32_t i)
 {
     struct weight *w = weight_of(x, 0, i);
-    uint32_t n = x->p->request.n_replicas, group = w->sharded ? x->shard : n;
-    if (does(x, w, UPDATE_REDUCE) || n == 1)
+    uint32_t n = x->p->request.n_replicas, width = plan_tensor_replicas(&x->p->request), group = w->sharded ? max_u32(x->shard, width) : n, copies = group / width;
+    if (does(x, w, UPDATE_REDUCE) || n == width)
         for (uint32_t first = 0; first < n; first += group)
-            reduce_gradients(x, i, first, 1, group, 0, w->n);
-    w->is_reduced = group == 1 || does(x, w, UPDATE_REDUCE);
+            for (uint32_t k = 0; k < width; k++)
+                reduce_gradients(x, i, first + k, width, copies, 0, w->n);
+    w->is_reduced = copies == 1 || does(x, w, UPDATE_REDUCE);
     if (w->sharded)
         forget_others(x, i);
     bool between = group < n && does(x, w, UPDATE_REDUCE_PODS);
     for (uint32_t k = 0; k < group && between; k++)
-        reduce_gradients(x, i, k, group, n / group, part_begin(x, w, k), part_end(x, w, k));
+        reduce_gradients(x, i, k, group, n / group, part_begin(w, k), part_end(w, k));
     w->is_reduced_between = group == n || between;
 }
 
@@ -138,11 +142,11 @@ static double squares(const float *x, uint64_t begin, uint64_t end)
 static double all_squares(const struct execution *x, uint32_t i, uint32_t replica, bool of_gradient)
 {
     const struct weight *w = weight_of(x, replica, i);
-    uint32_t group = w->sharded ? x->shard : 1, first = replica / group * group;
+    uint32_t group = group_of(w), first = replica / group * group;
     double sum = 0;
     for (uint32_t r = first; r < first + group; r++) {
         const struct weight *part = weight_of(x, r, i);
-        sum += squares(of_gradient ? part->gradient : part->x, part_begin(x, part, r), part_end(x, part, r));
+        sum += squares(of_gradient ? part->gradient : part->x, part_begin(part, r), part_end(part, r));
     }
     return sum;
 }
@@ -162,10 +166,10 @@ static void clip(struct execution *x)
 
 /* ---- new weights -------------------------------------------------------------------------------------------- */
 
-static struct weight_part part_of(const struct execution *x, struct weight *w, uint32_t replica)
+static struct weight_part part_of(struct weight *w, uint32_t replica)
 {
-    uint64_t begin = part_begin(x, w, replica);
-    return (struct weight_part){ w->x + begin, w->gradient + begin, w->moments, part_end(x, w, replica) - begin };
+    uint64_t begin = part_begin(w, replica);
+    return (struct weight_part){ w->x + begin, w->gradient + begin, w->moments, part_end(w, replica) - begin };
 }
 
 static uint64_t update_key(const struct execution *x, uint32_t array)
@@ -178,7 +182,7 @@ static uint64_t update_key(const struct execution *x, uint32_t array)
 static void round_part(struct execution *x, const struct weight *w, const struct weight_part *part, uint32_t replica)
 {
     const struct optimizer *o = &x->p->request.optimizer;
-    struct rounding_draws draws = { x->o.precision.stochastic_rounding, 0, w->tensor_id, part_begin(x, w, replica) };
+    struct rounding_draws draws = { x->o.precision.stochastic_rounding, 0, w->tensor_id, part_begin(w, replica) };
     bool half_moments = o->n_moments && o->state_bytes_per_param / o->n_moments <= 2;
     for (uint32_t k = 0; k <= o->n_moments && x->o.precision.by_type; k++) {
         enum number_format f = k == 0 ? number_format_of(x->g->tensors[w->tensor_id].type) : half_moments ? FORMAT_FP16 : FORMAT_FP32;
@@ -191,7 +195,7 @@ static void round_part(struct execution *x, const struct weight *w, const struct
 static void step_weight(struct execution *x, uint32_t i)
 {
     const struct optimizer *o = &x->p->request.optimizer;
-    uint32_t n = x->p->request.n_replicas, group = weight_of(x, 0, i)->sharded ? x->shard : 1;
+    uint32_t n = x->p->request.n_replicas, group = group_of(weight_of(x, 0, i));
     bool scales_by_norms = weight_of(x, 0, i)->has_norms && x->g->tensors[weight_of(x, 0, i)->tensor_id].n_dims > 1;
     const struct optimizer_rule *rule = optimizer_rule(scales_by_norms ? o->work : o->work_without_norms);
     double weights = 0, gradients = 0, factor = 1;
@@ -199,12 +203,12 @@ static void step_weight(struct execution *x, uint32_t i)
         if (r % group == 0) {
             weights = sqrt(all_squares(x, i, r, false)), gradients = sqrt(all_squares(x, i, r, true));
             for (uint32_t k = r; k < r + group; k++) {
-                struct weight_part part = part_of(x, weight_of(x, k, i), k);
+                struct weight_part part = part_of(weight_of(x, k, i), k);
                 rule->direction(&part, &x->o.optimizer, x->step);
             }
             factor = rule->factor(&x->o.optimizer, weights, gradients, sqrt(all_squares(x, i, r, true)));
         }
-        struct weight_part part = part_of(x, weight_of(x, r, i), r);
+        struct weight_part part = part_of(weight_of(x, r, i), r);
         rule->apply(&part, &x->o.optimizer, factor);
         round_part(x, weight_of(x, r, i), &part, r);
     }
@@ -213,9 +217,11 @@ static void step_weight(struct execution *x, uint32_t i)
 static void gather_weight(struct execution *x, uint32_t i)
 {
     for (uint32_t r = 0; r < x->p->request.n_replicas; r++)
-        for (uint32_t from = r / x->shard * x->shard, k = from; k < from + x->shard; k++) {
+        for (uint32_t width = group_of(weight_of(x, r, i)), from = r / width * width, k = from; k < from + width; k++) {
             struct weight *to = weight_of(x, r, i), *part = weight_of(x, k, i);
-            uint64_t begin = part_begin(x, part, k), end = part_end(x, part, k);
+            if (k % to->n_parts != r % to->n_parts)
+                continue;
+            uint64_t begin = part_begin(part, k), end = part_end(part, k);
             if (k != r && end > begin)
                 memcpy(to->x + begin, part->x + begin, (end - begin) * sizeof *to->x);
         }

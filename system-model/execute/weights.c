@@ -27,6 +27,23 @@ void clear_gradients(struct execution *x)
         memset(x->weights[i].gradient, 0, x->weights[i].n * sizeof *x->weights[i].gradient);
 }
 
+bool fill_part(const struct execution *x, float *to, uint32_t id, uint32_t replica, uint64_t micro_batch, struct err *err)
+{
+    const struct graph *whole = x->g->whole;
+    const struct tensor *t = &x->g->tensors[id];
+    uint32_t copy = replica / plan_tensor_replicas(&x->p->request);
+    if (!whole)
+        return x->o.fill(x->o.user, to, id, x->step, copy, micro_batch, err);
+    float *all = elements_new(tensor_elements(&whole->tensors[x->g->whole_ids[id]]));
+    bool good = x->o.fill(x->o.user, all, x->g->whole_ids[id], x->step, copy, micro_batch, err);
+    for (uint64_t i = 0; i < tensor_elements(t); i++) {
+        uint64_t from = tensor_whole_element(t, i, replica);
+        to[i] = from == NO_ID64 ? 0 : all[from];
+    }
+    free(all);
+    return good;
+}
+
 /* ---- where weights are ------------------------------------------------------------------------------- */
 
 static void add_weight(struct execution *x, uint32_t tensor_id, uint32_t stage)
@@ -62,21 +79,24 @@ static bool belongs(const struct weight *w, const struct graph *g, const struct 
 {
     const struct tensor *t = &g->tensors[w->tensor_id];
     bool has_norms = o->norms == NORMS_OF_ALL || (o->norms == NORMS_OF_KERNELS && t->n_dims > 1);
-    return !c->is_merged && c->ipu == w->ipu && c->n_elements == w->n && c->type == t->type && c->has_norms == has_norms;
+    return !c->is_merged && c->ipu == w->ipu && c->n_elements == w->n && c->n_parts == max_u32(1, t->part.parts) && c->type == t->type && c->has_norms == has_norms;
 }
 
 static bool find_chain(struct weight *w, const struct execution *x, struct err *err)
 {
     w->n_local = w->n;
+    w->n_shards = w->n_parts = 1;
     if (!x->p->request.training)
         return true;
     const struct update_program *u = &x->p->update;
     for (uint32_t i = 0; i < u->n_chains; i++)
         if (belongs(w, x->g, &x->p->request.optimizer, &u->chains[i])) {
             w->steps = u->chains[i].steps;
-            w->sharded = w->steps->sharded;
+            w->sharded = w->steps->n_shards > 1;
             w->has_norms = u->chains[i].has_norms;
-            w->n_local = w->sharded ? ceil_div(w->n, x->shard) : w->n;
+            w->n_shards = w->steps->n_shards;
+            w->n_parts = u->chains[i].n_parts;
+            w->n_local = ceil_div(w->n, w->n_shards);
             return true;
         }
     return fail(err, "%s: the plan's update has no chain for tensor %u (%s) on IPU %u", x->g->name, w->tensor_id, x->g->tensors[w->tensor_id].name, w->ipu);
@@ -113,15 +133,15 @@ static void count_weight(struct execution *x, uint32_t replica, const struct wei
 /* The last shard may be longer than what is left of the tensor. */
 static bool start_weight(struct execution *x, uint32_t replica, struct weight *w, struct err *err)
 {
-    w->x = elements_new(w->n_local * x->shard + x->shard);
-    w->gradient = elements_new(w->n_local * x->shard + x->shard);
+    w->x = elements_new(w->n_local * w->n_shards + w->n_shards);
+    w->gradient = elements_new(w->n_local * w->n_shards + w->n_shards);
     for (uint32_t k = 0; k < x->p->request.optimizer.n_moments; k++)
         w->moments[k] = elements_new(w->n_local);
     count_weight(x, replica, w);
     for (uint32_t s = 0; s < x->p->n_stages; s++)
         if (x->p->stages[s].ipu == w->ipu)
             stage_state_of(x, replica, s)->store.values[w->tensor_id] = (struct tensor_value){ w->x, w->n };
-    bool filled = x->o.fill(x->o.user, w->x, w->tensor_id, 0, replica, UINT64_MAX, err);
+    bool filled = fill_part(x, w->x, w->tensor_id, replica, UINT64_MAX, err);
     round_given(x, w->tensor_id, w->x);
     return filled;
 }

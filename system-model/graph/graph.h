@@ -23,6 +23,11 @@ enum tensor_role {
     N_TENSOR_ROLES
 };
 
+/* A tensor that is one IPU's part of a whole (graph_slice()). dim: one more than the dimension that is cut, 0 if the tensor is whole; it is cut into so many
+ * `parts`, in each of `pieces` equal pieces of the dimension by itself, such as query, key and value side by side. The last parts may be padding: the
+ * whole dimension has whole_size elements. */
+struct tensor_part { uint32_t dim, parts, pieces; uint64_t whole_size; };
+
 struct tensor {
     const char *name;
     enum data_type type;
@@ -34,6 +39,7 @@ struct tensor {
     uint32_t of_tensor;     /* gradients: the tensor they are the gradient of; else NO_ID */
     uint32_t first_reader, last_reader;         /* layers whose operations read it, forward or backward; NO_ID and 0: none does */
     bool read_backward;     /* a backward operation reads it */
+    struct tensor_part part;
 };
 
 /* Row order of op_rules in op_kinds.c. Shapes: image tensors are [batch, height, width, channels]; sequences are
@@ -70,6 +76,9 @@ enum op_kind {
     OP_RMS_NORM,                            /* x over the root of its mean square in the last dimension, times a vector */
     OP_ROTARY,                              /* pairs of each head's elements turned by their token's angle, given as cosines and sines */
     OP_SPARSE_MATMUL,                       /* dense times a matrix of which some blocks are there, or that times dense (at.sparse) */
+    OP_ALL_REDUCE,                          /* the sum of what at.ranks IPUs have of a tensor; its gradient is the result's */
+    OP_SHARE,                               /* a tensor that at.ranks IPUs have alike and each use for its part: its gradient is the sum of theirs */
+    OP_ALL_GATHER,                          /* the parts of at.ranks IPUs side by side along at.axis, to at.length; forward only */
     N_OP_KINDS
 };
 extern const char *const op_kind_names[N_OP_KINDS];
@@ -143,6 +152,7 @@ struct op_attributes {
     uint32_t order[MAX_VIEW_DIMS];                          /* transpose: dimension i of the result is order[i] of the view */
     uint32_t merge;                                         /* transpose: the number of last dimensions that become one; 0 if none */
     enum data_type to_type;                                 /* cast, input preparation */
+    uint32_t ranks;                                         /* all-reduce, share, all-gather: neighbouring IPUs that take part */
     uint32_t serial_steps;                                  /* split by the user's request (embedding serialised); 0 if none */
     double labels_per_sample;                               /* transducer loss: target length */
     struct sparsity sparse;
@@ -180,6 +190,8 @@ struct graph {
     struct hash_table attributes;                 /* attributes of operations, by their bytes */
     size_t n_forward_ops;                   /* ops[0..n_forward_ops) are forward; the rest backward */
     uint32_t n_rough_ops;                   /* operations in place of something not modelled: a pass over the result */
+    const struct graph *whole;              /* the model of which this is one IPU's part (graph_slice()); NULL: itself */
+    const uint32_t *whole_ids;              /* by forward tensor: the one of the whole model that it is, or is part of; NO_ID if none */
 };
 
 /* ---- building ----------------------------------------------------------------------- */
@@ -225,6 +237,22 @@ struct sparse_request {
 };
 /* Only before the backward pass is added. Fails on a block that does not divide a weight, and where no layer has the names. */
 bool graph_make_sparse(struct graph *g, const struct sparse_request *q, struct err *err);
+
+/* ---- slice.c: one IPU's part of a model (tensor parallelism) ------------------------- */
+
+/* Fills `out` with the forward operations that each of n_ipus IPUs runs on its part of the model, and with the sums between them (OP_ALL_REDUCE,
+ * OP_SHARE). The whole graph has no backward pass yet, and outlives `out`; attention_ipus, which divides n_ipus, is the number of parts of the heads of
+ * attention. slice_cuts.c says what is cut. False if nothing of the model can be cut. */
+bool graph_slice(struct graph *out, const struct graph *whole, uint32_t n_ipus, uint32_t attention_ipus, struct arena *a);
+/* An IPU's part of a tensor: from[i] is the element of the whole that its element i holds, for IPU `rank` of those that the tensor is cut over; NO_ID64 where
+ * that is padding. */
+#define NO_ID64 UINT64_MAX
+uint64_t tensor_whole_element(const struct tensor *t, uint64_t element, uint32_t rank);
+
+/* op_exchange.c: the collectives of one operation, n of them one after the other, over `ranks` neighbouring replicas of the program; ranks 0: none.
+ * bytes: of a rank's whole vector. */
+struct op_exchange { uint32_t ranks, n; double bytes; bool gathers, of_activations; };
+struct op_exchange op_exchange(const struct graph *g, const struct op *op);
 
 /* ---- op_functions.c: values of single elements, for folding and for execution ------- */
 

@@ -23,6 +23,7 @@ const char *const op_kind_names[N_OP_KINDS] = {
     [OP_MAP] = "map", [OP_COMBINE] = "combine", [OP_SELECT] = "select", [OP_VIEW] = "view", [OP_EXPAND] = "expand",
     [OP_RESIZE] = "resize", [OP_LOCAL_NORM] = "local-norm", [OP_ARG_MAX] = "arg-max", [OP_CONV_TRANSPOSE] = "conv-transpose",
     [OP_TOP_K] = "top-k", [OP_SCATTER] = "scatter", [OP_RMS_NORM] = "rms-norm", [OP_ROTARY] = "rotary", [OP_SPARSE_MATMUL] = "sparse-matmul",
+    [OP_ALL_REDUCE] = "all-reduce", [OP_SHARE] = "share", [OP_ALL_GATHER] = "all-gather",
 };
 
 static uint64_t dims_product(const uint64_t *dims, uint32_t n)
@@ -296,6 +297,13 @@ static void shape_scatter(const struct graph *g, struct op *op, struct tensor *o
     assert(out->n_dims == at->n_dims + 1 && tensor_elements(updates) == tensor_elements(at) * out->dims[out->n_dims - 1]);
 }
 
+static void shape_all_gather(const struct graph *g, struct op *op, struct tensor *out)
+{
+    shape_same(g, op, out);
+    assert(op->at->axis < out->n_dims && out->dims[op->at->axis] * op->at->ranks >= op->at->length);
+    out->dims[op->at->axis] = op->at->length;
+}
+
 /* The weights are those of the convolution that it reverses: [kernel_h, kernel_w, output channels / groups, input
  * channels]. */
 static void shape_conv_transpose(const struct graph *g, struct op *op, struct tensor *out)
@@ -445,6 +453,9 @@ const struct op_rule op_rules[N_OP_KINDS] = {
                               .gradient = { .first_alone = true, .data_keeps = KEEP_SECOND | KEEP_THIRD }, .defaults = one_group },
     [OP_SPARSE_MATMUL]    = { .shape = shape_sparse_matmul, .mac = sparse_matmul_mac,
                               .gradient = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
+    [OP_ALL_REDUCE]       = { .shape = shape_same, .flop = { 1 }, .gradient = { .pass_through = true } },
+    [OP_SHARE]            = { .shape = shape_same, .flop = { 0, 1 } },
+    [OP_ALL_GATHER]       = { .shape = shape_all_gather, .gradient = { .no_gradient = true } },
     [OP_CONV_TRANSPOSE]   = { .shape = shape_conv_transpose, .mac = conv_transpose_mac,
                               .gradient = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT }, .defaults = one_group },
 };

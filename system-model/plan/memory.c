@@ -218,7 +218,7 @@ static double more_elements(const struct update_bytes_input *q, const struct upd
     double all = (double)c->n_tensors * (double)c->n_elements, part = all / q->shard;
     if (c->is_merged || (q->streams && c->n_elements >= q->offloaded_elements))
         return 0;
-    return (c->steps->sharded ? part : all) - (q->streams ? 0 : part);
+    return all / c->steps->n_shards - (q->streams ? 0 : part);
 }
 
 static const void *count_update(void *world, const void *input, struct err *err)

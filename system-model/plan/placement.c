@@ -200,7 +200,7 @@ static const void *sum_stage(void *world, const void *input, struct err *err)
 
 MEMO_INPUT(placement_input,
     struct owned sizes, shares, checkpoints;    /* by stage; of memory for temporaries, by IPU; by layer */
-    uint64_t spanned_replicas;          /* 0 if no norm spans several */
+    uint64_t exchanging_replicas;       /* 0 if no operation exchanges anything */
     uint32_t n_stages, n_shares, ipus_per_replica, training, accumulates, recompute, stash_type, partials, io_tiles, each_replica, unfolded, timed_only;
     uint32_t divides_scores, calls_by_value;
 );
@@ -241,54 +241,19 @@ static bool place_layers(struct placer *p)
     return true;
 }
 
-/* The time of one batch norm that spans neighbouring replicas: they all-reduce mean and variance of each channel, all groups of replicas side
- * by side, in one sync of them all. */
-static bool norm_cycles(uint64_t *cycles, const struct placer *p, uint32_t ipu, uint32_t span, uint64_t channels)
-{
-    uint32_t width = p->q->ipus_per_replica, n = (uint32_t)p->q->spanned_replicas;
-    const struct topology *t = p->c->topology;
-    struct collective_question q = { .kind = COLLECTIVE_ALL_REDUCE, .bytes = 2.0 * 4 * (double)channels,
-                                     .ranks = { span, 1, played_replicas(t, n, width, p->q->each_replica, span * width) / span, width, ipu, 1 },
-                                     .n_in_use = n * width, .unfolded = p->q->unfolded };
-    struct collective_cost cost;
-    if (!compile_collective(&cost, p->c, &q, p->err))
-        return false;
-    *cycles = cycles_of(t, cost.time_s);
-    return true;
-}
-
-static void add_norm(struct stage_plan *s, const struct op *op, uint64_t cycles)
-{
-    bool forward = op->pass == PASS_FORWARD;
-    (forward ? &s->forward : &s->backward)->part[PART_ALL_REDUCE] += cycles;
-    if (forward && op->layer_id < s->first_layer + s->n_layers_again) {
-        s->backward.part[PART_ALL_REDUCE] += cycles;
-        s->recompute_cycles += cycles;
-    }
-}
-
 static bool holds_layer(const struct stage_plan *s, uint32_t layer_id)
 {
     return layer_id >= s->first_layer && layer_id < stage_end(s);
 }
 
-/* Adds a small all-reduce for each such norm, forward, recomputed and backward. */
-static bool add_distributed_norms(const struct placer *p, struct stage_plan *s)
+/* Adds the collectives of operations, forward, recomputed and backward. */
+static bool add_exchanges(const struct placer *p, struct stage_plan *s)
 {
-    const struct graph *g = p->c->graph;
+    const struct exchange_place at = { (uint32_t)p->q->exchanging_replicas, p->q->ipus_per_replica, p->q->each_replica, p->q->unfolded };
     bool good = true;
-    for (uint32_t i = 0; i < p->c->n_spanning && good; i++) {
-        const struct op *op = &g->ops[p->c->spanning[i]];
-        const struct tensor *x = &g->tensors[op->inputs[0]];
-        uint32_t span = min_u32(op->at->norm_groups, (uint32_t)p->q->spanned_replicas);
-        uint64_t cycles;
-        if (span < 2 || !holds_layer(s, op->layer_id))
-            continue;
-        bool twice = op->at->stable && op->pass == PASS_FORWARD;     /* the mean first, then the variance */
-        good = norm_cycles(&cycles, p, s->ipu, span, x->dims[x->n_dims - 1] / (twice ? 2 : 1));
-        if (good)
-            add_norm(s, op, twice ? 2 * cycles : cycles);
-    }
+    for (uint32_t i = 0; i < p->c->n_spanning && good; i++)
+        if (holds_layer(s, p->c->graph->ops[p->c->spanning[i]].layer_id))
+            good = stage_exchange(s, p->c, p->c->spanning[i], &at, p->err);
     return good;
 }
 
@@ -315,7 +280,7 @@ static bool cost_stage(struct placer *p, struct stage_plan *s)
     *s = *(const struct stage_plan *)memo_get(&p->c->memo, sum_stage, &of_layers, sizeof of_layers, NULL).at;
     s->ipu = ipu;
     add_tied_copies(p, s);
-    if (!add_distributed_norms(p, s))
+    if (!add_exchanges(p, s))
         return false;
     stage_sum_cycles(s);
     return true;
@@ -384,7 +349,7 @@ bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err 
     const struct placement_input q = {
         .sizes = memo_own(&c->plans, o->stage_sizes, p->n_stages * sizeof *o->stage_sizes), .n_stages = p->n_stages,
         .shares = memo_own(&c->plans, o->available_memory, o->n_available_memory * sizeof *o->available_memory), .n_shares = o->n_available_memory,
-        .checkpoints = { p->named_checkpoints }, .ipus_per_replica = o->ipus_per_replica, .spanned_replicas = c->n_spanning ? o->n_replicas : 0,
+        .checkpoints = { p->named_checkpoints }, .ipus_per_replica = o->ipus_per_replica, .exchanging_replicas = c->n_spanning ? o->n_replicas : 0,
         .training = o->training, .accumulates = o->grad_accum > 1, .recompute = o->recompute, .stash_type = o->stash_type, .partials = o->partials,
         .io_tiles = o->io_tiles, .each_replica = o->detail.unfolded || o->faults, .unfolded = o->detail.unfolded, .timed_only = o->detail.timed_only,
         .divides_scores = o->program.divides_scores, .calls_by_value = o->program.calls_by_value && o->outlining == OUTLINING_YES,

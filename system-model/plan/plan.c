@@ -14,8 +14,8 @@ static bool check_options(const struct plan *p, struct err *err)
     uint64_t wanted = (uint64_t)o->n_replicas * o->ipus_per_replica;
     if (!o->n_replicas || !o->ipus_per_replica || !o->grad_accum)
         return fail(err, "parallel: replicas, ipus_per_replica and gradient_accumulation must be at least 1");
-    if (o->tensor_parallel[0] * o->tensor_parallel[1] > 1 || o->weights)
-        return fail(err, "parallel.%s: not simulated yet; leave it out", o->weights ? "weights" : "tensor_parallel");
+    if (o->weights)
+        return fail(err, "parallel.weights: not simulated yet; leave it out");
     if (wanted > m->n_ipus)
         return fail(err, "parallel: %u replicas of %u IPUs want %" PRIu64 " IPUs, %s has %" PRIu64 "; lower parallel.replicas or take a larger recipe.system",
                     o->n_replicas, o->ipus_per_replica, wanted, m->name, m->n_ipus);
@@ -71,18 +71,26 @@ static void count_work(struct plan *p)
     }
     p->model_mac = model;
     p->hardware_mac = model + hardware;
-    p->global_batch = p->graph->micro_batch * p->request.grad_accum * p->request.n_replicas;
+    p->global_batch = p->graph->micro_batch * p->request.grad_accum * plan_data_replicas(&p->request);
 }
 
-/* The class of work that takes most of a step that is too long. `computing` includes the norms over replicas. */
+/* Cycles of all micro-batches' tasks in a part. */
+static double part_of_tasks(const struct plan *p, enum part part)
+{
+    double cycles = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        cycles += (double)(p->stages[s].forward.part[part] + p->stages[s].backward.part[part]) * p->request.grad_accum;
+    return cycles;
+}
+
+/* The class of work that takes most of a step that is too long. `computing` includes what IPUs exchange inside a stage. */
 static const char *longest_class(const struct plan *p, double computing, double copies, double update, double input)
 {
-    double norms = 0;
-    for (uint32_t s = 0; s < p->n_stages; s++)
-        norms += ((double)p->stages[s].forward.part[PART_ALL_REDUCE] + (double)p->stages[s].backward.part[PART_ALL_REDUCE]) * p->request.grad_accum;
+    double norms = part_of_tasks(p, PART_ALL_REDUCE), activations = part_of_tasks(p, PART_ACTIVATIONS);
     const struct { const char *what; double cycles; } classes[] = {
-        { "computing: lower parallel.micro_batch or gradient_accumulation, or the chip's slowdown in [faults]", computing - norms },
+        { "computing: lower parallel.micro_batch or gradient_accumulation, or the chip's slowdown in [faults]", computing - norms - activations },
         { "norms over several replicas: raise the rates of the links, on the machine's sheets or in [faults]", norms },
+        { "sums of activations over IPUs: raise the rates of the links, on the machine's sheets or in [faults]", activations },
         { "copies between stages: raise the rates of the links, on the machine's sheets or in [faults]", copies },
         { "the weight update: raise the rates of links and memory, on the machine's sheets or in [faults]", update },
         { "input from the host: raise hosts.decode_bytes_per_s, or the host's rates on the machine's sheets", input },

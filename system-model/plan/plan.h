@@ -40,6 +40,7 @@ struct stage_plan {
     uint64_t host_bytes, result_bytes;  /* one micro-batch: its input, and its results that no operation reads */
 };
 static inline uint32_t stage_end(const struct stage_plan *s) { return s->first_layer + s->n_layers; }   /* the layer after its last */
+static inline uint64_t stage_link_cycles(const struct cycles *c) { return c->part[PART_ALL_REDUCE] + c->part[PART_ACTIVATIONS]; }   /* of a task: no chip can slow them */
 void stage_sum_cycles(struct stage_plan *s);                /* fills forward_cycles and backward_cycles */
 
 /* ---- pipeline.c: tasks, runs, copies ------------------------------------------------------ */
@@ -119,7 +120,7 @@ struct plan {
     uint32_t worst_ipu;
     bool fits;
     uint64_t shortfall_bytes;           /* on the fullest tile */
-    uint64_t global_batch;              /* micro_batch * grad_accum * n_replicas */
+    uint64_t global_batch;              /* micro_batch * grad_accum * plan_data_replicas() */
     uint64_t n_parameters;
     struct energy energy;               /* the energy of a step's work, one replica */
     uint64_t model_mac, hardware_mac;   /* one micro-batch of one replica; hardware: with recomputation */
@@ -138,6 +139,8 @@ bool plan_with_less_memory(struct plan *out, struct compiler *c, const struct pl
 
 double plan_available_memory(const struct plan_request *r, uint32_t ipu);   /* an IPU's share of tile memory for temporaries */
 double share_of_ipu(const double *shares, uint32_t n, uint32_t ipu);        /* share_of_ipu() of a list of n shares */
+uint32_t plan_tensor_replicas(const struct plan_request *r);    /* replicas that compute one copy of the model together; 1 without tensor parallelism */
+uint32_t plan_data_replicas(const struct plan_request *r);      /* copies of the model, each with samples of its own */
 bool plan_keeps_gradients(const struct plan_request *r);    /* they are summed over micro-batches, or wait to be reduced */
 bool plan_streams(const struct plan_request *r, uint64_t n_elements);       /* moments of a tensor of this size are in streaming memory */
 uint64_t plan_port_bytes(const struct plan *p, uint32_t stage);     /* the part of a micro-batch's input that crosses the host's port */
@@ -177,6 +180,10 @@ uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind
 
 /* ---- steps of plan_build(), in order ---------------------------------------------------------- */
 
+/* stage_exchange.c: adds the collectives of one operation of the stage (op_exchange()), which all groups of neighbouring replicas run side by side. n_replicas: of
+ * width IPUs each; each, unfolded: see played_replicas() and struct collective_request. */
+struct exchange_place { uint32_t n_replicas, width; bool each, unfolded; };
+bool stage_exchange(struct stage_plan *s, struct compiler *c, uint32_t op_id, const struct exchange_place *at, struct err *err);
 void stage_calls(struct stage_plan *s, struct compiler *c);      /* stage_calls.c: adds what calls of shared code copy, after recomputation is known */
 bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err);
 bool plan_pipeline(struct plan *p, struct compiler *c, struct arena *a, struct err *err);

@@ -136,7 +136,7 @@ static void add_chain(struct table *t, const struct plan *p, const struct update
     for (const struct update_op *op = c->steps->ops; op < c->steps->ops + c->steps->n_ops; op++) {
         double each_ms = to_ms(p, op->n_cycles);
         table_add(t, &(struct update_line){ ipu, c->tensor, update_kind_names[op->kind], c->n_tensors, c->n_elements, op->n_cycles, each_ms,
-                                            each_ms * c->n_tensors, op->bytes, c->steps->sharded }, a);
+                                            each_ms * c->n_tensors, op->bytes, c->steps->n_shards > 1 }, a);
     }
 }
 

@@ -26,9 +26,16 @@ double plan_available_memory(const struct plan_request *r, uint32_t ipu)
     return share_of_ipu(r->available_memory, r->n_available_memory, ipu);
 }
 
+uint32_t plan_tensor_replicas(const struct plan_request *r)
+{
+    return max_u32(1, r->tensor_parallel[0]) * max_u32(1, r->tensor_parallel[1]);
+}
+
+uint32_t plan_data_replicas(const struct plan_request *r) { return r->n_replicas / plan_tensor_replicas(r); }
+
 bool plan_keeps_gradients(const struct plan_request *r)
 {
-    return r->training && (r->grad_accum > 1 || r->n_replicas > 1);
+    return r->training && (r->grad_accum > 1 || plan_data_replicas(r) > 1);
 }
 
 bool plan_streams(const struct plan_request *r, uint64_t n_elements)

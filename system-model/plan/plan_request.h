@@ -48,13 +48,14 @@ struct plan_detail {
 struct plan_request {
     /* Read by all parts of a plan. */
     bool training, evaluation;          /* evaluation: inference in calls of a training program */
+    /* A replica is a copy of the program: with tensor parallelism, tensor_parallel[0] x [1] neighbouring ones compute one copy of the model. */
     uint32_t n_replicas, ipus_per_replica;
+    uint32_t tensor_parallel[2];        /* along two axes; 0 is 1 */
     uint32_t grad_accum;                /* micro-batches for each weight update; inference: for each call */
     enum schedule schedule;
     const struct faults *faults;        /* NULL if none */
     /* Read by placement.c, and by memory.c. */
     struct stage_size stage_sizes[MAX_STAGES];
-    uint32_t tensor_parallel[2];        /* IPUs of a stage, along two axes: their product divides ipus_per_replica; 0 is 1 */
     enum weights_place weights;
     uint32_t phase_blocks;              /* streaming: blocks in each phase, with embeddings and heads in phases of their own; 0: stages are phases */
     uint32_t n_stages;                  /* 0 means one stage, or an even division over ipus_per_replica. Stage i is on IPU i mod ipus_per_replica */

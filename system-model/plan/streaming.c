@@ -13,7 +13,7 @@ static double most_streamed_bytes(const struct plan *p)
         if (i == 0 || c->ipu != c[-1].ipu)
             n = 0;
         if (!c->is_merged && plan_streams(&p->request, c->n_elements))
-            n += (double)c->n_tensors * (double)ceil_div(c->n_elements, c->steps->sharded ? plan_shard_replicas(p) : 1);
+            n += (double)c->n_tensors * (double)ceil_div(c->n_elements, c->steps->n_shards);
         most = fmax(most, n);
     }
     return most * p->request.optimizer.state_bytes_per_param;

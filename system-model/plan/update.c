@@ -25,13 +25,13 @@ const char *const update_kind_names[N_UPDATE_KINDS] = {
 MEMO_INPUT(update_terms,
     struct owned compiled;              /* for the first stage: by its options vector work is planned */
     double merge_buffer_bytes, merge_norm_bytes, streaming_s_per_byte, state_bytes_per_param;
-    uint64_t sharded_elements, offloaded_elements, remote_alone_ipus;
-    uint32_t n_replicas, ipus_per_replica, shard;       /* shard: the replicas that share a shard */
+    uint64_t sharded_elements, offloaded_elements, remote_alone_ipus, tensor_replicas;      /* tensor_replicas: those that compute one copy of the model */
+    uint32_t n_replicas, ipus_per_replica, shard;       /* shard: the replicas that share a tensor which all have whole */
     uint32_t streams, in_series, remote_together, rearrange_before_reduce, clip_norm, all_reduce_method, each_replica, unfolded, has_faults;
     uint32_t work, work_without_norms, norms, n_moments, full_routes, merge_over_ipus;
 );
 /* A tensor of the update, or several that are alike; the layers of a stage; an IPU with its stages; a replica with all of them. */
-MEMO_INPUT(steps_input, struct owned terms; uint64_t n_elements, has_norms; uint32_t ipu, type;);
+MEMO_INPUT(steps_input, struct owned terms; uint64_t n_elements, has_norms, n_parts; uint32_t ipu, type;);
 MEMO_INPUT(stage_place, uint32_t ipu, first_layer, n_layers;);
 MEMO_INPUT(ipu_update_input, struct owned terms, places; uint32_t ipu, n_places;);
 MEMO_INPUT(update_input, struct owned terms, places; uint64_t n_stages;);
@@ -46,8 +46,8 @@ struct update_builder {
     struct err *err;
     uint32_t n_pods;                    /* groups of replicas that share a shard */
     struct op_plan_options vector;
-    struct update_op ops[N_UPDATE_KINDS]; uint32_t n_ops;       /* operations of the chain that is being built; their tensors may be sharded */
-    bool sharded;
+    struct update_op ops[N_UPDATE_KINDS]; uint32_t n_ops;       /* operations of the chain that is being built */
+    uint32_t n_shards, n_parts;         /* of that chain; see struct update_steps and struct update_chain */
 };
 
 enum { WORD_BYTES = 4 };                /* the size of one square or norm */
@@ -97,9 +97,19 @@ static struct group over(const struct update_builder *b, uint32_t ipu, uint32_t 
     return (struct group){ n_ranks, stride, n_starts, o->has_faults ? ipu : 0, 1 };
 }
 
+/* The replicas that have a shard each, of the tensor at hand: those with the same part of it, in one pod. With parts, the groups of one pod represent all. */
 static struct group over_shard(const struct update_builder *b, uint32_t ipu)
 {
-    return over(b, ipu, b->q->shard, 1, b->n_pods);
+    return b->n_parts > 1 ? over(b, ipu, b->n_shards, b->n_parts, b->n_parts) : over(b, ipu, b->q->shard, 1, b->n_pods);
+}
+
+static uint32_t n_copies(const struct update_builder *b) { return b->q->n_replicas / (uint32_t)b->q->tensor_replicas; }
+
+/* The copies of the model, which add up their gradients. */
+static struct group over_copies(const struct update_builder *b, uint32_t ipu)
+{
+    uint32_t width = (uint32_t)b->q->tensor_replicas;
+    return over(b, ipu, n_copies(b), width, width);
 }
 
 /* ---- steps of a chain ---------------------------------------------------------------------- */
@@ -125,21 +135,23 @@ static bool is_merged(const struct update_builder *b, double bytes)
     return bytes <= b->q->merge_buffer_bytes;
 }
 
+/* A tensor whose shards are on more replicas than add up its gradient is reduced whole, and each replica takes its slice (graphcore/popxl-addons 7499fca
+ * rts.py:reduce_replica_sharded_tensor). */
 static bool add_reduction(struct update_builder *b, const struct update_chain *chain, double bytes)
 {
     const struct update_terms *o = b->q;
-    if (!b->sharded) {
-        bool alone = o->n_replicas > 1 && !is_merged(b, bytes);
-        return !alone || add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, o->n_replicas, 1, 1), bytes);
+    if (b->n_shards < 2 || b->n_parts < o->tensor_replicas) {
+        bool alone = n_copies(b) > 1 && !is_merged(b, bytes);
+        return !alone || add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_ALL_REDUCE, over_copies(b, chain->ipu), bytes);
     }
     if (o->rearrange_before_reduce) {
         add_work(add_op(b, UPDATE_ZERO, true), b, WORK_ZERO, chain->n_elements, chain->type, PART_REARRANGE);
         add_work(add_op(b, UPDATE_REARRANGE, true), b, WORK_REARRANGE, chain->n_elements, chain->type, PART_REARRANGE);
     }
     return add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_REDUCE_SCATTER, over_shard(b, chain->ipu), bytes)
-        && (b->n_pods < 2 || is_merged(b, bytes / b->q->shard)
+        && (b->n_pods < 2 || is_merged(b, bytes / b->n_shards)
             || add_collective(add_op(b, UPDATE_REDUCE_PODS, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, b->n_pods, b->q->shard, b->q->shard),
-                              bytes / b->q->shard));
+                              bytes / b->n_shards));
 }
 
 /* Adds the time of a word from one IPU of the replica to another. */
@@ -166,7 +178,7 @@ static bool add_clip(struct update_builder *b, const struct update_chain *chain,
     add_work(op, b, WORK_SCALE, n_local, chain->type, PART_OPTIMIZER);
     if (!add_word(op, b, chain->ipu) || !add_word(op, b, chain->ipu))
         return false;
-    return !b->sharded || is_merged(b, WORD_BYTES) || add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), WORD_BYTES);
+    return b->n_shards < 2 || is_merged(b, WORD_BYTES) || add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), WORD_BYTES);
 }
 
 /* Returns bytes per second of an IPU's streamed state, and how many IPUs of the replica move theirs at the same time. The replicas on a board share
@@ -200,7 +212,7 @@ static void add_streaming(struct update_builder *b, enum update_kind kind, const
 /* Adds the norms of weight and update over the shards, one number each. */
 static bool add_norms(struct update_builder *b, const struct update_chain *chain)
 {
-    if (!chain->has_norms || !b->sharded || is_merged(b, WORD_BYTES))
+    if (!chain->has_norms || b->n_shards < 2 || is_merged(b, WORD_BYTES))
         return true;
     struct update_op *op = add_op(b, UPDATE_NORMS, false);
     return add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), WORD_BYTES)
@@ -209,7 +221,7 @@ static bool add_norms(struct update_builder *b, const struct update_chain *chain
 
 static bool add_gather(struct update_builder *b, const struct update_chain *chain, double bytes)
 {
-    if (!b->sharded)
+    if (b->n_shards < 2)
         return true;
     if (!add_collective(add_op(b, UPDATE_GATHER, false), b, COLLECTIVE_ALL_GATHER, over_shard(b, chain->ipu), bytes))
         return false;
@@ -221,7 +233,7 @@ static bool add_gather(struct update_builder *b, const struct update_chain *chai
 /* Copies the steps that were added, and begins anew. */
 static void close_steps(struct update_steps *out, struct update_builder *b, uint32_t ipu, struct arena *a)
 {
-    *out = (struct update_steps){ ARENA_ARRAY(a, struct update_op, b->n_ops), b->n_ops, .sharded = b->sharded };
+    *out = (struct update_steps){ ARENA_ARRAY(a, struct update_op, b->n_ops), b->n_ops, .n_shards = max_u32(1, b->n_shards) };
     for (uint32_t i = 0; i < b->n_ops; i++) {
         out->ops[i] = b->ops[i];
         out->ops[i].n_cycles = cycles_total(&b->ops[i].cycles);
@@ -229,16 +241,16 @@ static void close_steps(struct update_steps *out, struct update_builder *b, uint
         out->n_cycles += out->ops[i].n_cycles;
         cycles_add(&out->cycles, &out->ops[i].cycles, 1);
     }
-    b->n_ops = 0;
-    b->sharded = false;
+    b->n_ops = b->n_shards = 0;
 }
 
 static bool add_steps(struct update_builder *b, const struct update_chain *chain)
 {
     const struct update_terms *o = b->q;
     double bytes = (double)(chain->n_elements * data_type_bytes(chain->type));
-    b->sharded = b->q->shard > 1 && chain->n_elements >= o->sharded_elements;
-    uint64_t n_local = b->sharded ? ceil_div(chain->n_elements, b->q->shard) : chain->n_elements;
+    b->n_parts = chain->n_parts;
+    b->n_shards = chain->n_elements >= o->sharded_elements ? max_u32(1, o->shard / chain->n_parts) : 1;
+    uint64_t n_local = ceil_div(chain->n_elements, b->n_shards);
     if (!add_reduction(b, chain, bytes) || !add_clip(b, chain, n_local))
         return false;
     add_streaming(b, UPDATE_LOAD, chain, n_local);
@@ -256,7 +268,8 @@ static const void *make_steps(void *world, const void *input, struct err *err)
     struct compiler *c = world;
     const struct steps_input *q = input;
     struct update_builder b;
-    const struct update_chain chain = { .ipu = q->ipu, .type = (enum data_type)q->type, .n_elements = q->n_elements, .has_norms = q->has_norms };
+    const struct update_chain chain = { .ipu = q->ipu, .type = (enum data_type)q->type, .n_elements = q->n_elements, .has_norms = q->has_norms,
+                                        .n_parts = (uint32_t)q->n_parts };
     update_start(&b, q->terms, c, err);
     if (!add_steps(&b, &chain))
         return NULL;
@@ -267,7 +280,7 @@ static const void *make_steps(void *world, const void *input, struct err *err)
 
 static bool fill_chain(const struct update_builder *b, struct update_chain *chain)
 {
-    const struct steps_input q = { b->terms, chain->n_elements, chain->has_norms, chain->ipu, chain->type };
+    const struct steps_input q = { b->terms, chain->n_elements, chain->has_norms, chain->n_parts, chain->ipu, chain->type };
     chain->steps = memo_get(&b->c->memo, make_steps, &q, sizeof q, b->err).at;
     return chain->steps;
 }
@@ -283,16 +296,17 @@ static void new_chain(struct update_builder *b, struct update_chain chain)
 static void add_tensor(struct update_builder *b, const struct tensor *t, uint32_t ipu)
 {
     uint64_t n = tensor_elements(t);
+    uint32_t n_parts = max_u32(1, t->part.parts);
     enum norms norms = (enum norms)b->q->norms;
     bool has_norms = norms == NORMS_OF_ALL || (norms == NORMS_OF_KERNELS && t->n_dims > 1);
     for (uint32_t i = b->u.n_chains; i-- > 0; ) {
         struct update_chain *same = &b->u.chains[i];
-        if (same->ipu == ipu && same->n_elements == n && same->type == t->type && same->has_norms == has_norms) {
+        if (same->ipu == ipu && same->n_elements == n && same->type == t->type && same->has_norms == has_norms && same->n_parts == n_parts) {
             same->n_tensors++;
             return;
         }
     }
-    new_chain(b, (struct update_chain){ .ipu = ipu, .tensor = t->name, .type = t->type, .n_elements = n, .has_norms = has_norms, .n_tensors = 1 });
+    new_chain(b, (struct update_chain){ .ipu = ipu, .tensor = t->name, .type = t->type, .n_elements = n, .has_norms = has_norms, .n_tensors = 1, .n_parts = n_parts });
 }
 
 /* Merged collectives first, then IPU by IPU, small tensors first. */
@@ -304,7 +318,9 @@ static int by_ipu_and_size(const void *a, const void *b)
         return i < j ? -1 : 1;
     if (x->n_elements != y->n_elements)
         return x->n_elements < y->n_elements ? -1 : 1;
-    return x->type != y->type ? (int)x->type - (int)y->type : x->has_norms - y->has_norms;
+    if (x->type != y->type)
+        return (int)x->type - (int)y->type;
+    return x->has_norms != y->has_norms ? x->has_norms - y->has_norms : (int)x->n_parts - (int)y->n_parts;
 }
 
 static bool holds_layer_here(const struct update_builder *b, uint32_t layer_id)
@@ -344,8 +360,8 @@ static double merged_behind_port(const struct update_builder *b, const struct up
     for (uint32_t ipu = 0; ipu < width; ipu++) {
         sum = ipu % n ? sum : 0;
         for (const struct update_chain *c = of_ipus[ipu]->chains; c < of_ipus[ipu]->chains + of_ipus[ipu]->n_chains; c++) {
-            double bytes = (double)(c->n_elements * data_type_bytes(c->type)) / (c->steps->sharded ? b->q->shard : 1);
-            if (c->steps->sharded == sharded && is_merged(b, bytes))
+            double bytes = (double)(c->n_elements * data_type_bytes(c->type)) / c->steps->n_shards;
+            if ((c->steps->n_shards > 1) == sharded && is_merged(b, bytes))
                 most = fmax(most, sum += c->n_tensors * bytes / n);
         }
     }
@@ -354,14 +370,15 @@ static double merged_behind_port(const struct update_builder *b, const struct up
 
 static void add_to_merged(struct merged *m, const struct update_builder *b, const struct update_chain *c)
 {
-    double bytes = (double)(c->n_elements * data_type_bytes(c->type)), moved = c->steps->sharded ? bytes / b->q->shard : bytes;
+    double bytes = (double)(c->n_elements * data_type_bytes(c->type)), moved = bytes / c->steps->n_shards;
     uint32_t n_norms = c->has_norms ? c->n_tensors : 0;
+    bool sharded = c->steps->n_shards > 1;
     if (is_merged(b, moved))
-        *(c->steps->sharded ? &m->sharded_bytes : &m->bytes) += c->n_tensors * bytes;
+        *(sharded ? &m->sharded_bytes : &m->bytes) += c->n_tensors * bytes;
     m->n_norms += n_norms;
-    m->n_sharded_norms += c->steps->sharded ? n_norms : 0;
-    m->norm_elements += n_norms * (c->steps->sharded ? ceil_div(c->n_elements, b->q->shard) : c->n_elements);
-    m->n_sharded += c->steps->sharded ? c->n_tensors : 0;
+    m->n_sharded_norms += sharded ? n_norms : 0;
+    m->norm_elements += n_norms * ceil_div(c->n_elements, c->steps->n_shards);
+    m->n_sharded += sharded ? c->n_tensors : 0;
     m->norm_type = c->has_norms && data_type_bytes(c->type) > data_type_bytes(m->norm_type) ? c->type : m->norm_type;
 }
 
@@ -391,7 +408,7 @@ static bool add_merged_on(struct update_builder *b, uint32_t ipu, enum update_ki
         return true;
     uint32_t n = (uint32_t)ceil(bytes / buffer_bytes);
     struct update_steps *steps = ARENA_NEW(b->c->plans.arena, struct update_steps);
-    new_chain(b, (struct update_chain){ .ipu = ipu, .tensor = what, .is_merged = true, .type = TYPE_FP16, .n_tensors = n,
+    new_chain(b, (struct update_chain){ .ipu = ipu, .tensor = what, .is_merged = true, .type = TYPE_FP16, .n_tensors = n, .n_parts = 1,
                                         .n_elements = (uint64_t)(bytes / n / 2), .steps = steps });
     if (!add_uneven_collective(add_op(b, kind, false), b, COLLECTIVE_ALL_REDUCE, g, bytes / n, port_bytes / n))
         return false;
@@ -411,11 +428,11 @@ static bool merge_gradients(struct update_builder *b, const struct update_progra
 {
     const struct update_terms *o = b->q;
     if (!merges_by_ipu(b))
-        return add_merged(b, UPDATE_REDUCE, "gradients", over(b, ALL_IPUS, o->n_replicas, 1, 1), most->bytes, merged_behind_port(b, of_ipus, false),
+        return add_merged(b, UPDATE_REDUCE, "gradients", over_copies(b, ALL_IPUS), most->bytes, merged_behind_port(b, of_ipus, false),
                           o->merge_buffer_bytes);
     for (uint32_t ipu = 0; ipu < o->ipus_per_replica; ipu++) {
         double bytes = largest_merged(b, of_ipus + ipu, 1).bytes;
-        if (!add_merged_on(b, ipu, UPDATE_REDUCE, "gradients", over(b, ipu, o->n_replicas, 1, 1), bytes, bytes, o->merge_buffer_bytes))
+        if (!add_merged_on(b, ipu, UPDATE_REDUCE, "gradients", over_copies(b, ipu), bytes, bytes, o->merge_buffer_bytes))
             return false;
     }
     return true;
@@ -429,7 +446,7 @@ static void merge_norms(struct update_builder *b, const struct merged *most)
     if (buffer_bytes == 0 || n == 0)
         return;
     struct update_steps *steps = ARENA_NEW(b->c->plans.arena, struct update_steps);
-    struct update_chain chain = { .ipu = ALL_IPUS, .tensor = "norms", .is_merged = true, .type = most->norm_type, .n_tensors = n, .steps = steps,
+    struct update_chain chain = { .ipu = ALL_IPUS, .tensor = "norms", .is_merged = true, .n_parts = 1, .type = most->norm_type, .n_tensors = n, .steps = steps,
                                   .n_elements = ceil_div(2 * most->norm_elements, n) };
     new_chain(b, chain);
     add_work(add_op(b, UPDATE_NORMS, true), b, WORK_SQUARES, chain.n_elements, chain.type, PART_OPTIMIZER);
@@ -561,7 +578,7 @@ static struct owned update_terms_of(const struct plan *p, struct compiler *c)
         .merge_buffer_bytes = f->merge_buffer_bytes, .merge_norm_bytes = f->merge_norm_bytes, .sharded_elements = f->sharded_elements,
         .offloaded_elements = f->offloaded_elements, .remote_alone_ipus = f->remote_alone_ipus, .remote_together = f->remote_together,
         .rearrange_before_reduce = f->rearrange_before_reduce, .clip_norm = f->clip_norm,
-        .n_replicas = o->n_replicas, .ipus_per_replica = o->ipus_per_replica, .shard = plan_shard_replicas(p), .streams = streams,
+        .n_replicas = o->n_replicas, .ipus_per_replica = o->ipus_per_replica, .shard = plan_shard_replicas(p), .tensor_replicas = plan_tensor_replicas(o), .streams = streams,
         .in_series = f->update_order == UPDATE_IN_SERIES && o->ipus_per_replica > 1 && (o->n_replicas > 1 || streams),
         .all_reduce_method = o->all_reduce_method, .each_replica = o->detail.unfolded || o->faults, .unfolded = o->detail.unfolded, .has_faults = o->faults != NULL,
         .work = o->optimizer.work, .work_without_norms = o->optimizer.work_without_norms, .norms = o->optimizer.norms, .n_moments = o->optimizer.n_moments,

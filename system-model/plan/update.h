@@ -37,7 +37,7 @@ struct update_op {
 /* The steps of all tensors of one size and type on one IPU, in order. */
 struct update_steps {
     struct update_op *ops; uint32_t n_ops;
-    bool sharded;
+    uint32_t n_shards;                  /* replicas that share the tensor's state; 1: it is not sharded */
     uint64_t n_cycles;                  /* cycles for one tensor */
     struct cycles cycles;               /* cycles by part, and their sum */
 };
@@ -50,6 +50,7 @@ struct update_chain {
     uint64_t n_elements;                /* the elements of one tensor */
     bool has_norms;                     /* the optimizer needs their norms */
     uint32_t n_tensors;                 /* tensors that are alike and go through the chain one after the other */
+    uint32_t n_parts;                   /* replicas that the whole tensor is cut over; 1: each has it whole */
     bool is_merged;                     /* a collective of many tensors, which have chains of their own */
     const struct update_steps *steps;
 };

@@ -51,11 +51,11 @@ static void make_rows(struct player *pl)
 
 /* ---- a replica's micro-batches ------------------------------------------------------------ */
 
-/* A slow chip's tasks take longer. Norms over several replicas are not slowed here: their collective already is. */
+/* A slow chip's tasks take longer. Norms over several replicas and sums of activations are not slowed: they are on the links. */
 static uint64_t task_cycles(const struct plan *p, const struct task *t, double factor)
 {
     const struct stage_plan *s = &p->stages[t->stage];
-    uint64_t on_links = (t->kind == TASK_FORWARD ? &s->forward : &s->backward)->part[PART_ALL_REDUCE];
+    uint64_t on_links = stage_link_cycles(t->kind == TASK_FORWARD ? &s->forward : &s->backward);
     return slowed(t->n_cycles - on_links, factor) + on_links;
 }
 

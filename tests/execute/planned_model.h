@@ -18,13 +18,15 @@ struct variant {
     bool clip, streaming;
     uint64_t sharded_elements;
     double merge_buffer_bytes, merge_norm_bytes;
+    uint32_t tensor_parallel, attention_parts;  /* 0: layers are whole; as many parts */
 };
 
 static inline struct plan_request request_of(const struct planned *y, const struct variant *v)
 {
     struct plan_request o = y->opt;
     o.training = true;
-    o.n_replicas = v->n_replicas, o.ipus_per_replica = v->n_ipus, o.grad_accum = v->grad_accum, o.n_stages = 0;
+    o.tensor_parallel[0] = v->tensor_parallel;
+    o.n_replicas = v->n_replicas * max_u32(1, v->tensor_parallel), o.ipus_per_replica = v->n_ipus, o.grad_accum = v->grad_accum, o.n_stages = 0;
     o.schedule = v->schedule, o.recompute = v->recompute, o.state.rts = v->rts, o.state.rts_domain = v->domain, o.io_tiles = 0;
     o.stash_type = TYPE_FP16, o.n_checkpoints = v->recompute == RECOMPUTE_CHECKPOINTS, o.checkpoints[0] = v->checkpoint;
     o.optimizer = optimizer_rule(v->work ? v->work : WORK_SGD_MOMENTUM)->plan;
@@ -41,6 +43,8 @@ static inline bool plan_model(struct planned_model *m, struct planned *y, const 
     struct model_options options = s->o;
     options.batch_norm_span = s->o.batch_norm_span ? max_u32(1, v->span) : 0;
     *m = (struct planned_model){ .err = { "" } };
+    options.tensor_parallel = v->tensor_parallel ? arena_printf(&m->arena, "%u", v->tensor_parallel) : NULL;
+    options.attention_tensor_parallel = v->attention_parts;
     if (!workload_graph(&m->g, &s->w, &options, &m->arena, &m->err))
         return false;
     struct plan_request o = request_of(y, v);

@@ -276,7 +276,7 @@ static void moments_of_small_tensors_stay(void **state)
         { OPTIMIZER_ON_CHIP, 191, { 768 + 512, 1792 + 256 } }, { OPTIMIZER_STREAMING, 191, { 512, 256 } }, { OPTIMIZER_STREAMING, 190, { 0, 256 } },
         { OPTIMIZER_STREAMING, 501, { 1280, 256 } }, { OPTIMIZER_STREAMING, 100, { 0, 0 } },
     };
-    const struct update_steps sharded = { .sharded = true }, whole = { .sharded = false };
+    const struct update_steps sharded = { .n_shards = 3 }, whole = { .n_shards = 1 };
     struct update_chain chains[] = {
         { .ipu = ALL_IPUS, .is_merged = true, .n_elements = 99999, .n_tensors = 2, .steps = &whole }, { .ipu = 0, .n_elements = 500, .n_tensors = 4, .steps = &sharded },
         { .ipu = 0, .n_elements = 190, .n_tensors = 3, .steps = &whole }, { .ipu = 1, .n_elements = 100, .n_tensors = 1, .steps = &whole },

@@ -146,7 +146,7 @@ static void the_ipu_with_most_state_counts(void **state)
     uint64_t first = 0, last = 0;
     for (uint32_t i = 0; i < p.update.n_chains; i++) {
         const struct update_chain *c = &p.update.chains[i];
-        uint64_t part = c->n_tensors * (c->steps->sharded ? (c->n_elements + 3) / 4 : c->n_elements);
+        uint64_t part = c->n_tensors * (c->steps->n_shards > 1 ? (c->n_elements + 3) / 4 : c->n_elements);
         first += c->ipu == 0 && c->n_elements >= p.request.program.offloaded_elements ? part : 0;
         last += c->ipu == 3 && c->n_elements >= p.request.program.offloaded_elements ? part : 0;
     }

@@ -214,7 +214,7 @@ static void print_update(FILE *f, const struct plan *p)
     for (uint32_t i = 0; i < u->n_chains; i++) {
         const struct update_chain *c = &u->chains[i];
         const struct update_steps *s = c->steps;
-        fprintf(f, "  %d: %u x %ju%s %ju:", (int)c->ipu, c->n_tensors, (uintmax_t)c->n_elements, s->sharded ? " sharded" : "", (uintmax_t)s->n_cycles);
+        fprintf(f, "  %d: %u x %ju%s %ju:", (int)c->ipu, c->n_tensors, (uintmax_t)c->n_elements, s->n_shards > 1 ? " sharded" : "", (uintmax_t)s->n_cycles);
         for (uint32_t k = 0; k < s->n_ops; k++)
             fprintf(f, " %s%s %ju/%.10g", update_kind_names[s->ops[k].kind], s->ops[k].on_tiles ? "" : "*", (uintmax_t)s->ops[k].n_cycles, s->ops[k].bytes);
         fputc('\n', f);

@@ -182,7 +182,7 @@ static void pods_reduce_and_gather_apart(void **state)
         one_by_one += update_cycles(p, i, UPDATE_REDUCE_PODS);
     assert_true(0 < merged && merged < one_by_one);                                    /* one all-reduce of all IPUs' shards at once */
     assert_null(step_of(largest_of(&y.sim.plan, 3), UPDATE_REDUCE_PODS));
-    assert_true(matrix->steps->sharded && matrix->n_elements == 4096 * 1024 && matrix->n_tensors >= 6);
+    assert_true(matrix->steps->n_shards > 1 && matrix->n_elements == 4096 * 1024 && matrix->n_tensors >= 6);
     uint32_t ranks[32];
     for (uint32_t i = 0; i < 32; i++)
         ranks[i] = i * 8;
@@ -256,7 +256,7 @@ static void a_framework_orders_the_update(void **state)
         assert_int_equal(largest_of(&p, 3)->steps->n_ops, 3);      /* reduce, optimizer, gather */
     }
     assert_true(p.update.chains[0].ipu == ALL_IPUS && p.update.chains[1].ipu == ALL_IPUS && p.update.chains[2].ipu == 0);
-    assert_true(p.update.in_series && p.update.chains[2].steps->n_ops == 1 && !p.update.chains[2].steps->sharded);
+    assert_true(p.update.in_series && p.update.chains[2].steps->n_ops == 1 && p.update.chains[2].steps->n_shards == 1);
     assert_int_equal(update_cycles(&p, 3, UPDATE_ZERO) + update_cycles(&p, 3, UPDATE_CLIP), 0);
     y.opt.program.torus_exchanges = TORUS_ONE_LINK_FURTHER;
     assert_true(build(&y, &p));
@@ -267,7 +267,7 @@ static void a_framework_orders_the_update(void **state)
     assert_true(update_cycles(&beside, 3, UPDATE_GATHER) == update_cycles(&p, 3, UPDATE_GATHER));
     y.opt.program.sharded_elements = 1;
     assert_true(build(&y, &p));
-    assert_true(p.update.chains[p.update.n_chains - 1].steps->sharded && p.update.chains[1].steps->sharded);
+    assert_true(p.update.chains[p.update.n_chains - 1].steps->n_shards > 1 && p.update.chains[1].steps->n_shards > 1);
     stop(&y);
 }
 
@@ -303,7 +303,7 @@ static void a_clip_by_hand(void **state)
     start(&y, "mlperf-v1.1-closed-ipu-pod64-bert-large");
     const struct update_chain *matrix = largest_of(&y.sim.plan, 3);
     uint32_t width = y.opt.ipus_per_replica, n = y.opt.n_replicas, ranks[64];
-    assert_true(matrix->steps->sharded && width == 8 && n == 8);
+    assert_true(matrix->steps->n_shards > 1 && width == 8 && n == 8);
     const struct flow word = { 3, 4, 4 };
     struct flows_cost flow;
     struct collective_cost sums;
@@ -515,9 +515,9 @@ static void squares_of_shards_alone_go_round(void **state)
         assert_true(build(&y, &p));
         for (uint32_t i = 0; i < p.update.n_chains; i++) {
             const struct update_chain *c = &p.update.chains[i];
-            if (c->ipu != ALL_IPUS && c->steps->sharded)
+            if (c->ipu != ALL_IPUS && c->steps->n_shards > 1)
                 most = max_u32(most, n[c->ipu] += c->n_tensors);
-            n_whole += c->ipu != ALL_IPUS && !c->steps->sharded;
+            n_whole += c->ipu != ALL_IPUS && c->steps->n_shards == 1;
         }
         assert_true(n_whole > 0 && (most > 0) == (k == 0));
         assert_near(squares_bytes(&p), 4.0 * most, 0);
@@ -658,7 +658,7 @@ static void the_arithmetic_is_as_wide_as_a_moment(void **state)
         assert_true(build(&y, &p));
         const struct update_chain *c = largest_of(&p, 0);
         vector_work_plan(&work, c->has_norms ? y.opt.optimizer.work : y.opt.optimizer.work_without_norms,
-                         c->steps->sharded ? c->n_elements / 2 : c->n_elements, c->type, rows[i].moment_bytes, &p.topology->machine->chip, &p.stages[0].compiled->options);
+                         c->steps->n_shards > 1 ? c->n_elements / 2 : c->n_elements, c->type, rows[i].moment_bytes, &p.topology->machine->chip, &p.stages[0].compiled->options);
         cycles_add_plan(&want, &work, PART_OPTIMIZER, 1);
         assert_int_equal(step_of(c, UPDATE_OPTIMIZER)->n_cycles, cycles_total(&want));
         assert_true(rows[i].moment_bytes == 2 || step_of(c, UPDATE_OPTIMIZER)->n_cycles > halves);

@@ -106,15 +106,14 @@ static bool check_products(const struct graph *g, const struct model_options *o,
 
 const struct model_options own_options = { .where = "workload", .micro_batch = 1, .batch_norm_span = 1, .sequences_per_pack = 1, .sparse.block = 1 };
 
-bool workload_graph(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+static bool forward_graph(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
 {
     uint64_t fp32_kinds;
     struct onnx_import import;
-    o = o ? o : &own_options;
     if (!op_kinds_read(&fp32_kinds, o->fp32_operations, err))
         return false;
     if (w->traits & IS_FILE)
-        return (o->file || fail(err, "%s: no file is given", w->name)) && onnx_file_import(out, &import, o, a, err) && check_products(out, o, err);
+        return (o->file || fail(err, "%s: no file is given", w->name)) && onnx_file_import(out, &import, o, a, err);
     struct builder b = builder_start(out, w->name, o, a);
     if (!w->build(&b, w, err))
         return false;
@@ -124,7 +123,32 @@ bool workload_graph(struct graph *out, const struct workload *w, const struct mo
     if (!graph_make_sparse(out, &o->sparse, err))
         return false;
     graph_keep_fp32(out, fp32_kinds);
-    if (!o->inference)
+    return true;
+}
+
+/* The part of one of the IPUs that tensor_parallel names; the plan reads the text again and checks it. */
+static bool cut_graph(struct graph *out, const struct model_options *o, struct arena *a, struct err *err)
+{
+    uint64_t n = strtoull(o->tensor_parallel ? o->tensor_parallel : "1", NULL, 10), attention = o->attention_tensor_parallel ? o->attention_tensor_parallel : n;
+    if (n < 2 || n > UINT32_MAX)
+        return true;
+    struct graph *whole = ARENA_NEW(a, struct graph);
+    *whole = *out;
+    return graph_slice(out, whole, (uint32_t)n, (uint32_t)attention, a)
+        || fail(err, "%s: parallel.tensor_parallel: %s has no products that can be cut over %ju IPUs; leave it out", o->where, whole->name, (uintmax_t)n);
+}
+
+bool workload_graph(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+{
+    o = o ? o : &own_options;
+    bool is_file = w->traits & IS_FILE;
+    if (!forward_graph(out, w, o, a, err))
+        return false;
+    if (is_file && o->tensor_parallel && out->n_ops > out->n_forward_ops)
+        return fail(err, "%s: parallel.tensor_parallel: training of an ONNX file is not cut over IPUs; use pipeline stages", o->where);
+    if (!cut_graph(out, o, a, err))
+        return false;
+    if (!o->inference && !is_file)
         graph_add_backward(out);
     return check_products(out, o, err);
 }

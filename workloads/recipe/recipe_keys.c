@@ -64,7 +64,7 @@ static bool in_phases(const struct recipe *r) { return r->weights == WEIGHTS_STR
 static bool in_checkpoints(const struct recipe *r) { return in_training(r) && r->recompute == RECOMPUTE_CHECKPOINTS; }
 static bool in_stash(const struct recipe *r) { return in_training(r) && r->schedule != SCHEDULE_NONE; }
 static bool in_sharding(const struct recipe *r) { return in_training(r) && r->rts == RTS_YES; }
-static bool in_replicas(const struct recipe *r) { return in_training(r) && r->replicas > 1; }
+static bool in_replicas(const struct recipe *r) { return in_training(r) && (r->replicas > 1 || r->model.tensor_parallel); }
 static bool trains_in_epochs(const struct recipe *r) { return in_training(r) && r->epochs > 0; }
 bool recipe_is_packed(const struct recipe *r) { return in_packing(r) && r->model.sequences_per_pack > 1; }
 bool recipe_may_converge(const struct recipe *r)

@@ -2,6 +2,7 @@
 /*
  * recipe_plan.c - turns a recipe into the planner's options: parses lists, finds the optimizer, reads faults.
  */
+#include "system-model/plan/plan.h"
 #include "workloads/recipe/recipe_internal.h"
 
 /* The head of a message: "path:12: key", or the override that set it. */
@@ -42,6 +43,8 @@ static bool read_tensor_parallel(struct plan_request *out, const struct recipe *
     if (r->ipus_per_replica % (axes[0] * axes[1]))
         return fail(err, "%s: layers are cut over %u IPUs, but a replica has %u; want a multiple in parallel.ipus_per_replica",
                     where(r, "parallel", "tensor_parallel", a), axes[0] * axes[1], (unsigned)r->ipus_per_replica);
+    if (axes[1] > 1)
+        return fail(err, "%s: two axes are not simulated yet; want one number", where(r, "parallel", "tensor_parallel", a));
     if (r->model.attention_tensor_parallel && axes[0] % r->model.attention_tensor_parallel)
         return fail(err, "%s: %u parts do not divide the %u of tensor_parallel; want a divisor", where(r, "parallel", "attention_tensor_parallel", a),
                     (unsigned)r->model.attention_tensor_parallel, axes[0]);
@@ -82,7 +85,7 @@ static bool read_sizes(struct plan_request *out, const char *list, const char *k
 /* A list has the phases one by one; a single number makes them equal. */
 static bool read_phases(struct plan_request *out, const struct recipe *r, struct arena *a, struct err *err)
 {
-    uint32_t width = out->tensor_parallel[0] * out->tensor_parallel[1];
+    uint32_t width = plan_tensor_replicas(out);
     if (!out->weights)
         return !r->phases || fail(err, "%s: weights stay on the chip, which have no phases; set parallel.weights = streaming", where(r, "parallel", "phases", a));
     if (r->layers_per_ipu && !text_is(r->layers_per_ipu, "auto"))
@@ -100,13 +103,12 @@ static bool read_phases(struct plan_request *out, const struct recipe *r, struct
 
 static bool read_stages(struct plan_request *out, const struct recipe *r, struct arena *a, struct err *err)
 {
-    uint32_t n_ipus = (uint32_t)r->ipus_per_replica / (out->tensor_parallel[0] * out->tensor_parallel[1]);
     if (out->weights || text_is(r->layers_per_ipu, "auto"))
         return true;
     if (!read_sizes(out, r->layers_per_ipu, "layers_per_ipu", r, a, err))
         return false;
-    if (out->n_stages && out->n_stages < n_ipus)
-        return fail(err, "%s: has %u stage%s for %u IPUs a replica; want at least one an IPU", where(r, "parallel", "layers_per_ipu", a), out->n_stages, plural(out->n_stages), n_ipus);
+    if (out->n_stages && out->n_stages < out->ipus_per_replica)
+        return fail(err, "%s: has %u stage%s for %u IPUs a replica; want at least one an IPU", where(r, "parallel", "layers_per_ipu", a), out->n_stages, plural(out->n_stages), out->ipus_per_replica);
     return true;
 }
 
@@ -238,6 +240,10 @@ bool recipe_plan_request(struct plan_request *out, const struct recipe *r, struc
         .host.decode_bytes_per_s = r->host_decode_bytes_per_s,
         .host.cores = (uint32_t)r->host_cores, .host.workers = (uint32_t)r->workers, .host.sample_s = r->sample_s,
     };
-    return read_tensor_parallel(out, r, a, err) && read_phases(out, r, a, err) && read_stages(out, r, a, err) && read_available_memory(out, r, a, err) && read_checkpoints(out, r, a, err) &&
+    if (!read_tensor_parallel(out, r, a, err))
+        return false;
+    out->n_replicas *= plan_tensor_replicas(out);
+    out->ipus_per_replica /= plan_tensor_replicas(out);
+    return read_phases(out, r, a, err) && read_stages(out, r, a, err) && read_available_memory(out, r, a, err) && read_checkpoints(out, r, a, err) &&
            read_optimizer(out, r, a, err) && read_faults(out, r, a, err);
 }

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * op_exchange.c - what an operation exchanges with the same operation on other IPUs while it runs.
+ *
+ *     all-reduce     the tensor, forward; a shared operand's gradient, backward
+ *     loss           of a dimension that is cut: the largest score of each row, the sum of exponentials, the loss (graphcore/popxl-addons 7499fca
+ *                    ops/cross_entropy_sharded_loss/crossentropyshardedx.cpp, in the scores' type)
+ *     softmax        the first two of them; backward the sum of each row
+ *     batch norm     mean and variance of each channel, in fp32, over at->norm_groups replicas; a stable one has the mean first
+ */
+#include "system-model/graph/graph.h"
+
+static struct op_exchange of_norm(const struct graph *g, const struct op *op)
+{
+    const struct tensor *x = &g->tensors[op->inputs[0]];
+    bool twice = op->at->stable && op->pass == PASS_FORWARD;
+    double bytes = 2.0 * 4 * (double)(x->dims[x->n_dims - 1] / (twice ? 2 : 1));
+    return (struct op_exchange){ .ranks = op->at->norm_groups, .n = twice ? 2 : 1, .bytes = bytes };
+}
+
+/* n words for each row of a tensor that is cut along its last dimension. */
+static struct op_exchange of_rows(const struct tensor *x, uint32_t n)
+{
+    double rows = (double)(tensor_elements(x) / x->dims[x->n_dims - 1]);
+    if (x->part.dim != x->n_dims)
+        return (struct op_exchange){ 0 };
+    return (struct op_exchange){ .ranks = x->part.parts, .n = n, .bytes = rows * (double)data_type_bytes(x->type), .of_activations = true };
+}
+
+static struct op_exchange of_tensor(const struct graph *g, const struct op *op, bool gathers)
+{
+    return (struct op_exchange){ .ranks = op_forward(g, op)->at->ranks, .n = 1, .bytes = (double)tensor_bytes(&g->tensors[op->outputs[0]]), .gathers = gathers,
+                                 .of_activations = true };
+}
+
+struct op_exchange op_exchange(const struct graph *g, const struct op *op)
+{
+    bool forward = op->pass == PASS_FORWARD, loss_or_softmax = op->kind == OP_CROSS_ENTROPY || op->kind == OP_SOFTMAX;
+    const struct op_exchange none = { 0 };
+    if (op->kind == OP_BATCH_NORM)
+        return op->at->norm_groups > 1 && op->pass != PASS_BACKWARD_WEIGHT ? of_norm(g, op) : none;
+    if (op->kind == OP_ALL_REDUCE || op->kind == OP_ALL_GATHER)
+        return of_tensor(g, op, op->kind == OP_ALL_GATHER);
+    if (op->kind == OP_SHARE)
+        return forward ? none : of_tensor(g, op, false);
+    if (loss_or_softmax)
+        return of_rows(&g->tensors[op_forward(g, op)->inputs[0]], op->kind == OP_SOFTMAX ? (forward ? 2 : 1) : forward ? 3 : 0);
+    return none;
+}

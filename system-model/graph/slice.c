@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * slice.c - the graph that one of several IPUs runs when they compute a model's layers together (tensor parallelism): its tensors are parts of the
+ * whole model's, and sums over the IPUs stand where parts meet.
+ *
+ * All IPUs run the same graph on other numbers. An operand that all have alike passes OP_SHARE on its way into a region that is cut: forward nothing
+ * happens, backward each IPU has a part of its gradient, and they are summed. Addends are summed by OP_ALL_REDUCE, whose gradient all IPUs
+ * have alike. PopXL's programs have these as replicated_all_reduce_identical_inputs and _identical_grad_inputs (graphcore/popxl-addons 7499fca
+ * ops/replicated_all_reduce_TP). Addends of lookups that are added up are summed once (graphcore/examples 3cc8f81
+ * nlp/gpt3_175B/popxl/modelling/embedding.py). A dimension that its IPUs do not divide is padded.
+ */
+#include "system-model/graph/slice.h"
+
+struct slicer {
+    struct cuts c;
+    struct graph *out;
+    uint32_t *to;                       /* by tensor of the whole graph: its part */
+    bool *is_addend;                    /* by tensor of the whole graph: each IPU has an addend of it so far */
+    struct shared { uint32_t tensor, region, to; } *shared; uint32_t n_shared; size_t cap_shared;     /* operands that went into a region */
+    uint32_t *whole_ids; uint32_t n_ids; size_t cap_ids;
+};
+
+/* ---- tensors --------------------------------------------------------------------------------------------- */
+
+static uint64_t local_size(const struct slicer *s, uint32_t tensor)
+{
+    const struct tensor_cut *cut = &s->c.of[tensor];
+    return cuts_local(&s->c, cut->region, s->c.g->tensors[tensor].dims[cut->dim - 1] / cut->pieces) * cut->pieces;
+}
+
+static void set_part(struct slicer *s, uint32_t tensor, uint32_t part_id)
+{
+    const struct tensor_cut *cut = &s->c.of[tensor];
+    if (cut->dim)
+        s->out->tensors[part_id].part = (struct tensor_part){ cut->dim, cuts_parts(&s->c, cut->region), cut->pieces, s->c.g->tensors[tensor].dims[cut->dim - 1] };
+    while (s->n_ids <= part_id)
+        ARENA_APPEND(s->out->arena, s->whole_ids, s->n_ids, s->cap_ids, NO_ID);
+    s->whole_ids[part_id] = tensor;
+    s->to[tensor] = part_id;
+}
+
+/* Weights, inputs and state of a layer. */
+static void add_given(struct slicer *s, uint32_t layer)
+{
+    const struct graph *g = s->c.g;
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const struct tensor *t = &g->tensors[i];
+        uint64_t dims[MAX_DIMS];
+        if (t->producer_op != NO_ID || t->layer_id != layer)
+            continue;
+        memcpy(dims, t->dims, sizeof dims);
+        if (s->c.of[i].dim)
+            dims[s->c.of[i].dim - 1] = local_size(s, i);
+        set_part(s, i, graph_tensor(s->out, t->name, t->role, t->type, t->n_dims, dims));
+    }
+}
+
+/* ---- sums ------------------------------------------------------------------------------------------------- */
+
+static uint32_t summed(struct slicer *s, uint32_t part_id, uint32_t ranks)
+{
+    return graph_op(s->out, OP_ALL_REDUCE, &part_id, 1, (struct op_attributes){ .ranks = ranks });
+}
+
+static uint32_t share(struct slicer *s, uint32_t tensor, uint32_t region)
+{
+    for (uint32_t i = s->n_shared; i-- > 0; )
+        if (s->shared[i].tensor == tensor && s->shared[i].region == region)
+            return s->shared[i].to;
+    uint32_t x = s->to[tensor], to = graph_op(s->out, OP_SHARE, &x, 1, (struct op_attributes){ .ranks = cuts_parts(&s->c, region) });
+    ARENA_APPEND(s->c.a, s->shared, s->n_shared, s->cap_shared, (struct shared){ tensor, region, to });
+    return to;
+}
+
+static uint32_t gathered(struct slicer *s, uint32_t tensor)
+{
+    const struct tensor_cut *cut = &s->c.of[tensor];
+    uint32_t x = s->to[tensor];
+    struct op_attributes at = { .ranks = cuts_parts(&s->c, cut->region), .axis = cut->dim - 1, .length = s->c.g->tensors[tensor].dims[cut->dim - 1] };
+    return graph_op(s->out, OP_ALL_GATHER, &x, 1, at);
+}
+
+/* ---- operations --------------------------------------------------------------------------------------------- */
+
+/* The region in which an operation works on parts; NO_ID: on whole tensors. */
+static uint32_t region_of(const struct slicer *s, const struct op *op, uint32_t id)
+{
+    for (uint32_t i = 0; i < op->n_inputs && !s->c.gathers[id]; i++)
+        if (s->c.of[op->inputs[i]].dim)
+            return cuts_region(&s->c, s->c.of[op->inputs[i]].region);
+    return NO_ID;
+}
+
+static bool adds_addends(const struct slicer *s, const struct op *op)
+{
+    return op->kind == OP_ADD && s->is_addend[op->inputs[0]] && s->is_addend[op->inputs[1]];
+}
+
+/* The operand as the operation needs it: whole, shared with the IPUs of its region, or a part. */
+static uint32_t operand(struct slicer *s, const struct op *op, uint32_t id, uint32_t k, uint32_t region)
+{
+    uint32_t x = op->inputs[k];
+    const struct tensor_cut *cut = &s->c.of[x];
+    if (s->is_addend[x] && !adds_addends(s, op)) {
+        s->to[x] = summed(s, s->to[x], s->c.parts);
+        s->is_addend[x] = false;
+    }
+    if (cut->dim)
+        return s->c.gathers[id] ? gathered(s, x) : s->to[x];
+    bool is_made = s->c.g->tensors[x].role == ROLE_ACTIVATION;
+    return region != NO_ID && is_made && cut->is_wanted ? share(s, x, region) : s->to[x];
+}
+
+/* Shapes that the attributes name become those of the parts. */
+static struct op_attributes local_attributes(const struct slicer *s, const struct op *op)
+{
+    struct op_attributes at = *op->at;
+    const struct tensor_cut *x = &s->c.of[op->inputs[0]], *y = &s->c.of[op->outputs[0]];
+    const struct tensor *whole = &s->c.g->tensors[op->inputs[0]];
+    if (op->kind == OP_TRANSPOSE && x->dim) {
+        uint64_t *size = &at.view[cuts_dim_in_view(whole, x->dim - 1, op->at->view)];
+        *size = cuts_local(&s->c, x->region, *size);
+    } else if ((op->kind == OP_VIEW || op->kind == OP_EXPAND) && y->dim) {
+        at.view[y->dim - 1] = local_size(s, op->outputs[0]);
+    } else if (op->kind == OP_ROTARY && x->dim == whole->n_dims) {
+        at.groups = (uint32_t)cuts_local(&s->c, x->region, at.groups);
+    }
+    return at;
+}
+
+static void add_op(struct slicer *s, uint32_t id)
+{
+    const struct op *op = &s->c.g->ops[id];
+    uint32_t inputs[MAX_OP_INPUTS], region = region_of(s, op, id);
+    bool adds = adds_addends(s, op), is_lookup = op->kind == OP_GATHER;
+    for (uint32_t k = 0; k < op->n_inputs; k++)
+        inputs[k] = operand(s, op, id, k, region);
+    uint32_t y = graph_op(s->out, op->kind, inputs, op->n_inputs, local_attributes(s, op));
+    if (s->c.sums[id] && !is_lookup)
+        y = summed(s, y, cuts_parts(&s->c, region));
+    s->is_addend[op->outputs[0]] = adds || (s->c.sums[id] && is_lookup);
+    for (uint32_t k = 0; k < op->n_outputs; k++)
+        set_part(s, op->outputs[k], y + k);
+}
+
+bool graph_slice(struct graph *out, const struct graph *whole, uint32_t n_ipus, uint32_t attention_ipus, struct arena *a)
+{
+    struct arena scratch = {0};
+    struct slicer s = { .c = { .g = whole, .parts = n_ipus, .attention_parts = attention_ipus, .a = &scratch }, .out = out,
+                        .to = ARENA_ARRAY(&scratch, uint32_t, whole->n_tensors), .is_addend = ARENA_ARRAY(&scratch, bool, whole->n_tensors) };
+    assert(whole->n_ops == whole->n_forward_ops && n_ipus > 1 && attention_ipus > 0);
+    cuts_find(&s.c);
+    graph_start(out, whole->name, whole->micro_batch, a);
+    uint32_t id = 0;
+    for (uint32_t l = 0; l < whole->n_layers; l++) {
+        graph_layer(out, whole->layers[l]);
+        add_given(&s, l);
+        for (; id < whole->n_ops && whole->ops[id].layer_id == l; id++)
+            add_op(&s, id);
+    }
+    assert(id == whole->n_ops);
+    out->n_rough_ops = whole->n_rough_ops;
+    out->whole = whole;
+    while (s.n_ids < out->n_tensors)
+        ARENA_APPEND(a, s.whole_ids, s.n_ids, s.cap_ids, NO_ID);
+    out->whole_ids = s.whole_ids;
+    bool is_cut = s.c.n_regions > 0;
+    arena_free(&scratch);
+    return is_cut;
+}
+
+/* ---- elements -------------------------------------------------------------------------------------------------- */
+
+/* Row-major: the index along the dimension that is cut is (element / inner) mod size. */
+uint64_t tensor_whole_element(const struct tensor *t, uint64_t element, uint32_t rank)
+{
+    const struct tensor_part *p = &t->part;
+    uint64_t inner = 1;
+    if (!p->dim)
+        return element;
+    for (uint32_t i = p->dim; i < t->n_dims; i++)
+        inner *= t->dims[i];
+    uint64_t size = t->dims[p->dim - 1], outer = element / inner / size, index = element / inner % size;
+    uint64_t piece_size = size / p->pieces, whole_piece = p->whole_size / p->pieces, piece = index / piece_size;
+    uint64_t at = index % piece_size + rank % p->parts * piece_size;
+    return at < whole_piece ? ((outer * p->whole_size) + piece * whole_piece + at) * inner + element % inner : NO_ID64;
+}

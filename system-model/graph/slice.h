@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * slice.h - how a forward graph is cut over IPUs: which dimension of each tensor, and where sums are due. Private to graph_slice().
+ */
+#ifndef SLICE_H
+#define SLICE_H
+#include "system-model/graph/op_kinds.h"
+
+/* Tensors that are cut together, such as the heads of one attention: n_units is the largest number of equal pieces that all their dimensions have. */
+struct region { uint32_t root; uint64_t n_units; bool attends; };
+
+/* What is known of a tensor of the whole graph. dim: one more than the dimension that is cut, 0: it is whole; in each of `pieces` equal parts of that
+ * dimension by itself. */
+struct tensor_cut { uint32_t dim, pieces, region; bool is_used_whole, is_partial, is_wanted; };
+
+struct cuts {
+    const struct graph *g;
+    uint32_t parts, attention_parts;
+    struct tensor_cut *of;              /* by tensor */
+    struct region *regions; uint32_t n_regions; size_t cap_regions;
+    bool *keeps_whole;                  /* by operation: it does not begin a region */
+    bool *sums;                         /* by operation: each IPU has one addend of its result */
+    bool *gathers;                      /* by operation: its operands are brought together first */
+    struct arena *a;
+};
+/* Finds the cuts of all tensors. */
+void cuts_find(struct cuts *c);
+uint32_t cuts_region(const struct cuts *c, uint32_t region);        /* the region that it has become part of */
+uint32_t cuts_parts(const struct cuts *c, uint32_t region);         /* IPUs that a region is cut over */
+uint64_t cuts_local(const struct cuts *c, uint32_t region, uint64_t size);      /* an IPU's part of a dimension of this size, padding included */
+/* The dimension of a view that holds dimension `dim` of x as its outermost factor; NO_ID if none does. */
+uint32_t cuts_dim_in_view(const struct tensor *x, uint32_t dim, const uint64_t *view);
+
+#endif

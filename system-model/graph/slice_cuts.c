@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * slice_cuts.c - where a model can be cut over IPUs that compute its parts side by side (tensor parallelism).
+ *
+ * A product of an activation that all IPUs have whole may begin a region: its weights are cut by columns, and so are its results. What follows works
+ * on its part, until a product along the dimension that is cut: its weights are cut by rows, and its results are addends, which are summed over the
+ * IPUs (Shoeybi et al. 2019, arXiv 1909.08053; graphcore/examples 3cc8f81 nlp/gpt_j/popxl/modelling). Tables of lookups are cut by rows: an
+ * IPU looks up what it has. A loss or a softmax over the dimension that is cut needs the largest and the sum of all IPUs.
+ *
+ * Every product is taken to begin a region first. Where an operation needs all of an operand that is cut, the region is given up and its products stay
+ * whole, and the search begins anew; so heads, feed-forward and vocabulary are found without being named. In inference, heads of the model
+ * gather such an operand instead.
+ */
+#include "system-model/graph/slice.h"
+
+uint32_t cuts_region(const struct cuts *c, uint32_t region)
+{
+    while (c->regions[region].root != region)
+        region = c->regions[region].root;
+    return region;
+}
+
+uint32_t cuts_parts(const struct cuts *c, uint32_t region)
+{
+    return c->regions[cuts_region(c, region)].attends ? c->attention_parts : c->parts;
+}
+
+uint64_t cuts_local(const struct cuts *c, uint32_t region, uint64_t size)
+{
+    uint64_t n = c->regions[cuts_region(c, region)].n_units;
+    return size / n * ceil_div(n, cuts_parts(c, region));
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* ---- regions ------------------------------------------------------------------------------------------- */
+
+static uint32_t new_region(struct cuts *c, uint64_t n_units)
+{
+    struct region r = { c->n_regions, n_units, false };
+    ARENA_APPEND(c->a, c->regions, c->n_regions, c->cap_regions, r);
+    return c->n_regions - 1;
+}
+
+static void unite(struct cuts *c, uint32_t a, uint32_t b)
+{
+    a = cuts_region(c, a);
+    b = cuts_region(c, b);
+    if (a == b)
+        return;
+    c->regions[a].n_units = common_divisor(c->regions[a].n_units, c->regions[b].n_units);
+    c->regions[a].attends |= c->regions[b].attends;
+    c->regions[b].root = a;
+}
+
+/* The units of the region divide this size, too. */
+static void add_size(struct cuts *c, uint32_t region, uint64_t size)
+{
+    struct region *r = &c->regions[cuts_region(c, region)];
+    r->n_units = common_divisor(r->n_units, size);
+}
+
+static void set_cut(struct cuts *c, uint32_t tensor, uint32_t dim, uint32_t pieces, uint32_t region)
+{
+    struct tensor_cut *t = &c->of[tensor];
+    t->dim = dim + 1;
+    t->pieces = pieces;
+    t->region = region;
+    add_size(c, region, c->g->tensors[tensor].dims[dim] / pieces);
+}
+
+static bool is_cut(const struct cuts *c, uint32_t tensor) { return c->of[tensor].dim > 0; }
+static bool is_given(const struct tensor *t) { return t->role == ROLE_WEIGHT || t->role == ROLE_STATE || t->role == ROLE_INPUT; }
+
+/* Cuts an operand like others of the region, if it is not made by an operation, and not used whole. Where it has one element, it is whole. */
+static bool cut_operand(struct cuts *c, uint32_t tensor, uint32_t dim, uint32_t pieces, uint32_t region)
+{
+    const struct tensor *t = &c->g->tensors[tensor];
+    struct tensor_cut *cut = &c->of[tensor];
+    if (t->dims[dim] == 1)
+        return !cut->dim;
+    if (!cut->dim && is_given(t) && !cut->is_used_whole)
+        set_cut(c, tensor, dim, pieces, region);
+    if (cut->dim != dim + 1 || cut->pieces != pieces)
+        return false;
+    unite(c, region, cut->region);
+    return true;
+}
+
+/* ---- rules: each marks results and weights, and returns false where an operand must be whole -------------- */
+
+typedef bool cut_rule(struct cuts *c, const struct op *op, uint32_t id);
+static cut_rule *const rules[N_OP_KINDS];
+
+/* The operand that is cut; the first of several. */
+static uint32_t cut_input(const struct cuts *c, const struct op *op)
+{
+    for (uint32_t i = 0; i < op->n_inputs; i++)
+        if (is_cut(c, op->inputs[i]))
+            return op->inputs[i];
+    return NO_ID;
+}
+
+static bool elementwise(struct cuts *c, const struct op *op, uint32_t id)
+{
+    const struct tensor_cut x = c->of[cut_input(c, op)];
+    (void)id;
+    if (c->g->tensors[op->outputs[0]].dims[x.dim - 1] != c->g->tensors[cut_input(c, op)].dims[x.dim - 1])
+        return false;
+    for (uint32_t i = 0; i < op->n_inputs; i++)
+        if (!cut_operand(c, op->inputs[i], x.dim - 1, x.pieces, x.region))
+            return false;
+    set_cut(c, op->outputs[0], x.dim - 1, x.pieces, x.region);
+    return true;
+}
+
+static uint32_t last_dim(const struct cuts *c, uint32_t tensor) { return c->g->tensors[tensor].n_dims - 1; }
+
+static bool bias(struct cuts *c, const struct op *op, uint32_t id)
+{
+    const struct tensor_cut x = c->of[op->inputs[0]];
+    (void)id;
+    if (x.dim != last_dim(c, op->inputs[0]) + 1 || !cut_operand(c, op->inputs[1], 0, x.pieces, x.region))
+        return false;
+    set_cut(c, op->outputs[0], x.dim - 1, x.pieces, x.region);
+    return true;
+}
+
+/* One that is not cut is whole on each IPU; over the dimension that is cut, IPUs exchange what they found. */
+static bool softmax(struct cuts *c, const struct op *op, uint32_t id)
+{
+    const struct tensor_cut x = c->of[op->inputs[0]];
+    (void)id;
+    if (x.pieces > 1)
+        return false;
+    set_cut(c, op->outputs[0], x.dim - 1, 1, x.region);
+    return true;
+}
+
+static bool loss(struct cuts *c, const struct op *op, uint32_t id)
+{
+    const struct tensor_cut x = c->of[op->inputs[0]];
+    (void)id;
+    return x.pieces == 1 && x.dim == last_dim(c, op->inputs[0]) + 1;
+}
+
+static bool begins_region(const struct cuts *c, const struct op *op, uint32_t id)
+{
+    const struct tensor *w = &c->g->tensors[op->inputs[1]];
+    return op->kind == OP_MATMUL && !c->keeps_whole[id] && w->role == ROLE_WEIGHT && w->n_dims == 2 && !is_cut(c, op->inputs[0]);
+}
+
+static bool begin_product(struct cuts *c, const struct op *op, uint32_t id)
+{
+    uint32_t w = op->inputs[1], dim = op->at->transpose_b ? 0 : 1, y = op->outputs[0];
+    uint32_t region = new_region(c, c->g->tensors[w].dims[dim]);
+    (void)id;
+    if (!cut_operand(c, w, dim, 1, region))
+        return false;
+    set_cut(c, y, last_dim(c, y), 1, region);
+    return true;
+}
+
+/* Groups that are cut, such as heads, stay so; a product along the cut makes addends. */
+static bool product(struct cuts *c, const struct op *op, uint32_t id)
+{
+    uint32_t a = op->inputs[0], b = op->inputs[1], inner = last_dim(c, a);
+    const struct tensor_cut x = c->of[a];
+    if (!x.dim)
+        return is_cut(c, b) && begins_region(c, op, id) && begin_product(c, op, id);
+    bool groups = x.dim - 1 < inner - 1 && c->g->tensors[b].n_dims == c->g->tensors[a].n_dims;
+    if (groups && cut_operand(c, b, x.dim - 1, x.pieces, x.region)) {
+        set_cut(c, op->outputs[0], x.dim - 1, x.pieces, x.region);
+        c->regions[cuts_region(c, x.region)].attends = true;
+        return true;
+    }
+    if (x.dim - 1 != inner || c->g->tensors[b].n_dims != 2 || !cut_operand(c, b, op->at->transpose_b ? 1 : 0, x.pieces, x.region))
+        return false;
+    c->sums[id] = true;
+    return true;
+}
+
+uint32_t cuts_dim_in_view(const struct tensor *x, uint32_t dim, const uint64_t *view)
+{
+    uint64_t before = 1, seen = 1;
+    uint32_t i = 0;
+    for (uint32_t d = 0; d < dim; d++)
+        before *= x->dims[d];
+    while (i < MAX_VIEW_DIMS && view[i] && (seen < before || view[i] == 1))
+        seen *= view[i++];
+    return i < MAX_VIEW_DIMS && view[i] && seen == before ? i : NO_ID;
+}
+
+/* The dimension is the outermost factor of one of the view's, or the other way round. */
+static uint32_t follow_view(struct cuts *c, uint32_t tensor, const uint64_t *view)
+{
+    const struct tensor_cut x = c->of[tensor];
+    uint32_t i = x.pieces == 1 ? cuts_dim_in_view(&c->g->tensors[tensor], x.dim - 1, view) : NO_ID;
+    if (i != NO_ID)
+        add_size(c, x.region, view[i]);
+    return i;
+}
+
+static bool transpose(struct cuts *c, const struct op *op, uint32_t id)
+{
+    uint32_t at = follow_view(c, op->inputs[0], op->at->view), n = 0, to = 0, y = op->outputs[0];
+    (void)id;
+    if (at == NO_ID)
+        return false;
+    while (n < MAX_VIEW_DIMS && op->at->view[n])
+        n++;
+    while (op->at->order[to] != at)
+        to++;
+    uint32_t first_merged = n - max_u32(1, op->at->merge);
+    if (to > first_merged)
+        return false;
+    set_cut(c, y, to, 1, c->of[op->inputs[0]].region);
+    return true;
+}
+
+static bool view(struct cuts *c, const struct op *op, uint32_t id)
+{
+    uint32_t at = follow_view(c, op->inputs[0], op->at->view);
+    (void)id;
+    if (at == NO_ID)
+        return false;
+    set_cut(c, op->outputs[0], at, 1, c->of[op->inputs[0]].region);
+    return true;
+}
+
+/* Whole heads are turned, side by side in the last dimension or in one of their own. */
+static bool rotary(struct cuts *c, const struct op *op, uint32_t id)
+{
+    const struct tensor_cut x = c->of[op->inputs[0]];
+    (void)id;
+    if (!x.dim || x.pieces > 1 || is_cut(c, op->inputs[1]) || is_cut(c, op->inputs[2]))
+        return false;
+    if (x.dim - 1 == last_dim(c, op->inputs[0]))
+        add_size(c, x.region, op->at->groups);
+    set_cut(c, op->outputs[0], x.dim - 1, 1, x.region);
+    return x.dim - 1 == last_dim(c, op->inputs[0]) || x.dim < last_dim(c, op->inputs[0]);
+}
+
+static uint32_t n_readers(const struct cuts *c, uint32_t tensor)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->g->n_forward_ops; i++)
+        for (uint32_t k = 0; k < c->g->ops[i].n_inputs; k++)
+            n += c->g->ops[i].inputs[k] == tensor;
+    return n;
+}
+
+/* A tensor that is about to be taken apart into equal pieces, such as queries, keys and values, is cut in each of them, and so are the weights that
+ * made it. False if anything else reads it. */
+static bool cut_in_pieces(struct cuts *c, uint32_t tensor, uint32_t pieces)
+{
+    struct tensor_cut *t = &c->of[tensor];
+    uint32_t producer = c->g->tensors[tensor].producer_op;
+    const struct op *op = producer == NO_ID ? NULL : &c->g->ops[producer];
+    if (t->pieces == pieces)
+        return true;
+    if (n_readers(c, tensor) > 1 || (op && op->kind != OP_MATMUL && rules[op->kind] != bias && rules[op->kind] != elementwise))
+        return false;
+    t->pieces = pieces;
+    add_size(c, t->region, c->g->tensors[tensor].dims[t->dim - 1] / pieces);
+    bool good = !op || op->kind != OP_MATMUL || !is_cut(c, op->inputs[0]);
+    for (uint32_t k = 0; op && k < op->n_inputs && good; k++)
+        good = !is_cut(c, op->inputs[k]) || cut_in_pieces(c, op->inputs[k], pieces);
+    return good;
+}
+
+static bool slice(struct cuts *c, const struct op *op, uint32_t id)
+{
+    struct tensor_cut x = c->of[op->inputs[0]];
+    bool along = op->at->axis == x.dim - 1;
+    (void)id;
+    if (along && (!op->at->pieces || x.pieces > 1 || !cut_in_pieces(c, op->inputs[0], op->at->pieces)))
+        return false;
+    for (uint32_t i = 0; i < op->n_outputs; i++)
+        set_cut(c, op->outputs[i], x.dim - 1, along ? 1 : x.pieces, x.region);
+    return true;
+}
+
+static bool concat(struct cuts *c, const struct op *op, uint32_t id)
+{
+    const struct tensor_cut x = c->of[cut_input(c, op)];
+    (void)id;
+    for (uint32_t i = 0; i < op->n_inputs; i++)
+        if (op->at->axis == x.dim - 1 || !cut_operand(c, op->inputs[i], x.dim - 1, x.pieces, x.region))
+            return false;
+    set_cut(c, op->outputs[0], x.dim - 1, x.pieces, x.region);
+    return true;
+}
+
+static bool lookup(struct cuts *c, const struct op *op, uint32_t id)
+{
+    if (c->of[op->inputs[0]].dim != 1 || c->g->tensors[op->inputs[0]].n_dims != 2 || c->of[op->inputs[0]].pieces > 1)
+        return false;
+    c->sums[id] = true;
+    return true;
+}
+
+static cut_rule *const rules[N_OP_KINDS] = {
+    [OP_MATMUL] = product, [OP_BIAS_ADD] = bias, [OP_SOFTMAX] = softmax, [OP_CROSS_ENTROPY] = loss, [OP_TRANSPOSE] = transpose, [OP_VIEW] = view,
+    [OP_SLICE] = slice, [OP_CONCAT] = concat, [OP_GATHER] = lookup, [OP_EXPAND] = elementwise,
+    [OP_ADD] = elementwise, [OP_MUL] = elementwise, [OP_SCALE] = elementwise, [OP_RELU] = elementwise, [OP_GELU] = elementwise, [OP_TANH] = elementwise,
+    [OP_SIGMOID] = elementwise, [OP_SWISH] = elementwise, [OP_DROPOUT] = elementwise, [OP_CAST] = elementwise, [OP_MAP] = elementwise,
+    [OP_COMBINE] = elementwise, [OP_SELECT] = elementwise, [OP_ROTARY] = rotary,
+};
+
+/* ---- the search ------------------------------------------------------------------------------------------- */
+
+/* A table with fewer rows than IPUs stays whole. */
+static bool begins_table(const struct cuts *c, const struct op *op, uint32_t id)
+{
+    const struct tensor *t = &c->g->tensors[op->inputs[0]];
+    return op->kind == OP_GATHER && !c->keeps_whole[id] && t->role == ROLE_WEIGHT && t->n_dims == 2 && t->dims[0] >= c->parts;
+}
+
+static void mark_whole(struct cuts *c, const struct op *op)
+{
+    for (uint32_t i = 0; i < op->n_inputs; i++)
+        if (!is_cut(c, op->inputs[i]))
+            c->of[op->inputs[i]].is_used_whole = true;
+}
+
+static bool may_gather(const struct cuts *c, const struct op *op)
+{
+    return c->g->layers[op->layer_id].role == LAYER_LAST && op->pass == PASS_FORWARD;
+}
+
+/* Marks what follows from an operation; false if it needs an operand whole that is cut. */
+static bool visit(struct cuts *c, uint32_t id)
+{
+    const struct op *op = &c->g->ops[id];
+    if (begins_table(c, op, id))
+        cut_operand(c, op->inputs[0], 0, 1, new_region(c, c->g->tensors[op->inputs[0]].dims[0]));
+    else if (cut_input(c, op) == NO_ID && begins_region(c, op, id) && begin_product(c, op, id))
+        return true;
+    if (cut_input(c, op) == NO_ID || (rules[op->kind] && rules[op->kind](c, op, id))) {
+        mark_whole(c, op);
+        return true;
+    }
+    return false;
+}
+
+/* True if the region has fewer units than IPUs, which would have nothing to do. Heads are padded instead. */
+static bool is_too_small(const struct cuts *c, uint32_t region)
+{
+    const struct region *r = &c->regions[cuts_region(c, region)];
+    return !r->attends && r->n_units < c->parts;
+}
+
+/* The region of the operation's first operand or weight that is cut. */
+static uint32_t region_of(const struct cuts *c, const struct op *op)
+{
+    uint32_t x = cut_input(c, op);
+    return x == NO_ID ? NO_ID : cuts_region(c, c->of[x].region);
+}
+
+/* Gives up regions: their products and tables stay whole. True if there was any. */
+static bool give_up(struct cuts *c, const bool *given_up)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < c->g->n_forward_ops; i++) {
+        const struct op *op = &c->g->ops[i];
+        bool begins = op->kind == OP_GATHER || (op->kind == OP_MATMUL && !is_cut(c, op->inputs[0]));
+        uint32_t region = region_of(c, op);
+        if (begins && region != NO_ID && !c->keeps_whole[i] && (given_up[region] || is_too_small(c, region)))
+            any = c->keeps_whole[i] = true;
+    }
+    return any;
+}
+
+static bool search_once(struct cuts *c, bool trains)
+{
+    const struct graph *g = c->g;
+    c->of = ARENA_ARRAY(c->a, struct tensor_cut, g->n_tensors);
+    c->sums = ARENA_ARRAY(c->a, bool, g->n_ops);
+    c->gathers = ARENA_ARRAY(c->a, bool, g->n_ops);
+    c->n_regions = 0;
+    bool *given_up = ARENA_ARRAY(c->a, bool, 2 * g->n_ops + 1);
+    for (uint32_t i = 0; i < g->n_forward_ops; i++) {
+        const struct op *op = &g->ops[i];
+        if (visit(c, i))
+            continue;
+        if (!trains && may_gather(c, op)) {
+            c->gathers[i] = true;
+            continue;
+        }
+        for (uint32_t k = 0; k < op->n_inputs; k++)
+            if (is_cut(c, op->inputs[k]))
+                given_up[c->of[op->inputs[k]].region] = true;
+    }
+    bool *roots = ARENA_ARRAY(c->a, bool, 2 * g->n_ops + 1);        /* regions that one given up has become part of */
+    for (uint32_t r = 0; r < c->n_regions; r++)
+        roots[cuts_region(c, r)] |= given_up[r];
+    return !give_up(c, roots);
+}
+
+/* Tensors whose gradient is wanted: those that depend on a weight. */
+static void mark_wanted(struct cuts *c)
+{
+    for (uint32_t i = 0; i < c->g->n_tensors; i++)
+        c->of[i].is_wanted = c->g->tensors[i].role == ROLE_WEIGHT;
+    for (uint32_t i = 0; i < c->g->n_forward_ops; i++) {
+        const struct op *op = &c->g->ops[i];
+        bool wanted = false;
+        for (uint32_t k = 0; k < op->n_inputs; k++)
+            wanted |= c->of[op->inputs[k]].is_wanted;
+        for (uint32_t k = 0; k < op->n_outputs; k++)
+            c->of[op->outputs[k]].is_wanted = wanted && !op_rules[op->kind].gradient.no_gradient;
+    }
+}
+
+void cuts_find(struct cuts *c)
+{
+    bool trains = false;
+    for (uint32_t i = 0; i < c->g->n_forward_ops; i++)
+        trains |= c->g->ops[i].kind == OP_CROSS_ENTROPY || c->g->ops[i].kind == OP_TRANSDUCER_LOSS;
+    c->keeps_whole = ARENA_ARRAY(c->a, bool, c->g->n_ops);
+    while (!search_once(c, trains))
+        ;
+    mark_wanted(c);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * t_sliced.c - layers that are cut over IPUs (tensor parallelism) compute what whole ones do, and hold the bytes that the plan counts.
+ *
+ * Sizes are odd: 3 heads over 2 IPUs, 10 columns over 3, 13 and 11 rows of a vocabulary over 2 and 4 leave padding. Sums of parts are added up in
+ * another order than whole ones, so that weights agree to 1e-5 of the largest change and not to the bit.
+ */
+#include "tests/execute/planned_model.h"
+
+static struct planned base;
+
+static struct execution_options options_of(const struct graph *g)
+{
+    return (struct execution_options){ .optimizer = { .learning_rate = 0.03, .momentum = 0.875, .second_momentum = 0.99, .weight_decay = 0.01, .epsilon = 1e-3, .trust = 0.01,
+                                                      .clip_norm = 0.5 },
+                                       .seed = 7, .mean_losses = true, .fill = fill_noise, .user = (void *)(uintptr_t)(g->whole ? g->whole : g) };
+}
+
+/* The model and its plan, executed for two steps. */
+struct run_model { struct planned_model m; struct execution *x; double loss; };
+
+static void run_steps(struct run_model *r, const struct small_model *s, const struct variant *v)
+{
+    bool planned = plan_model(&r->m, &base, s, v);
+    assert_string_equal(r->m.err.msg, "");
+    assert_true(planned);
+    struct execution_options o = options_of(&r->m.g);
+    struct step_result result;
+    r->x = execution_start(&r->m.p, &o, &r->m.err);
+    assert_string_equal(r->m.err.msg, "");
+    for (int step = 0; step < 2; step++) {
+        bool good = execution_step(r->x, &result, &r->m.err);
+        assert_string_equal(r->m.err.msg, "");
+        assert_true(good && !result.skipped);
+    }
+    r->loss = result.loss;
+}
+
+static void end_run(struct run_model *r)
+{
+    execution_end(r->x);
+    arena_free(&r->m.arena);
+}
+
+static const float *weight_of_model(const struct run_model *r, uint32_t replica, uint32_t id)
+{
+    return execution_weight(r->x, replica, plan_stage_of(&r->m.p, r->m.g.tensors[id].layer_id)->ipu, id);
+}
+
+/* Every element of every part on every replica against that of the whole; padding stays 0. Returns how many weights are cut. */
+static uint32_t compare_weights(const struct run_model *cut, const struct run_model *whole)
+{
+    uint32_t n_cut = 0;
+    for (uint32_t i = 0; i < cut->m.g.n_tensors; i++) {
+        const struct tensor *t = &cut->m.g.tensors[i];
+        if (t->role != ROLE_WEIGHT)
+            continue;
+        n_cut += t->part.dim > 0;
+        for (uint32_t r = 0; r < cut->m.p.request.n_replicas; r++) {
+            const float *w = weight_of_model(cut, r, i), *all = weight_of_model(whole, 0, cut->m.g.whole_ids[i]);
+            for (uint64_t e = 0; e < tensor_elements(t); e++) {
+                uint64_t from = tensor_whole_element(t, e, r);
+                double want = from == NO_ID64 ? 0 : (double)all[from];
+                if (fabs((double)w[e] - want) > 1e-5)
+                    print_error("%s: %s of layer %s, replica %u, element %ju: %.9g, want %.9g\n", cut->m.g.name, t->name, cut->m.g.layers[t->layer_id].name, r,
+                                (uintmax_t)e, (double)w[e], want);
+                assert_true(fabs((double)w[e] - want) <= 1e-5);
+            }
+        }
+    }
+    return n_cut;
+}
+
+static void check_cut(const struct small_model *s, struct variant v, uint32_t want_cut)
+{
+    struct run_model cut, whole;
+    run_steps(&cut, s, &v);
+    v.tensor_parallel = v.attention_parts = 0;
+    run_steps(&whole, s, &v);
+    assert_near(cut.loss, whole.loss, 1e-5 * whole.loss);
+    assert_int_equal(compare_weights(&cut, &whole), want_cut);
+    end_run(&cut);
+    end_run(&whole);
+}
+
+static const struct gpt2_config still_gpt2 = { .n_layers = 4, .hidden = 6, .heads = 2, .vocabulary = 11, .positions = 9 };     /* dropout would draw other masks */
+static const struct small_model still = { { .name = "gpt2", .build = gpt2_build, .config = &still_gpt2, .default_sequence_length = 7 }, { .micro_batch = 2 } };
+/* A block has weights and bias of queries, keys and values in one, and rows of the output; feed-forward as many. Tables of words and of positions
+ * are cut, too. */
+enum { CUT_OF_GPT2 = 4 * 6 + 2 };
+
+static void parts_agree(void **state)
+{
+    (void)state;
+    for (uint32_t ipus = 2; ipus <= 4; ipus++) {
+        struct variant v = { .n_replicas = 1, .n_ipus = 1, .grad_accum = 2, .tensor_parallel = ipus, .recompute = RECOMPUTE_LAYER };
+        check_cut(&still, v, CUT_OF_GPT2);
+        v.n_replicas = 2, v.rts = RTS_YES, v.sharded_elements = 1, v.work = WORK_ADAM;
+        check_cut(&still, v, CUT_OF_GPT2);
+        v.n_ipus = 2, v.grad_accum = 3, v.schedule = SCHEDULE_POPART, v.clip = true;
+        check_cut(&still, v, CUT_OF_GPT2);
+        v.work = WORK_LAMB;
+        check_cut(&still, v, CUT_OF_GPT2);
+    }
+}
+
+/* Heads over 2 of 4 IPUs, each half of which has them twice. */
+static void attention_may_have_fewer_parts(void **state)
+{
+    struct variant v = { .n_replicas = 2, .n_ipus = 1, .grad_accum = 2, .tensor_parallel = 4, .attention_parts = 2, .rts = RTS_YES, .sharded_elements = 1, .work = WORK_ADAM };
+    (void)state;
+    check_cut(&still, v, CUT_OF_GPT2);
+}
+
+/* Queries, keys and values as three products: 4 more weights a block. */
+static void separate_products_are_cut(void **state)
+{
+    struct variant v = { .n_replicas = 1, .n_ipus = 2, .grad_accum = 3, .schedule = SCHEDULE_POPART, .tensor_parallel = 3 };
+    struct small_model split = still;
+    (void)state;
+    split.o.split_qkv = true;
+    check_cut(&split, v, CUT_OF_GPT2 + 4 * 4);
+}
+
+/* What an IPU holds of its parts is what the plan counts. */
+static void parts_hold_what_is_counted(void **state)
+{
+    struct variant v = { .n_replicas = 1, .n_ipus = 2, .grad_accum = 3, .schedule = SCHEDULE_POPART, .tensor_parallel = 3 };
+    (void)state;
+    for (int recompute = RECOMPUTE_NONE; recompute < RECOMPUTE_CHECKPOINTS; recompute++) {
+        struct run_model r;
+        v.recompute = (enum recompute)recompute;
+        run_steps(&r, &still, &v);
+        for (uint32_t s = 0; s < r.m.p.n_stages; s++) {
+            const struct live_bytes *l = execution_live(r.x, s);
+            const struct stage_plan *stage = &r.m.p.stages[s];
+            assert_int_equal(l->peak[LIVE_WEIGHTS], stage->weight_bytes);
+            assert_int_equal(l->entry_bytes, stage->stash_bytes);
+            assert_int_equal(l->peak[LIVE_STASH], stage->stash_bytes * stage->stash_depth);
+            assert_int_equal(l->peak[LIVE_ACTIVATIONS], stage->activation_bytes);
+        }
+        end_run(&r);
+    }
+}
+
+static int setup(void **state) { (void)state; start(&base, "mlperf-v2.0-closed-bow-pod16-bert-large"); return 0; }
+static int teardown(void **state) { (void)state; stop(&base); return 0; }
+
+static const struct CMUnitTest tests[] = { cmocka_unit_test(parts_agree), cmocka_unit_test(attention_may_have_fewer_parts), cmocka_unit_test(separate_products_are_cut),
+                                          cmocka_unit_test(parts_hold_what_is_counted) };
+int main(void) { cmocka_set_message_output(CM_OUTPUT_TAP); return cmocka_run_group_tests(tests, setup, teardown); }

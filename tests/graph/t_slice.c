@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * t_slice.c - the cut of a model over IPUs by hand: shapes of the parts, and the sums between them.
+ */
+#include "tests/check.h"
+#include "workloads/models/models.h"
+#include "system-model/graph/graph.h"
+
+struct cut_model { struct arena a; struct graph g; struct err err; };
+
+static void cut(struct cut_model *m, const char *name, struct model_options o, const char *ipus)
+{
+    *m = (struct cut_model){ .err = { "" } };
+    o.where = "test", o.tensor_parallel = ipus;
+    bool good = workload_graph(&m->g, workload_find(name, &m->err), &o, &m->a, &m->err);
+    assert_string_equal(m->err.msg, "");
+    assert_true(good);
+}
+
+static uint32_t count(const struct graph *g, const char *layer, enum op_kind kind, enum op_pass pass)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < g->n_ops; i++)
+        n += g->ops[i].kind == kind && g->ops[i].pass == pass && text_is(g->layers[g->ops[i].layer_id].name, layer);
+    return n;
+}
+
+/* The k-th weight of a layer. */
+static const struct tensor *weight(const struct graph *g, const char *layer, uint32_t k)
+{
+    for (size_t i = 0; i < g->n_tensors; i++)
+        if (g->tensors[i].role == ROLE_WEIGHT && text_is(g->layers[g->tensors[i].layer_id].name, layer) && k-- == 0)
+            return &g->tensors[i];
+    assert_true(false);
+    return NULL;
+}
+
+static void is_shape(const struct tensor *t, uint32_t dim, uint64_t d0, uint64_t d1)
+{
+    assert_int_equal(t->dims[0], d0);
+    assert_true(t->n_dims < 2 || t->dims[1] == d1);
+    assert_int_equal(t->part.dim, dim);
+}
+
+/* BERT Large over 8 of 16 heads' worth of IPUs: 1024 wide, 3 x 1024 columns of queries, keys and values, 4096 between. 30522 words are 3816 on each of 8 (30528),
+ * 512 positions 64; two token types stay whole. The dense layer of the head needs all of a row for its norm, and stays whole. */
+static void bert_large_is_cut_by_8(void **state)
+{
+    struct cut_model m;
+    (void)state;
+    cut(&m, "bert-large", (struct model_options){ .micro_batch = 3, .sequence_length = 384, .sequences_per_pack = 2, .batch_norm_span = 1 }, "8");
+    is_shape(weight(&m.g, "embeddings", 0), 1, 3816, 1024);
+    is_shape(weight(&m.g, "embeddings", 1), 1, 64, 1024);
+    is_shape(weight(&m.g, "embeddings", 2), 0, 2, 1024);
+    is_shape(weight(&m.g, "encoder7/attention", 0), 2, 1024, 384);
+    is_shape(weight(&m.g, "encoder7/attention", 1), 1, 384, 0);
+    is_shape(weight(&m.g, "encoder7/attention", 2), 1, 128, 1024);
+    is_shape(weight(&m.g, "encoder7/attention", 3), 0, 1024, 0);
+    assert_int_equal(weight(&m.g, "encoder7/attention", 0)->part.pieces, 3);
+    is_shape(weight(&m.g, "encoder7/feed-forward", 0), 2, 1024, 512);
+    is_shape(weight(&m.g, "encoder7/feed-forward", 2), 1, 512, 1024);
+    is_shape(weight(&m.g, "mlm-head", 0), 0, 1024, 1024);
+    is_shape(weight(&m.g, "mlm-head", 4), 1, 3816, 0);
+    arena_free(&m.a);
+}
+
+/* Four sums a layer: of addends forward, of a shared operand's gradient backward; words and positions are summed once, though each table has its
+ * part. A head has one backward; its loss exchanges three words a row. */
+static void sums_of_a_layer(void **state)
+{
+    struct cut_model m;
+    struct op_exchange loss = { 0 }, sum = { 0 };
+    (void)state;
+    cut(&m, "gpt2-medium", (struct model_options){ .micro_batch = 3, .sequence_length = 384, .batch_norm_span = 1 }, "8");
+    const char *halves[] = { "decoder5/attention", "decoder5/feed-forward" };
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(count(&m.g, halves[i], OP_ALL_REDUCE, PASS_FORWARD), 1);
+        assert_int_equal(count(&m.g, halves[i], OP_SHARE, PASS_FORWARD), 1);
+        assert_int_equal(count(&m.g, halves[i], OP_SHARE, PASS_BACKWARD_DATA), 1);
+        assert_int_equal(count(&m.g, halves[i], OP_ALL_REDUCE, PASS_BACKWARD_DATA), 0);
+    }
+    assert_int_equal(count(&m.g, "embeddings", OP_ALL_REDUCE, PASS_FORWARD), 1);
+    assert_int_equal(count(&m.g, "lm-head", OP_SHARE, PASS_BACKWARD_DATA), 1);
+    for (size_t i = 0; i < m.g.n_ops; i++) {
+        if (m.g.ops[i].kind == OP_CROSS_ENTROPY && m.g.ops[i].pass == PASS_FORWARD)
+            loss = op_exchange(&m.g, &m.g.ops[i]);
+        if (m.g.ops[i].kind == OP_ALL_REDUCE)
+            sum = op_exchange(&m.g, &m.g.ops[i]);
+    }
+    assert_true(loss.ranks == 8 && loss.n == 3 && loss.bytes == 2.0 * 3 * 384);
+    assert_true(sum.ranks == 8 && sum.n == 1 && sum.bytes == 2.0 * 3 * 384 * 1024);
+    arena_free(&m.a);
+}
+
+/* A matrix [5, 2 pieces of 7] over 3 IPUs has 3 columns of each piece an IPU; the last has one and two of padding. */
+static void elements_of_parts(void **state)
+{
+    const struct tensor t = { .n_dims = 2, .dims = { 5, 6 }, .part = { 2, 3, 2, 14 } };
+    static const struct { uint64_t element; uint32_t rank; uint64_t whole; } rows[] = {
+        { 0, 0, 0 }, { 2, 0, 2 }, { 3, 0, 7 }, { 5, 1, 7 + 3 + 2 }, { 6, 1, 14 + 3 }, { 6 * 4 + 3, 2, 14 * 4 + 7 + 6 }, { 6 * 4 + 4, 2, NO_ID64 }, { 1, 2, NO_ID64 },
+        { 2, 3, 2 },        /* a fourth IPU begins anew */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(tensor_whole_element(&t, rows[i].element, rows[i].rank), rows[i].whole);
+}
+
+/* A convolutional network has one product of an activation, its classes. */
+static void little_of_an_image_network_is_cut(void **state)
+{
+    struct cut_model m;
+    uint32_t n = 0;
+    (void)state;
+    cut(&m, "resnet50", (struct model_options){ .micro_batch = 1, .batch_norm_span = 1 }, "5");
+    for (size_t i = 0; i < m.g.n_tensors; i++)
+        n += m.g.tensors[i].role == ROLE_WEIGHT && m.g.tensors[i].part.dim;
+    assert_int_equal(n, 2);
+    arena_free(&m.a);
+}
+
+static const struct CMUnitTest tests[] = { cmocka_unit_test(bert_large_is_cut_by_8), cmocka_unit_test(sums_of_a_layer), cmocka_unit_test(elements_of_parts),
+                                          cmocka_unit_test(little_of_an_image_network_is_cut) };
+int main(void) { cmocka_set_message_output(CM_OUTPUT_TAP); return cmocka_run_group_tests(tests, NULL, NULL); }
