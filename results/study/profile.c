@@ -26,7 +26,7 @@ enum profile_group profile_group_of(enum part part)
     case PART_ELEMENTWISE: case PART_EMBEDDING: case PART_POOLING: case PART_LOSS: case PART_ACCUMULATE: case PART_OPTIMIZER: return IN_VECTOR_WORK;
     case PART_EXCHANGE: return IN_EXCHANGE;
     case PART_SYNC: case PART_BUBBLE: return IN_WAITING;
-    case PART_STAGE_COPY: case PART_ALL_REDUCE: return IN_LINKS;
+    case PART_STAGE_COPY: case PART_ALL_REDUCE: case PART_ACTIVATIONS: return IN_LINKS;
     case PART_STREAMING: case PART_HOST: return IN_HOST;
     case N_PARTS: break;
     }
