@@ -4,7 +4,7 @@
 #define KERNELS_MOVES_H
 #include "system-model/execute/kernels_operands.h"
 
-/* Forward [table, indices]; backward [gradient, indices]. Of a table that is cut, rows of other parts are zeros. */
+/* Forward [table, indices]; backward [gradient, indices]. A table that is cut has zeros for the rows of other parts. */
 static inline void run_gather(const struct run *r)
 {
     const struct op *f = op_forward(r->g, r->op);

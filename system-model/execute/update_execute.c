@@ -32,7 +32,7 @@ static bool has_merged(const struct execution *x, enum update_kind kind)
 static bool does(const struct execution *x, const struct weight *w, enum update_kind kind) { return has_step(w, kind) || has_merged(x, kind); }
 
 /* Neighbouring replicas that have all shards of all parts of a weight once; replicas with one part are n_parts apart. */
-static uint32_t group_of(const struct weight *w) { return w->n_shards * w->n_parts; }
+static uint32_t shard_group_of(const struct weight *w) { return w->n_shards * w->n_parts; }
 
 /* The replica's part of a weight; all of it if it is not sharded. */
 static uint64_t part_begin(const struct weight *w, uint32_t replica)
@@ -80,7 +80,7 @@ static void scale_gradients(struct execution *x, struct step_result *out)
     for (uint32_t i = 0; i < x->n_weights * x->p->request.n_replicas; i++) {
         struct weight *w = &x->weights[i];
         uint32_t replica = i / x->n_weights;
-        bool counted = replica < group_of(w);
+        bool counted = replica < shard_group_of(w);
         for (uint64_t e = part_begin(w, replica); e < part_end(w, replica); e++) {
             out->n_not_finite += counted && !isfinite(w->gradient[e]);
             w->gradient[e] *= factor;
@@ -142,7 +142,7 @@ static double squares(const float *x, uint64_t begin, uint64_t end)
 static double all_squares(const struct execution *x, uint32_t i, uint32_t replica, bool of_gradient)
 {
     const struct weight *w = weight_of(x, replica, i);
-    uint32_t group = group_of(w), first = replica / group * group;
+    uint32_t group = shard_group_of(w), first = replica / group * group;
     double sum = 0;
     for (uint32_t r = first; r < first + group; r++) {
         const struct weight *part = weight_of(x, r, i);
@@ -195,7 +195,7 @@ static void round_part(struct execution *x, const struct weight *w, const struct
 static void step_weight(struct execution *x, uint32_t i)
 {
     const struct optimizer *o = &x->p->request.optimizer;
-    uint32_t n = x->p->request.n_replicas, group = group_of(weight_of(x, 0, i));
+    uint32_t n = x->p->request.n_replicas, group = shard_group_of(weight_of(x, 0, i));
     bool scales_by_norms = weight_of(x, 0, i)->has_norms && x->g->tensors[weight_of(x, 0, i)->tensor_id].n_dims > 1;
     const struct optimizer_rule *rule = optimizer_rule(scales_by_norms ? o->work : o->work_without_norms);
     double weights = 0, gradients = 0, factor = 1;
@@ -217,7 +217,7 @@ static void step_weight(struct execution *x, uint32_t i)
 static void gather_weight(struct execution *x, uint32_t i)
 {
     for (uint32_t r = 0; r < x->p->request.n_replicas; r++)
-        for (uint32_t width = group_of(weight_of(x, r, i)), from = r / width * width, k = from; k < from + width; k++) {
+        for (uint32_t width = shard_group_of(weight_of(x, r, i)), from = r / width * width, k = from; k < from + width; k++) {
             struct weight *to = weight_of(x, r, i), *part = weight_of(x, k, i);
             if (k % to->n_parts != r % to->n_parts)
                 continue;

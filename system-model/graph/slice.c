@@ -40,7 +40,7 @@ static void set_part(struct slicer *s, uint32_t tensor, uint32_t part_id)
 }
 
 /* Weights, inputs and state of a layer. */
-static void add_given(struct slicer *s, uint32_t layer)
+static void add_given_tensors(struct slicer *s, uint32_t layer)
 {
     const struct graph *g = s->c.g;
     for (uint32_t i = 0; i < g->n_tensors; i++) {
@@ -83,7 +83,7 @@ static uint32_t gathered(struct slicer *s, uint32_t tensor)
 /* ---- operations --------------------------------------------------------------------------------------------- */
 
 /* The region in which an operation works on parts; NO_ID: on whole tensors. */
-static uint32_t region_of(const struct slicer *s, const struct op *op, uint32_t id)
+static uint32_t op_region(const struct slicer *s, const struct op *op, uint32_t id)
 {
     for (uint32_t i = 0; i < op->n_inputs && !s->c.gathers[id]; i++)
         if (s->c.of[op->inputs[i]].dim)
@@ -97,7 +97,7 @@ static bool adds_addends(const struct slicer *s, const struct op *op)
 }
 
 /* The operand as the operation needs it: whole, shared with the IPUs of its region, or a part. */
-static uint32_t operand(struct slicer *s, const struct op *op, uint32_t id, uint32_t k, uint32_t region)
+static uint32_t part_operand(struct slicer *s, const struct op *op, uint32_t id, uint32_t k, uint32_t region)
 {
     uint32_t x = op->inputs[k];
     const struct tensor_cut *cut = &s->c.of[x];
@@ -128,13 +128,13 @@ static struct op_attributes local_attributes(const struct slicer *s, const struc
     return at;
 }
 
-static void add_op(struct slicer *s, uint32_t id)
+static void add_part_op(struct slicer *s, uint32_t id)
 {
     const struct op *op = &s->c.g->ops[id];
-    uint32_t inputs[MAX_OP_INPUTS], region = region_of(s, op, id);
+    uint32_t inputs[MAX_OP_INPUTS], region = op_region(s, op, id);
     bool adds = adds_addends(s, op), is_lookup = op->kind == OP_GATHER;
     for (uint32_t k = 0; k < op->n_inputs; k++)
-        inputs[k] = operand(s, op, id, k, region);
+        inputs[k] = part_operand(s, op, id, k, region);
     uint32_t y = graph_op(s->out, op->kind, inputs, op->n_inputs, local_attributes(s, op));
     if (s->c.sums[id] && !is_lookup)
         y = summed(s, y, cuts_parts(&s->c, region));
@@ -154,9 +154,9 @@ bool graph_slice(struct graph *out, const struct graph *whole, uint32_t n_ipus, 
     uint32_t id = 0;
     for (uint32_t l = 0; l < whole->n_layers; l++) {
         graph_layer(out, whole->layers[l]);
-        add_given(&s, l);
+        add_given_tensors(&s, l);
         for (; id < whole->n_ops && whole->ops[id].layer_id == l; id++)
-            add_op(&s, id);
+            add_part_op(&s, id);
     }
     assert(id == whole->n_ops);
     out->n_rough_ops = whole->n_rough_ops;

@@ -9,7 +9,7 @@
 /* Tensors that are cut together, such as the heads of one attention: n_units is the largest number of equal pieces that all their dimensions have. */
 struct region { uint32_t root; uint64_t n_units; bool attends; };
 
-/* What is known of a tensor of the whole graph. dim: one more than the dimension that is cut, 0: it is whole; in each of `pieces` equal parts of that
+/* How a tensor of the whole graph is cut. dim: one more than the dimension that is cut, 0: it is whole; in each of `pieces` equal parts of that
  * dimension by itself. */
 struct tensor_cut { uint32_t dim, pieces, region; bool is_used_whole, is_partial, is_wanted; };
 

@@ -31,7 +31,7 @@ uint64_t cuts_local(const struct cuts *c, uint32_t region, uint64_t size)
     return size / n * ceil_div(n, cuts_parts(c, region));
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
+static uint64_t largest_divisor(uint64_t a, uint64_t b)
 {
     while (b) {
         uint64_t rest = a % b;
@@ -56,7 +56,7 @@ static void unite(struct cuts *c, uint32_t a, uint32_t b)
     b = cuts_region(c, b);
     if (a == b)
         return;
-    c->regions[a].n_units = common_divisor(c->regions[a].n_units, c->regions[b].n_units);
+    c->regions[a].n_units = largest_divisor(c->regions[a].n_units, c->regions[b].n_units);
     c->regions[a].attends |= c->regions[b].attends;
     c->regions[b].root = a;
 }
@@ -65,7 +65,7 @@ static void unite(struct cuts *c, uint32_t a, uint32_t b)
 static void add_size(struct cuts *c, uint32_t region, uint64_t size)
 {
     struct region *r = &c->regions[cuts_region(c, region)];
-    r->n_units = common_divisor(r->n_units, size);
+    r->n_units = largest_divisor(r->n_units, size);
 }
 
 static void set_cut(struct cuts *c, uint32_t tensor, uint32_t dim, uint32_t pieces, uint32_t region)
@@ -122,13 +122,13 @@ static bool elementwise(struct cuts *c, const struct op *op, uint32_t id)
     return true;
 }
 
-static uint32_t last_dim(const struct cuts *c, uint32_t tensor) { return c->g->tensors[tensor].n_dims - 1; }
+static uint32_t last_dim_of(const struct cuts *c, uint32_t tensor) { return c->g->tensors[tensor].n_dims - 1; }
 
 static bool bias(struct cuts *c, const struct op *op, uint32_t id)
 {
     const struct tensor_cut x = c->of[op->inputs[0]];
     (void)id;
-    if (x.dim != last_dim(c, op->inputs[0]) + 1 || !cut_operand(c, op->inputs[1], 0, x.pieces, x.region))
+    if (x.dim != last_dim_of(c, op->inputs[0]) + 1 || !cut_operand(c, op->inputs[1], 0, x.pieces, x.region))
         return false;
     set_cut(c, op->outputs[0], x.dim - 1, x.pieces, x.region);
     return true;
@@ -149,7 +149,7 @@ static bool loss(struct cuts *c, const struct op *op, uint32_t id)
 {
     const struct tensor_cut x = c->of[op->inputs[0]];
     (void)id;
-    return x.pieces == 1 && x.dim == last_dim(c, op->inputs[0]) + 1;
+    return x.pieces == 1 && x.dim == last_dim_of(c, op->inputs[0]) + 1;
 }
 
 static bool begins_region(const struct cuts *c, const struct op *op, uint32_t id)
@@ -165,14 +165,14 @@ static bool begin_product(struct cuts *c, const struct op *op, uint32_t id)
     (void)id;
     if (!cut_operand(c, w, dim, 1, region))
         return false;
-    set_cut(c, y, last_dim(c, y), 1, region);
+    set_cut(c, y, last_dim_of(c, y), 1, region);
     return true;
 }
 
 /* Groups that are cut, such as heads, stay so; a product along the cut makes addends. */
 static bool product(struct cuts *c, const struct op *op, uint32_t id)
 {
-    uint32_t a = op->inputs[0], b = op->inputs[1], inner = last_dim(c, a);
+    uint32_t a = op->inputs[0], b = op->inputs[1], inner = last_dim_of(c, a);
     const struct tensor_cut x = c->of[a];
     if (!x.dim)
         return is_cut(c, b) && begins_region(c, op, id) && begin_product(c, op, id);
@@ -243,13 +243,13 @@ static bool rotary(struct cuts *c, const struct op *op, uint32_t id)
     (void)id;
     if (!x.dim || x.pieces > 1 || is_cut(c, op->inputs[1]) || is_cut(c, op->inputs[2]))
         return false;
-    if (x.dim - 1 == last_dim(c, op->inputs[0]))
+    if (x.dim - 1 == last_dim_of(c, op->inputs[0]))
         add_size(c, x.region, op->at->groups);
     set_cut(c, op->outputs[0], x.dim - 1, 1, x.region);
-    return x.dim - 1 == last_dim(c, op->inputs[0]) || x.dim < last_dim(c, op->inputs[0]);
+    return x.dim - 1 == last_dim_of(c, op->inputs[0]) || x.dim < last_dim_of(c, op->inputs[0]);
 }
 
-static uint32_t n_readers(const struct cuts *c, uint32_t tensor)
+static uint32_t count_readers(const struct cuts *c, uint32_t tensor)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < c->g->n_forward_ops; i++)
@@ -267,7 +267,7 @@ static bool cut_in_pieces(struct cuts *c, uint32_t tensor, uint32_t pieces)
     const struct op *op = producer == NO_ID ? NULL : &c->g->ops[producer];
     if (t->pieces == pieces)
         return true;
-    if (n_readers(c, tensor) > 1 || (op && op->kind != OP_MATMUL && rules[op->kind] != bias && rules[op->kind] != elementwise))
+    if (count_readers(c, tensor) > 1 || (op && op->kind != OP_MATMUL && rules[op->kind] != bias && rules[op->kind] != elementwise))
         return false;
     t->pieces = pieces;
     add_size(c, t->region, c->g->tensors[tensor].dims[t->dim - 1] / pieces);
@@ -407,7 +407,7 @@ static bool search_once(struct cuts *c, bool trains)
 }
 
 /* Tensors whose gradient is wanted: those that depend on a weight. */
-static void mark_wanted(struct cuts *c)
+static void mark_wanted_tensors(struct cuts *c)
 {
     for (uint32_t i = 0; i < c->g->n_tensors; i++)
         c->of[i].is_wanted = c->g->tensors[i].role == ROLE_WEIGHT;
@@ -429,5 +429,5 @@ void cuts_find(struct cuts *c)
     c->keeps_whole = ARENA_ARRAY(c->a, bool, c->g->n_ops);
     while (!search_once(c, trains))
         ;
-    mark_wanted(c);
+    mark_wanted_tensors(c);
 }

@@ -40,7 +40,7 @@ struct stage_plan {
     uint64_t host_bytes, result_bytes;  /* one micro-batch: its input, and its results that no operation reads */
 };
 static inline uint32_t stage_end(const struct stage_plan *s) { return s->first_layer + s->n_layers; }   /* the layer after its last */
-static inline uint64_t stage_link_cycles(const struct cycles *c) { return c->part[PART_ALL_REDUCE] + c->part[PART_ACTIVATIONS]; }   /* of a task: no chip can slow them */
+static inline uint64_t stage_link_cycles(const struct cycles *c) { return c->part[PART_ALL_REDUCE] + c->part[PART_ACTIVATIONS]; }   /* a slow chip does not slow them */
 void stage_sum_cycles(struct stage_plan *s);                /* fills forward_cycles and backward_cycles */
 
 /* ---- pipeline.c: tasks, runs, copies ------------------------------------------------------ */

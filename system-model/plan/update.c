@@ -47,7 +47,7 @@ struct update_builder {
     uint32_t n_pods;                    /* groups of replicas that share a shard */
     struct op_plan_options vector;
     struct update_op ops[N_UPDATE_KINDS]; uint32_t n_ops;       /* operations of the chain that is being built */
-    uint32_t n_shards, n_parts;         /* of that chain; see struct update_steps and struct update_chain */
+    uint32_t n_shards, n_parts;         /* see struct update_steps and struct update_chain */
 };
 
 enum { WORD_BYTES = 4 };                /* the size of one square or norm */

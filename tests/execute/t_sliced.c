@@ -122,7 +122,7 @@ static void separate_products_are_cut(void **state)
     check_cut(&split, v, CUT_OF_GPT2 + 4 * 4);
 }
 
-/* What an IPU holds of its parts is what the plan counts. */
+/* An IPU holds the bytes of its parts that the plan counts. */
 static void parts_hold_what_is_counted(void **state)
 {
     struct variant v = { .n_replicas = 1, .n_ipus = 2, .grad_accum = 3, .schedule = SCHEDULE_POPART, .tensor_parallel = 3 };
