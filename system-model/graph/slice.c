@@ -28,7 +28,7 @@ static uint64_t local_size(const struct slicer *s, uint32_t tensor)
     return cuts_local(&s->c, cut->region, s->c.g->tensors[tensor].dims[cut->dim - 1] / cut->pieces) * cut->pieces;
 }
 
-static void set_part(struct slicer *s, uint32_t tensor, uint32_t part_id)
+static void set_tensor_part(struct slicer *s, uint32_t tensor, uint32_t part_id)
 {
     const struct tensor_cut *cut = &s->c.of[tensor];
     if (cut->dim)
@@ -51,7 +51,7 @@ static void add_given_tensors(struct slicer *s, uint32_t layer)
         memcpy(dims, t->dims, sizeof dims);
         if (s->c.of[i].dim)
             dims[s->c.of[i].dim - 1] = local_size(s, i);
-        set_part(s, i, graph_tensor(s->out, t->name, t->role, t->type, t->n_dims, dims));
+        set_tensor_part(s, i, graph_tensor(s->out, t->name, t->role, t->type, t->n_dims, dims));
     }
 }
 
@@ -140,7 +140,7 @@ static void add_part_op(struct slicer *s, uint32_t id)
         y = summed(s, y, cuts_parts(&s->c, region));
     s->is_addend[op->outputs[0]] = adds || (s->c.sums[id] && is_lookup);
     for (uint32_t k = 0; k < op->n_outputs; k++)
-        set_part(s, op->outputs[k], y + k);
+        set_tensor_part(s, op->outputs[k], y + k);
 }
 
 bool graph_slice(struct graph *out, const struct graph *whole, uint32_t n_ipus, uint32_t attention_ipus, struct arena *a)

@@ -277,7 +277,7 @@ static bool cut_in_pieces(struct cuts *c, uint32_t tensor, uint32_t pieces)
     return good;
 }
 
-static bool slice(struct cuts *c, const struct op *op, uint32_t id)
+static bool take_slice(struct cuts *c, const struct op *op, uint32_t id)
 {
     struct tensor_cut x = c->of[op->inputs[0]];
     bool along = op->at->axis == x.dim - 1;
@@ -310,7 +310,7 @@ static bool lookup(struct cuts *c, const struct op *op, uint32_t id)
 
 static cut_rule *const rules[N_OP_KINDS] = {
     [OP_MATMUL] = product, [OP_BIAS_ADD] = bias, [OP_SOFTMAX] = softmax, [OP_CROSS_ENTROPY] = loss, [OP_TRANSPOSE] = transpose, [OP_VIEW] = view,
-    [OP_SLICE] = slice, [OP_CONCAT] = concat, [OP_GATHER] = lookup, [OP_EXPAND] = elementwise,
+    [OP_SLICE] = take_slice, [OP_CONCAT] = concat, [OP_GATHER] = lookup, [OP_EXPAND] = elementwise,
     [OP_ADD] = elementwise, [OP_MUL] = elementwise, [OP_SCALE] = elementwise, [OP_RELU] = elementwise, [OP_GELU] = elementwise, [OP_TANH] = elementwise,
     [OP_SIGMOID] = elementwise, [OP_SWISH] = elementwise, [OP_DROPOUT] = elementwise, [OP_CAST] = elementwise, [OP_MAP] = elementwise,
     [OP_COMBINE] = elementwise, [OP_SELECT] = elementwise, [OP_ROTARY] = rotary,
@@ -338,7 +338,7 @@ static bool may_gather(const struct cuts *c, const struct op *op)
 }
 
 /* Marks what follows from an operation; false if it needs an operand whole that is cut. */
-static bool visit(struct cuts *c, uint32_t id)
+static bool visit_op(struct cuts *c, uint32_t id)
 {
     const struct op *op = &c->g->ops[id];
     if (begins_table(c, op, id))
@@ -390,7 +390,7 @@ static bool search_once(struct cuts *c, bool trains)
     bool *given_up = ARENA_ARRAY(c->a, bool, 2 * g->n_ops + 1);
     for (uint32_t i = 0; i < g->n_forward_ops; i++) {
         const struct op *op = &g->ops[i];
-        if (visit(c, i))
+        if (visit_op(c, i))
             continue;
         if (!trains && may_gather(c, op)) {
             c->gathers[i] = true;

@@ -12,7 +12,7 @@
  * A sync of a collective holds all IPUs of a replica, so their chains follow one another (in series) unless the framework runs them side by side.
  * Not modelled: overlap of one IPU's chain with the next IPU's where neither needs the other; serialised word tables as several tensors.
  */
-#include "system-model/plan/plan.h"
+#include "system-model/plan/update_internal.h"
 #include "system-model/graph/graph.h"
 
 const char *const update_kind_names[N_UPDATE_KINDS] = {
@@ -20,21 +20,6 @@ const char *const update_kind_names[N_UPDATE_KINDS] = {
     [UPDATE_CLIP] = "clip", [UPDATE_LOAD] = "load", [UPDATE_OPTIMIZER] = "optimizer", [UPDATE_NORMS] = "norms",
     [UPDATE_GATHER] = "gather", [UPDATE_COPY_BACK] = "copy-back", [UPDATE_STORE] = "store",
 };
-
-/* All that the update depends on, apart from where the layers are. */
-MEMO_INPUT(update_terms,
-    struct owned compiled;              /* for the first stage: by its options vector work is planned */
-    double merge_buffer_bytes, merge_norm_bytes, streaming_s_per_byte, state_bytes_per_param;
-    uint64_t sharded_elements, offloaded_elements, remote_alone_ipus, tensor_replicas;      /* tensor_replicas: those that compute one copy of the model */
-    uint32_t n_replicas, ipus_per_replica, shard;       /* shard: the replicas that share a tensor which all have whole */
-    uint32_t streams, in_series, remote_together, rearrange_before_reduce, clip_norm, all_reduce_method, each_replica, unfolded, has_faults;
-    uint32_t work, work_without_norms, norms, n_moments, full_routes, merge_over_ipus;
-);
-/* A tensor of the update, or several that are alike; the layers of a stage; an IPU with its stages; a replica with all of them. */
-MEMO_INPUT(steps_input, struct owned terms; uint64_t n_elements, has_norms, n_parts; uint32_t ipu, type;);
-MEMO_INPUT(stage_place, uint32_t ipu, first_layer, n_layers;);
-MEMO_INPUT(ipu_update_input, struct owned terms, places; uint32_t ipu, n_places;);
-MEMO_INPUT(update_input, struct owned terms, places; uint64_t n_stages;);
 
 struct update_builder {
     const struct update_terms *q;
@@ -530,7 +515,7 @@ static void append_parts(struct update_program *u, const struct update_program *
 }
 
 /* Chains merged over all IPUs first, then IPU by IPU what is merged there and its tensors. */
-static const void *make_update(void *world, const void *input, struct err *err)
+const void *make_update(void *world, const void *input, struct err *err)
 {
     struct compiler *c = world;
     const struct update_input *q = input;
@@ -564,48 +549,4 @@ static const void *make_update(void *world, const void *input, struct err *err)
     }
     arena_free(&scratch);
     return out;
-}
-
-/* ---- a plan's update ------------------------------------------------------------------------------ */
-
-static struct owned update_terms_of(const struct plan *p, struct compiler *c)
-{
-    const struct plan_request *o = &p->request;
-    const struct program *f = &o->program;
-    bool streams = o->state.place == OPTIMIZER_STREAMING;
-    const struct update_terms terms = {
-        .compiled = { p->stages[0].compiled }, .streaming_s_per_byte = o->fitted.streaming_s_per_byte,
-        .merge_buffer_bytes = f->merge_buffer_bytes, .merge_norm_bytes = f->merge_norm_bytes, .sharded_elements = f->sharded_elements,
-        .offloaded_elements = f->offloaded_elements, .remote_alone_ipus = f->remote_alone_ipus, .remote_together = f->remote_together,
-        .rearrange_before_reduce = f->rearrange_before_reduce, .clip_norm = f->clip_norm,
-        .n_replicas = o->n_replicas, .ipus_per_replica = o->ipus_per_replica, .shard = plan_shard_replicas(p), .tensor_replicas = plan_tensor_replicas(o), .streams = streams,
-        .in_series = f->update_order == UPDATE_IN_SERIES && o->ipus_per_replica > 1 && (o->n_replicas > 1 || streams),
-        .all_reduce_method = o->all_reduce_method, .each_replica = o->detail.unfolded || o->faults, .unfolded = o->detail.unfolded, .has_faults = o->faults != NULL,
-        .work = o->optimizer.work, .work_without_norms = o->optimizer.work_without_norms, .norms = o->optimizer.norms, .n_moments = o->optimizer.n_moments,
-        .state_bytes_per_param = o->optimizer.state_bytes_per_param,
-        .full_routes = f->torus_exchanges == TORUS_FULL_ROUTES, .merge_over_ipus = f->merge_over_ipus,
-    };
-    return memo_own(&c->memo, &terms, sizeof terms);
-}
-
-bool plan_update(struct plan *p, struct compiler *c, struct err *err)
-{
-    const struct plan_request *o = &p->request;
-    struct stage_place places[MAX_STAGES];
-    uint32_t shard = plan_shard_replicas(p);
-    if (!o->training)
-        return true;
-    if (!plan_has_streaming(p, err))
-        return false;
-    if (o->n_replicas % shard != 0)
-        return fail(err, "parallel.rts_domain: pod, but %u replicas are not a multiple of the %u of a pod; use all, or change parallel.replicas",
-                    o->n_replicas, shard);
-    for (uint32_t s = 0; s < p->n_stages; s++)
-        places[s] = (struct stage_place){ p->stages[s].ipu, p->stages[s].first_layer, p->stages[s].n_layers };
-    const struct update_input q = { update_terms_of(p, c), memo_own(&c->plans, places, p->n_stages * sizeof *places), p->n_stages };
-    const struct update_program *known = memo_get(&c->plans, make_update, &q, sizeof q, err).at;
-    if (!known)
-        return false;
-    p->update = *known;
-    return plan_check_streaming(p, err);
 }
