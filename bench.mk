@@ -115,8 +115,8 @@ onnx-nodes: $B/tests/onnx/nodes         ## run the ONNX project's tests of singl
 	$B/tests/onnx/nodes $(ONNX_NODES)
 
 MODULES ?= node_modules
-onnx-runtime: $B/podbench $B/tests/onnx/outputs     ## ONNX Runtime (MODULES=DIR with onnxruntime-node) runs built-in models and must get the same outputs
-	PODBENCH=$B/podbench OUTPUTS=$B/tests/onnx/outputs sh tests/onnx/runtime.sh $(MODULES)
+onnx-runtime: $B/podbench $B/tests/onnx/outputs $B/tests/onnx/written     ## ONNX Runtime (MODULES=DIR with onnxruntime-node) runs built-in models and must get the same outputs
+	PODBENCH=$B/podbench OUTPUTS=$B/tests/onnx/outputs WRITTEN=$B/tests/onnx/written sh tests/onnx/runtime.sh $(MODULES)
 
 # Debian's python3-torch, for Debian's python3.
 PYTHON3 ?= /usr/bin/python3

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # runtime.sh - ONNX Runtime runs built-in models that podbench has written, and gets what podbench's own execution gets.
 #
-# usage: PODBENCH=build/podbench OUTPUTS=build/tests/onnx/outputs runtime.sh MODULES [MODEL...]
+# usage: PODBENCH=build/podbench OUTPUTS=build/tests/onnx/outputs WRITTEN=build/tests/onnx/written runtime.sh MODULES [MODEL...]
 # MODULES is the folder that `npm install onnxruntime-node` has made. Models are written as inference, with weights from a seed.
 set -eu
 modules=$1
@@ -17,5 +17,6 @@ trap 'rm -rf "$work"' EXIT
 for model; do
     "$PODBENCH" workload "$model" --set recipe.mode=infer --onnx "$work/$model.onnx" --weights 1 >/dev/null
 done
+"$WRITTEN" "$work"          # large families in small sizes
 NODE_PATH=$modules node tests/onnx/runtime.js "$work"
 "$OUTPUTS" "$work"
