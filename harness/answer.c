@@ -28,16 +28,34 @@ static enum part_class largest_work(const struct timeline *t, uint32_t row)
 
 /* ---- the lines ------------------------------------------------------------------------------- */
 
+/* "off chip, an IPU: weights 757 MB, ..; 11 GB of the 137 GB of a board: fits" */
+static void answer_add_off_chip(struct document *d, const struct plan *p)
+{
+    const struct off_chip *m = &p->off_chip;
+    const char *parts = "";
+    for (int k = 0; k < N_OFF_CHIP; k++)
+        if (m->bytes[k] > 0)
+            parts = arena_printf(d->arena, "%s%s %s %s", parts, *parts ? "," : "", off_chip_names[k], quantity_kept(m->bytes[k], "B", 3, d->arena));
+    if (!*parts || !plan_is_phased(&p->request))
+        return;
+    const char *verdict = m->capacity_bytes > 0 ? arena_printf(d->arena, "%s %s of a board's streaming memory", m->fits ? "fit the" : "do NOT fit the",
+                                                               quantity_kept(m->capacity_bytes, "B", 3, d->arena))
+                                                : "in the host's memory, whose size no sheet has";
+    document_line(d, "off chip, of an IPU:%s; %s of a board's IPUs %s", parts, quantity_kept(m->board_bytes, "B", 3, d->arena), verdict);
+}
+
 static void answer_add_fit(struct document *d, const struct simulation *sim, const struct result *r, bool colour)
 {
     const struct verdict { const char *word, *colour; } verdicts[] = { { "NO", "\033[1;31m" }, { "barely", "\033[33m" }, { "yes", "\033[32m" } },
                          *v = &verdicts[r->fits + result_fits_surely(r)];
     uint64_t tile = sim->machine->chip.tile_memory_bytes;
-    uint64_t bytes = r->fits ? tile - r->memory_peak_bytes_per_tile : r->memory_shortfall_bytes_per_tile;
+    bool on_chip = r->memory_shortfall_bytes_per_tile == 0;
+    uint64_t bytes = on_chip ? tile - r->memory_peak_bytes_per_tile : r->memory_shortfall_bytes_per_tile;
     document_line(d, "fits: %s%s%s (%.0f %% likely%s), %s %s %s %s (IPU %u)%s", colour ? v->colour : "", v->word, colour ? "\033[0m" : "",
-                  100 * r->fits_probability, memory_doubt_reason(r->memory_distance), quantity_kept((double)bytes, "B", 3, d->arena), r->fits ? "of" : "too many for the",
-                  quantity_kept((double)tile, "B", 3, d->arena), r->fits ? "free on the fullest tile" : "of the fullest tile", sim->plan.worst_ipu,
+                  100 * r->fits_probability, memory_doubt_reason(r->memory_distance), quantity_kept((double)bytes, "B", 3, d->arena), on_chip ? "of" : "too many for the",
+                  quantity_kept((double)tile, "B", 3, d->arena), on_chip ? "free on the fullest tile" : "of the fullest tile", sim->plan.worst_ipu,
                   r->fits ? "" : "; the rest is as if it fitted");
+    answer_add_off_chip(d, &sim->plan);
     if (r->smaller_available_memory)
         document_line(d, "with less memory for temporaries it fits: parallel.available_memory=%s, %s per step (%+.1f %%)", r->smaller_available_memory,
                       quantity_kept(r->smaller_memory_step_time_s, "s", 4, d->arena), 100 * (r->smaller_memory_step_time_s / r->step_time_s - 1));

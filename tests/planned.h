@@ -10,7 +10,7 @@
 
 struct planned { struct simulation sim; struct result r; struct plan_cache cache; struct plan_request opt; struct err err; };
 
-static void start(struct planned *y, const char *recipe)
+static inline void start(struct planned *y, const char *recipe)
 {
     memset(y, 0, sizeof *y);
     if (!simulate(&y->sim, &y->r, recipe, NULL, 0, &paths, &y->cache, &y->err)) {

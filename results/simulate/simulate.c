@@ -66,6 +66,7 @@ static void fill_memory(struct result *r, const struct plan *p)
         return;
     r->memory_peak_bytes_per_tile = p->memory[p->worst_ipu].total_bytes;
     r->memory_shortfall_bytes_per_tile = p->shortfall_bytes;
+    r->off_chip_bytes_per_board = p->off_chip.board_bytes;
 }
 
 /* The verdict is less sure, the less the program is like those whose memory is known. */

@@ -5,17 +5,21 @@
 #include "results/study/candidates.h"
 #include "system-model/graph/graph.h"
 
+enum { MOST_WIDTH = 32 };               /* stages that can be scheduled */
+
 /* The recipe's own values are added. */
 static const struct dimension usual[N_USUAL] = {
     [KEY_MICRO_BATCH] = { "parallel.micro_batch", { "1", "2", "3", "4", "6", "8", "12", "16", "20", "24", "32", "48" }, 12 },
     [KEY_MEMORY]      = { "parallel.available_memory", { "0.03", "0.06", "0.09", "0.12", "0.15", "0.2", "0.25", "0.3", "0.4", "0.6" }, 10 },
     [KEY_IO_TILES]    = { "parallel.io_tiles", { "0", "32" }, 2 },
+    [KEY_TENSOR]      = { "parallel.tensor_parallel", { "1", "2", "4", "8", "16" }, 5 },
     [KEY_WIDTH]       = { "parallel.ipus_per_replica", { "1", "2", "4", "8", "16" }, 5 },
     [KEY_RECOMPUTE]   = { "parallel.recompute", { "none", "stage", "layer" }, 3 },
     [KEY_SCHEDULE]    = { "parallel.schedule", { "popart", "grouped", "interleaved", "sequential" }, 4 },
     [KEY_OPTIMIZER]   = { "parallel.optimizer_state", { "on-chip", "streaming" }, 2 },
     [KEY_SHARDING]    = { "parallel.rts", { "no", "yes" }, 2 },
     [KEY_STASH]       = { "parallel.stash_type", { NULL }, 0 },
+    [KEY_WEIGHTS]     = { "parallel.weights", { "on-chip", "streaming" }, 2 },
 };
 
 /* ---- dimensions ------------------------------------------------------------------------------------ */
@@ -87,6 +91,8 @@ void search_settle_dimensions(struct search_state *s)
         *d = given ? *given : usual[i];
         if (!given && i == KEY_SCHEDULE)
             drop_schedules(s, d);
+        if (!given && !own && (i == KEY_TENSOR || i == KEY_WEIGHTS))
+            d->n = 0;
         if (!given && search_is_set(q, d->key)) {
             d->values[0] = own ? arena_strdup(s->a, own) : NULL;
             d->n = own != NULL;
@@ -147,9 +153,11 @@ static void compile_one(void *user, size_t i, struct simulator *by)
     struct search_graph *g = &s->graphs[i];
     struct simulation sim;
     struct result r;
-    const char *all[MAX_SETTINGS] = { "parallel.replicas=1", "parallel.ipus_per_replica=1", "parallel.layers_per_ipu=", "parallel.gradient_accumulation=64",
+    char width[48];
+    snprintf(width, sizeof width, "parallel.ipus_per_replica=%u", g->tensor);
+    const char *all[MAX_SETTINGS] = { "parallel.replicas=1", width, "parallel.weights=on-chip", "parallel.phases=", "parallel.layers_per_ipu=", "parallel.gradient_accumulation=64",
                                       "parallel.rts=no", "parallel.optimizer_state=on-chip", "training.eval_samples=" };
-    size_t n = 7;
+    size_t n = 9;
     for (size_t k = 0; k < g->n_settings; k++)
         all[n++] = g->settings[k];
     g->skipped = search_must_stop(s);
@@ -158,6 +166,17 @@ static void compile_one(void *user, size_t i, struct simulator *by)
         return;
     search_measure(g, &sim);
     simulation_free(&sim);
+}
+
+/* The IPUs that a graph's layers are cut over: its own setting's, or the recipe's. An odd value is refused when it is simulated. */
+static uint32_t tensor_ipus_of(const struct search_state *s, const struct search_graph *g)
+{
+    const char *value = s->recipe.model.tensor_parallel;
+    uint64_t n;
+    for (size_t i = 0; i < g->n_settings; i++)
+        if (is_key(g->settings[i], usual[KEY_TENSOR].key))
+            value = strchr(g->settings[i], '=') + 1;
+    return value && parse_u64(value, &n) && n > 0 && n <= MAX_STAGES ? (uint32_t)n : 1;
 }
 
 /* The micro-batch is the slowest index: graph m * (n_graphs / micro-batches) + k has micro-batch m. */
@@ -177,6 +196,7 @@ static void list_graphs(struct search_state *s)
             if (chosen)
                 s->graphs[g].settings[s->graphs[g].n_settings++] = chosen;
         }
+        s->graphs[g].tensor = tensor_ipus_of(s, &s->graphs[g]);
     }
 }
 
@@ -263,7 +283,7 @@ double search_least_cycles(const struct search_family *f, const struct search_ca
 double search_value(const struct search_state *s, const struct search_family *f, const struct search_candidate *c, uint64_t accumulation, double cycles)
 {
     double rate = c->graph->micro_batch * f->replicas * s->samples_per_item * (double)accumulation * c->graph->clock_hz / cycles;
-    double ipus = (double)f->width * f->replicas;
+    double ipus = (double)f->width * f->tensor * f->replicas;
     switch (s->q->objective) {
     case MAXIMISE_THROUGHPUT:    return rate;
     case MINIMISE_TIME_TO_TRAIN: return c->samples / rate;
@@ -303,7 +323,7 @@ static bool is_unlike_own(const struct search_state *s, const char *setting)
 
 static uint32_t count_unlike_own(const struct search_state *s, const struct search_family *f, const struct search_graph *g)
 {
-    uint32_t n = (f->width != s->recipe.ipus_per_replica) + (f->width * f->replicas != s->recipe.ipus_per_replica * s->recipe.replicas);
+    uint32_t ipus = f->width * f->tensor, n = (ipus != s->recipe.ipus_per_replica) + (ipus * f->replicas != s->recipe.ipus_per_replica * s->recipe.replicas);
     for (size_t i = 0; i < f->n_settings; i++)
         n += is_unlike_own(s, f->settings[i]);
     for (size_t i = 0; i < g->n_settings; i++)
@@ -342,11 +362,12 @@ static void add_family(struct search_state *s, const struct search_family *like,
 static void add_sizes(struct search_state *s, struct search_family *f, size_t graph)
 {
     const struct limit *l = &s->q->ipus;
-    if (f->width == 0 || f->width > MAX_STAGES / 2)
+    double ipus = (double)f->width * f->tensor;
+    if (f->width == 0 || f->width > MOST_WIDTH)
         return;
-    for (double n = l->high; n >= l->low && n >= (double)f->width; n = n == l->high && exp2(floor(log2(n))) < n ? exp2(floor(log2(n))) : n / 2)
-        if (fmod(n, (double)f->width) == 0 && n / (double)f->width <= UINT32_MAX) {     /* a limit may have no upper end */
-            f->replicas = (uint32_t)(n / (double)f->width);
+    for (double n = l->high; n >= l->low && n >= ipus; n = n == l->high && exp2(floor(log2(n))) < n ? exp2(floor(log2(n))) : n / 2)
+        if (fmod(n, ipus) == 0 && n / ipus <= UINT32_MAX) {     /* a limit may have no upper end */
+            f->replicas = (uint32_t)(n / ipus);
             add_family(s, f, graph);
         }
 }
@@ -365,6 +386,8 @@ static void apply_to_family(struct search_family *f, const struct search_state *
     uint64_t width;
     if (dimension == KEY_WIDTH)
         f->width = parse_u64(value, &width) && width <= MAX_STAGES ? (uint32_t)width : 0;
+    if (dimension == KEY_WEIGHTS)
+        f->streams = text_is(value, "streaming");
     if (dimension == KEY_RECOMPUTE)
         f->recomputes = s->training && !text_is(value, "none");
     if (dimension == KEY_SCHEDULE)
@@ -374,14 +397,15 @@ static void apply_to_family(struct search_family *f, const struct search_state *
 /* One IPU has nothing to schedule or to stash, so only the first value is tried. */
 static bool has_no_effect(size_t dimension, size_t value, const struct search_family *f)
 {
-    return f->width == 1 && (dimension == KEY_SCHEDULE || dimension == KEY_STASH) && value > 0;
+    return f->width == f->tensor && (dimension == KEY_SCHEDULE || dimension == KEY_STASH) && value > 0;
 }
 
 /* number: one choice in each dimension that does not change the graph. */
 static void add_families(struct search_state *s, size_t graph, size_t number)
 {
     struct search_family f = { .width = (uint32_t)s->recipe.ipus_per_replica, .schedule = (enum schedule)s->recipe.schedule,
-                        .recomputes = s->training && s->recipe.recompute != RECOMPUTE_NONE };
+                        .recomputes = s->training && s->recipe.recompute != RECOMPUTE_NONE, .streams = s->recipe.weights == WEIGHTS_STREAMING,
+                        .tensor = s->graphs[graph].tensor };
     for (size_t i = KEY_WIDTH; i < N_USUAL; i++) {
         size_t n = n_choices(s, i), value = number % n;
         number /= n;
@@ -393,7 +417,10 @@ static void add_families(struct search_state *s, size_t graph, size_t number)
         if (i != KEY_WIDTH)
             f.settings[f.n_settings++] = dimension_setting(s, i, value);
     }
-    add_sizes(s, &f, graph);
+    if (f.width % f.tensor == 0 && !(f.streams && f.width > f.tensor)) {
+        f.width /= f.tensor;
+        add_sizes(s, &f, graph);
+    }
 }
 
 void search_list_families(struct search_state *s)

@@ -18,8 +18,8 @@
 #include "results/study/search.h"
 #include "results/simulate/simulator.h"
 
-/* Keys before KEY_WIDTH, and keys that are not listed here, change the compiled graph. */
-enum { KEY_MICRO_BATCH, KEY_MEMORY, KEY_IO_TILES, KEY_WIDTH, KEY_RECOMPUTE, KEY_SCHEDULE, KEY_OPTIMIZER, KEY_SHARDING, KEY_STASH, N_USUAL };
+/* Keys of tensor parallelism and of weights are tried where the recipe has them, or values are given. Keys before KEY_WIDTH, and keys that are not listed here, change the compiled graph. */
+enum { KEY_MICRO_BATCH, KEY_MEMORY, KEY_IO_TILES, KEY_TENSOR, KEY_WIDTH, KEY_RECOMPUTE, KEY_SCHEDULE, KEY_OPTIMIZER, KEY_SHARDING, KEY_STASH, KEY_WEIGHTS, N_USUAL };
 enum { MOST_ACCUMULATIONS = 12, MOST_DIMENSIONS = N_USUAL + MAX_DIMENSIONS };
 
 struct search_graph {
@@ -28,7 +28,7 @@ struct search_graph {
     double forward_cycles, backward_cycles, accumulate_cycles;      /* one micro-batch */
     double heads_cycles, longest_cycles;        /* heads: forward twice and backward, of the layers after the blocks; longest: of one layer */
     double forward_share;                       /* the largest share that forward work has of any layer */
-    uint32_t n_body_layers;
+    uint32_t n_body_layers, tensor;             /* tensor: IPUs that layers are cut over */
     bool refused, skipped;                      /* skipped: the search was stopped before */
 };
 
@@ -41,9 +41,9 @@ struct search_candidate {
 
 struct search_family {
     const char *settings[N_USUAL]; size_t n_settings;
-    uint32_t width, replicas, number;           /* number: its place in the order of listing */
+    uint32_t width, tensor, replicas, number;   /* width: IPUs of a pipeline, each of which stands for `tensor` of them; number: its place in the order of listing */
     enum schedule schedule;
-    bool recomputes;
+    bool recomputes, streams;                   /* streams: weights come in phases, which have no pipeline */
     struct search_candidate *candidates; size_t n, next;       /* from the smallest micro-batch to the largest */
     double bound;                               /* the best bound of its candidates */
     double best_value; bool any;                /* the best value of its configurations that count, if any does */

@@ -40,7 +40,8 @@ struct weight {
 /* A replica's stage: its store, what its neighbours handed over, and its stash. list NULL: no packet. */
 struct stage_state {
     struct stage_store store;
-    struct packet sent[2], handed[2];   /* to a neighbour, in this slot; from one, for a later task; by task_kind */
+    struct packet sent[2];              /* to a neighbour, in this slot; by task_kind */
+    struct packet *handed[2]; uint32_t n_handed[2];     /* from one, for later tasks, the oldest first; room for one, in phases for all of a step */
     struct packet *entries; uint32_t n_entries;         /* FIFO, the oldest first; room for the plan's depth */
 };
 

@@ -12,7 +12,7 @@ static inline void run_gather(const struct run *r)
     uint64_t width = last_dim(table), n = tensor_elements(at);
     for (uint64_t i = 0; i < n; i++) {
         uint64_t rows = table->dims[table->n_dims - 2], row = indexed_row(in(r, 1)[i], table->part.dim == 1 ? table->part.whole_size : rows);
-        uint64_t first = table->part.dim == 1 ? r->rank % table->part.parts * rows : 0;
+        uint64_t first = table->part.dim == 1 ? table->part.first + r->rank % table->part.parts * rows : 0;
         if (row < first || row - first >= rows)
             continue;
         row -= first;

@@ -21,16 +21,20 @@ static bool fail_in(const struct work *w, struct err *err)
 /* Takes the packet that a neighbour handed over for this micro-batch. */
 static bool receive(const struct work *w, struct stage_state *s, struct err *err)
 {
-    struct packet *p = &s->handed[w->kind];
+    struct packet *p = s->handed[w->kind];
     uint32_t neighbour = w->kind == TASK_FORWARD ? w->stage - 1 : w->stage + 1;
     if (neighbour >= w->x->p->n_stages)
         return true;
-    if (!p->list || p->micro_batch != w->micro_batch)
+    if (!s->n_handed[w->kind] || p->micro_batch != w->micro_batch)
         return fail(err, "stage %u has handed over nothing for it", neighbour);
     s->store.live.now[LIVE_HANDED_OVER] -= packet_bytes(p, w->x->g);
     store_put(&s->store, p);
+    memmove(p, p + 1, --s->n_handed[w->kind] * sizeof *p);
     return true;
 }
+
+/* Packets that may wait for a stage's task of one kind. */
+static uint32_t most_handed(const struct execution *x) { return plan_is_phased(&x->p->request) ? x->p->request.grad_accum : 1; }
 
 /* Takes what the neighbour gets out of the store. What is kept as well stays there as a copy. */
 static void send(const struct work *w, struct stage_state *s)
@@ -53,11 +57,12 @@ static bool deliver(const struct work *w, uint32_t replica, struct err *err)
     struct stage_state *from = at_work(w, replica), *to = neighbour < w->x->p->n_stages ? stage_state_of(w->x, replica, neighbour) : NULL;
     if (!to)
         return true;
-    if (to->handed[w->kind].list)
-        return fail(err, "stage %u has not yet read what it was handed for micro-batch %ju", neighbour, (uintmax_t)to->handed[w->kind].micro_batch);
-    to->handed[w->kind] = from->sent[w->kind];
+    if (to->n_handed[w->kind] == most_handed(w->x))
+        return fail(err, "stage %u has not yet read what it was handed for micro-batch %ju", neighbour, (uintmax_t)to->handed[w->kind]->micro_batch);
+    struct packet *packet = &to->handed[w->kind][to->n_handed[w->kind]++];
+    *packet = from->sent[w->kind];
     from->sent[w->kind] = (struct packet){ 0 };
-    live_add(&to->store.live, LIVE_HANDED_OVER, packet_bytes(&to->handed[w->kind], w->x->g));
+    live_add(&to->store.live, LIVE_HANDED_OVER, packet_bytes(packet, w->x->g));
     return true;
 }
 
@@ -240,18 +245,18 @@ static bool deliver_all(const struct work *w, struct err *err)
 /* ---- the step -------------------------------------------------------------------------------------------------- */
 
 /* Calls each() for every task of a slot that is at work in a cycle. */
-static bool each_task(struct execution *x, uint64_t active, uint64_t cycle, uint32_t slot, bool (*each)(const struct work *, struct err *), struct err *err)
+static bool each_task(struct execution *x, const struct task_set *active, uint64_t cycle, uint32_t slot, bool (*each)(const struct work *, struct err *), struct err *err)
 {
     for (uint32_t k = x->p->slot_first[slot]; k < x->p->slot_first[slot + 1]; k++) {
         const struct task *t = &x->p->tasks[x->p->slot_tasks[k]];
         struct work w = { x, &x->programs[t->stage], t->stage, t->kind, cycle - t->first_cycle };
-        if (active >> x->p->slot_tasks[k] & 1 && !each(&w, err))
+        if (task_set_has(active, x->p->slot_tasks[k]) && !each(&w, err))
             return fail_in(&w, err);
     }
     return true;
 }
 
-static bool run_cycle(struct execution *x, uint64_t active, uint64_t cycle, struct err *err)
+static bool run_cycle(struct execution *x, const struct task_set *active, uint64_t cycle, struct err *err)
 {
     for (uint32_t slot = 0; slot < x->p->n_slots; slot++)
         if (!each_task(x, active, cycle, slot, run_task, err) || !each_task(x, active, cycle, slot, deliver_all, err))
@@ -262,7 +267,7 @@ static bool run_cycle(struct execution *x, uint64_t active, uint64_t cycle, stru
 static bool pipeline_is_empty(const struct execution *x, struct err *err)
 {
     for (uint32_t s = 0; s < x->p->n_stages; s++)
-        if (stage_state_of(x, 0, s)->n_entries || stage_state_of(x, 0, s)->handed[0].list || stage_state_of(x, 0, s)->handed[1].list)
+        if (stage_state_of(x, 0, s)->n_entries || stage_state_of(x, 0, s)->n_handed[0] || stage_state_of(x, 0, s)->n_handed[1])
             return fail(err, "%s, stage %u: the step ends before its micro-batches do", x->g->name, s);
     return true;
 }
@@ -276,7 +281,7 @@ bool execution_step(struct execution *x, struct step_result *out, struct err *er
     for (uint32_t i = 0; i < x->p->n_runs; i++) {
         const struct pipeline_run *run = &x->p->runs[i];
         for (uint32_t c = 0; c < run->n_cycles; c++)
-            if (!run_cycle(x, run->active, (uint64_t)run->first_cycle + c, err))
+            if (!run_cycle(x, &run->active, (uint64_t)run->first_cycle + c, err))
                 return false;
     }
     out->loss = x->loss / x->p->request.grad_accum / x->p->request.n_replicas;
@@ -314,6 +319,8 @@ static void start_state(struct execution *x, uint32_t replica, uint32_t stage)
     struct stage_state *s = stage_state_of(x, replica, stage);
     s->store = (struct stage_store){ .g = x->g, .values = ARENA_ARRAY(&x->arena, struct tensor_value, x->g->n_tensors) };
     s->entries = ARENA_ARRAY(&x->arena, struct packet, max_u32(1, x->p->stages[stage].stash_depth));
+    for (int k = 0; k < 2; k++)
+        s->handed[k] = ARENA_ARRAY(&x->arena, struct packet, most_handed(x) + 1);
 }
 
 /* Tensors that are neither trained nor streamed, such as masks. */
@@ -400,7 +407,8 @@ void execution_end(struct execution *x)
         for (uint32_t k = 0; k < s->n_entries; k++)
             packet_free(&s->entries[k]);
         for (int k = 0; k < 2; k++) {
-            packet_free(&s->handed[k]);
+            for (uint32_t n = 0; n < s->n_handed[k]; n++)
+                packet_free(&s->handed[k][n]);
             packet_free(&s->sent[k]);
         }
     }

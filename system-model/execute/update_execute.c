@@ -235,7 +235,8 @@ static bool update_weight(struct execution *x, uint32_t i, struct err *err)
         return fail_of(x, w, "is not changed", err);
     if (norms_over_shards && !does(x, w, UPDATE_NORMS))
         return fail_of(x, w, "has norms, which are not added over its shards", err);
-    if (w->sharded && !has_step(w, UPDATE_GATHER))
+    bool gathers = !plan_is_phased(&x->p->request);     /* else the next phase that reads it does */
+    if (w->sharded && gathers && !has_step(w, UPDATE_GATHER))
         return fail_of(x, w, "is not gathered from its shards", err);
     if (plan_streams(&x->p->request, w->n) && !(has_step(w, UPDATE_LOAD) && has_step(w, UPDATE_STORE)))
         return fail_of(x, w, "has moments in streaming memory that are not loaded and stored", err);

@@ -26,7 +26,7 @@ enum tensor_role {
 /* A tensor that is one IPU's part of a whole (graph_slice()). dim: one more than the dimension that is cut, 0 if the tensor is whole; it is cut into so many
  * `parts`, in each of `pieces` equal pieces of the dimension by itself, such as query, key and value side by side. The last parts may be padding: the
  * whole dimension has whole_size elements. */
-struct tensor_part { uint32_t dim, parts, pieces; uint64_t whole_size; };
+struct tensor_part { uint32_t dim, parts, pieces; uint64_t whole_size, first; };      /* first: of the dimension, what the first of the parts begins with */
 
 struct tensor {
     const char *name;
@@ -237,6 +237,13 @@ struct sparse_request {
 };
 /* Only before the backward pass is added. Fails on a block that does not divide a weight, and where no layer has the names. */
 bool graph_make_sparse(struct graph *g, const struct sparse_request *q, struct err *err);
+
+/* ---- split_table.c: a table over several stages ------------------------------------- */
+
+enum { MAX_TABLE_PARTS = MAX_OP_INPUTS };
+/* The same model with its largest table, and heads' products with as many columns, in n_parts parts, a layer each. The whole graph has no backward pass yet,
+ * and outlives `out`. False if it has no table of at least so many rows. */
+bool graph_split_table(struct graph *out, const struct graph *whole, uint32_t n_parts, struct arena *a);
 
 /* ---- slice.c: one IPU's part of a model (tensor parallelism) ------------------------- */
 

@@ -32,7 +32,7 @@ static void set_tensor_part(struct slicer *s, uint32_t tensor, uint32_t part_id)
 {
     const struct tensor_cut *cut = &s->c.of[tensor];
     if (cut->dim)
-        s->out->tensors[part_id].part = (struct tensor_part){ cut->dim, cuts_parts(&s->c, cut->region), cut->pieces, s->c.g->tensors[tensor].dims[cut->dim - 1] };
+        s->out->tensors[part_id].part = (struct tensor_part){ cut->dim, cuts_parts(&s->c, cut->region), cut->pieces, s->c.g->tensors[tensor].dims[cut->dim - 1], 0 };
     while (s->n_ids <= part_id)
         ARENA_APPEND(s->out->arena, s->whole_ids, s->n_ids, s->cap_ids, NO_ID);
     s->whole_ids[part_id] = tensor;
@@ -182,6 +182,6 @@ uint64_t tensor_whole_element(const struct tensor *t, uint64_t element, uint32_t
         inner *= t->dims[i];
     uint64_t size = t->dims[p->dim - 1], outer = element / inner / size, index = element / inner % size;
     uint64_t piece_size = size / p->pieces, whole_piece = p->whole_size / p->pieces, piece = index / piece_size;
-    uint64_t at = index % piece_size + rank % p->parts * piece_size;
+    uint64_t at = p->first + index % piece_size + rank % p->parts * piece_size;
     return at < whole_piece ? ((outer * p->whole_size) + piece * whole_piece + at) * inner + element % inner : NO_ID64;
 }

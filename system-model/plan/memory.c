@@ -34,7 +34,7 @@ const char *const memory_category_names[N_MEMORY_CATEGORIES] = {
 
 /* All that memory depends on, apart from the chip. stages, by stage, are the placement's, with their stash depths apart; parts are the update's. */
 MEMO_INPUT(memory_input,
-    struct owned stages, stash_depths, parts;
+    struct owned stages, stash_depths, parts, phases;   /* phases: struct phase_weights by stage; NULL: weights stay on the chip */
     double state_bytes_per_param;
     uint64_t offloaded_elements, n_stages, n_ipus;
     uint32_t n_parts, shard, schedule, stash_type, io_tiles, code_sharing, image_code, training, keeps_gradients, streams, optimizer_work, n_moments;
@@ -89,7 +89,7 @@ uint64_t plan_waiting_bytes(const struct plan *p, const struct stage_plan *s)
  * stash. */
 static struct moment moment_of(const struct memory_input *q, const struct stage_plan *s, const struct stage_moment *m, enum task_kind task)
 {
-    uint64_t tiles = s->compiled->options.n_tiles, depth = max_u32(depth_of_stash(q, s), 1), live_bytes = m->live_bytes, stash = 0;
+    uint64_t tiles = s->compiled->options.n_tiles, depth = q->phases.at ? 1 : max_u32(depth_of_stash(q, s), 1), live_bytes = m->live_bytes, stash = 0;
     bool own_slot = q->schedule == SCHEDULE_POPART;
     live_bytes += both_wait((enum schedule)q->schedule) ? s->received_bytes[TASK_BACKWARD - task] : 0;
     if (depth == 1)
@@ -146,6 +146,44 @@ static void add_stage(struct tile_memory *m, struct moment *worst, const struct 
     struct moment here = worst_moment(q, s);
     m->bytes[MEMORY_STASH] += here.stash;       /* stages of one IPU work in turn, but all keep their stash */
     keep_worst(worst, (struct moment){ .activations = here.activations, .temporaries = here.temporaries });
+}
+
+static uint64_t held_bytes(const struct tile_memory *m, const struct moment *worst)
+{
+    return m->bytes[MEMORY_WEIGHTS] + m->bytes[MEMORY_ACCUMULATORS] + m->bytes[MEMORY_OPTIMIZER] + worst->activations + worst->temporaries;
+}
+
+/* Only one phase is on the chip at a time. Its micro-batches find its weights, gathered from the shards that came, and their gradients, and leave no stash; its
+ * optimizer works on shards of weights, gradients and state. `m` and `worst` keep the fuller of what they have and these two. */
+static void keep_fullest_phase(struct tile_memory *m, struct moment *worst, const struct memory_input *q, uint32_t stage)
+{
+    const struct stage_plan *s = &((const struct stage_plan *)q->stages.at)[stage];
+    const struct phase_weights *w = &((const struct phase_weights *)q->phases.at)[stage];
+    uint64_t tiles = s->compiled->options.n_tiles, shards = w->local_bytes < w->bytes ? w->local_bytes : 0;
+    uint64_t state = (uint64_t)((double)w->local_elements * q->state_bytes_per_param);
+    const uint64_t held[2][3] = { { w->bytes + shards, q->training ? w->bytes : 0, 0 }, { w->local_bytes, w->local_bytes, state } };
+    for (int optimizes = 0; optimizes <= (q->training ? 1 : 0); optimizes++) {
+        struct tile_memory here = *m;
+        struct moment work = optimizes ? (struct moment){0} : worst_moment(q, s);
+        for (int k = 0; k < 3; k++)
+            here.bytes[MEMORY_WEIGHTS + k] = spread_over_tiles(held[optimizes][k], tiles, WEIGHT_GRAIN_BYTES);
+        work.stash = 0;
+        if (held_bytes(m, worst) >= held_bytes(&here, &work))
+            continue;
+        *m = here;
+        *worst = work;
+    }
+    m->bytes[MEMORY_IO_BUFFERS] += spread_over_tiles(s->host_bytes, tiles, ACTIVATION_GRAIN_BYTES);
+}
+
+/* Activations of a micro-batch that are on the I/O tiles of the phase with most: what comes, whole, and what goes. */
+static uint64_t most_passed_bytes(const struct memory_input *q)
+{
+    const struct stage_plan *stages = q->stages.at;
+    uint64_t most = 0;
+    for (uint32_t s = 0; s < q->n_stages; s++)
+        most = max_u64(most, (s ? stages[s - 1].output_bytes : 0) + stages[s].output_bytes + (q->training ? stages[s].stash_bytes : 0));
+    return most;
 }
 
 /* I/O tiles hold their part of the micro-batch that is arriving and of the results that leave, and nothing of the model; they and the others the code
@@ -316,7 +354,10 @@ static void count_ipu(struct tile_memory *m, const struct memory_input *q, struc
     uint64_t arriving_bytes = 0, leaving_bytes = 0, interleaved_bytes = 0, tiles = 1;
     for (uint32_t s = 0; s < q->n_stages; s++)
         if (stages[s].ipu == ipu) {
-            add_stage(m, &worst_here, q, &stages[s]);
+            if (q->phases.at)
+                keep_fullest_phase(m, &worst_here, q, s);
+            else
+                add_stage(m, &worst_here, q, &stages[s]);
             arriving_bytes += stages[s].host_bytes;
             leaving_bytes += q->training ? 0 : stages[s].result_bytes;
             tiles = stages[s].compiled->options.n_tiles;
@@ -324,13 +365,14 @@ static void count_ipu(struct tile_memory *m, const struct memory_input *q, struc
         }
     const struct update_bytes update = update_bytes(q, c, ipu, tiles);
     m->bytes[MEMORY_OPTIMIZER] += spread_over_tiles(update.more_state_bytes, tiles, WEIGHT_GRAIN_BYTES);
-    keep_worst(&worst_here, (struct moment){ .temporaries = spread_over_tiles((uint64_t)update.most_buffer_bytes, tiles, WEIGHT_GRAIN_BYTES) });
+    if (!q->phases.at)                  /* an optimizer phase has counted what it loads */
+        keep_worst(&worst_here, (struct moment){ .temporaries = spread_over_tiles((uint64_t)update.most_buffer_bytes, tiles, WEIGHT_GRAIN_BYTES) });
     m->bytes[MEMORY_ACTIVATIONS] = worst_here.activations;
     m->bytes[MEMORY_TEMPORARIES] = worst_here.temporaries;
     m->bytes[MEMORY_GAPS] = (uint64_t)(chip->memory_gaps_share * (double)(worst_here.activations + worst_here.temporaries));
     add_program(m, q, c, ipu, &update.code, arriving_bytes > 0, tiles);
     if (q->io_tiles)
-        add_io_tiles(m, q, chip, arriving_bytes + leaving_bytes);
+        add_io_tiles(m, q, chip, arriving_bytes + leaving_bytes + (q->phases.at ? most_passed_bytes(q) : 0));
     for (int r = 0; r < N_MEMORY_CATEGORIES; r++)
         m->total_bytes += m->bytes[r];
     m->total_bytes = max_u64(m->total_bytes, m->io_tile_bytes);
@@ -365,13 +407,14 @@ static enum code_sharing code_sharing_of(const struct plan_request *o)
 static struct memory_input memory_input_of(const struct plan *p, struct owned stash_depths)
 {
     const struct plan_request *o = &p->request;
+    bool phased = p->phases != NULL;
     return (struct memory_input){
-        .stages = { p->placed ? p->placed : p->stages }, .n_stages = p->n_stages, .stash_depths = stash_depths,
+        .stages = { p->placed ? p->placed : p->stages }, .n_stages = p->n_stages, .stash_depths = stash_depths, .phases = { p->phases },
         .parts = { p->update.parts }, .n_parts = p->update.n_parts, .n_ipus = o->ipus_per_replica, .shard = plan_shard_replicas(p),
         .schedule = o->schedule, .stash_type = o->stash_type, .io_tiles = o->io_tiles, .code_sharing = code_sharing_of(o),
         .image_code = o->program.exchange_target == EXCHANGE_FOR_CYCLES, .training = o->training,
-        .keeps_gradients = plan_keeps_gradients(o), .streams = o->state.place == OPTIMIZER_STREAMING,
-        .offloaded_elements = o->program.offloaded_elements, .state_bytes_per_param = o->optimizer.state_bytes_per_param,
+        .keeps_gradients = plan_keeps_gradients(o), .streams = phased || o->state.place == OPTIMIZER_STREAMING,
+        .offloaded_elements = phased ? 0 : o->program.offloaded_elements, .state_bytes_per_param = o->optimizer.state_bytes_per_param,
         .optimizer_work = o->optimizer.work, .n_moments = o->optimizer.n_moments,
     };
 }
@@ -387,6 +430,10 @@ void plan_memory(struct plan *p, struct compiler *c)
 {
     uint64_t capacity = p->topology->machine->chip.tile_memory_bytes, worst = 0;
     uint32_t depths[MAX_STAGES];
+    struct phase_weights phases[MAX_STAGES];
+    for (uint32_t s = 0; s < p->n_stages && plan_is_phased(&p->request); s++)
+        phases[s] = phase_weights(p, c, &p->stages[s]);
+    p->phases = plan_is_phased(&p->request) ? memo_own(&c->plans, phases, p->n_stages * sizeof *phases).at : NULL;
     const struct memory_input q = memory_input_of(p, memo_own(&c->plans, stash_depths(depths, p), p->n_stages * sizeof *depths));
     p->memory = p->placed ? memo_get(&c->plans, count_memory, &q, sizeof q, NULL).at : count_memory(c, &q, NULL);
     for (uint32_t i = 0; i < p->request.ipus_per_replica; i++)
@@ -394,8 +441,8 @@ void plan_memory(struct plan *p, struct compiler *c)
             worst = needed_bytes(&p->memory[i], capacity);
             p->worst_ipu = i;
         }
-    p->fits = worst <= capacity;
-    p->shortfall_bytes = p->fits ? 0 : worst - capacity;
+    p->fits = worst <= capacity && p->off_chip.fits;
+    p->shortfall_bytes = worst <= capacity ? 0 : worst - capacity;
 }
 
 /* ---- by layer ------------------------------------------------------------------------------------- */

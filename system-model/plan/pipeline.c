@@ -10,6 +10,7 @@
  *   interleaved  forward s at tick s, backward s at tick 2S-1-s, a micro-batch every two ticks: neighbours alternate.
  *   sequential   one task after the other, no overlap; none: the same, as in a model that is sharded without a pipeline.
  *   inference    forward s in cycle s.
+ *   phases       one after the other, each for all micro-batches (phases.c).
  * (TensorFlow's grouped, interleaved, sequential: the depth of its FIFOs is 2, 1, 0 times S-1-s.)
  * Before a cycle that starts a micro-batch the replica waits for the host exchange that brings it: the latency of the host's port, once
  * for each replica that its process serves before it, or once in all if the process keeps several micro-batches ready. Results that go
@@ -45,6 +46,12 @@ void plan_place_task(struct task *t, enum schedule schedule, uint32_t n_stages, 
     t->slot = schedule == SCHEDULE_GROUPED && !forward;
 }
 
+/* Forward phases, the last of which goes backward at once, then backward ones; each for as many cycles as there are micro-batches. */
+static void place_phase(struct task *t, uint32_t n_stages, uint32_t n_cycles)
+{
+    t->first_cycle = (t->kind == TASK_FORWARD ? t->stage : 2 * (n_stages - 1) - t->stage) * n_cycles;
+}
+
 static void make_tasks(struct plan *p, struct arena *a)
 {
     bool training = p->request.training;
@@ -55,7 +62,10 @@ static void make_tasks(struct plan *p, struct arena *a)
         t->stage = i < p->n_stages ? i : 2 * p->n_stages - 1 - i;
         t->kind = i < p->n_stages ? TASK_FORWARD : TASK_BACKWARD;
         t->n_cycles = t->kind == TASK_FORWARD ? p->stages[t->stage].forward_cycles : p->stages[t->stage].backward_cycles;
-        plan_place_task(t, p->request.schedule, p->n_stages, training);
+        if (plan_is_phased(&p->request))
+            place_phase(t, p->n_stages, p->request.grad_accum);
+        else
+            plan_place_task(t, p->request.schedule, p->n_stages, training);
         if (p->n_slots <= t->slot)
             p->n_slots = t->slot + 1;
     }
@@ -81,14 +91,14 @@ static bool copies_in_full(const struct plan *p)
 }
 
 /* Flows after a slot in replica 0: a forward task hands its output on, unless it is the last stage; a backward task hands the gradient back. */
-static size_t slot_flows(struct flow *flows, const struct plan *p, uint64_t active, uint32_t slot)
+static size_t slot_flows(struct flow *flows, const struct plan *p, const struct task_set *active, uint32_t slot)
 {
     bool in_full = copies_in_full(p);
     size_t n = 0;
     for (uint32_t k = p->slot_first[slot]; k < p->slot_first[slot + 1]; k++) {
         const struct task *t = &p->tasks[p->slot_tasks[k]];
         bool forward = t->kind == TASK_FORWARD;
-        if ((!in_full && !(active >> p->slot_tasks[k] & 1)) || (!forward && t->stage == 0))
+        if ((!in_full && !task_set_has(active, p->slot_tasks[k])) || (!forward && t->stage == 0))
             continue;
         uint32_t to = forward ? t->stage + 1 : t->stage - 1;
         uint64_t bytes = p->stages[forward ? t->stage : to].output_bytes;
@@ -103,7 +113,7 @@ static bool plan_copy(struct pipeline_run *r, uint32_t slot, const struct plan *
 {
     struct flow flows[2 * MAX_STAGES];
     struct flows_cost cost;
-    size_t n = slot_flows(flows, p, r->active, slot);
+    size_t n = slot_flows(flows, p, &r->active, slot);
     uint32_t width = p->request.ipus_per_replica;
     if (!n)
         return true;
@@ -132,30 +142,41 @@ static bool copy_in_run(struct pipeline_run *r, const struct plan *p, struct com
 }
 
 /* Sets which tasks are at work in a cycle; returns the next cycle at which a task begins or ends. */
-static uint64_t tasks_at(uint64_t *active, const struct plan *p, uint64_t cycle)
+static uint64_t tasks_at(struct task_set *active, const struct plan *p, uint64_t cycle)
 {
     uint64_t next = UINT64_MAX;
-    *active = 0;
+    *active = (struct task_set){ { 0 } };
     for (uint32_t i = 0; i < p->n_tasks; i++) {
         uint64_t begin = p->tasks[i].first_cycle, end = begin + p->request.grad_accum;
         if (begin > cycle) {
             next = min_u64(next, begin);
         } else if (end > cycle) {
-            *active |= (uint64_t)1 << i;
+            active->bits[i / 64] |= (uint64_t)1 << i % 64;
             next = min_u64(next, end);
         }
     }
     return next;
 }
 
+/* In phases, a run is one of them: what its tasks load once comes first. */
+static void load_phases(struct pipeline_run *r, const struct plan *p)
+{
+    for (uint32_t i = 0; i < p->n_tasks && plan_is_phased(&p->request); i++)
+        if (task_set_has(&r->active, i))
+            cycles_add(&r->load, &p->stages[p->tasks[i].stage].phase_cycles[p->tasks[i].kind], 1);
+    r->load_cycles = cycles_total(&r->load);
+}
+
 /* A run lasts until a task begins or ends. */
 static bool make_runs(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
-    uint64_t cycle = 0, active, next;
+    uint64_t cycle = 0, next;
+    struct task_set active;
     p->runs = ARENA_ARRAY(a, struct pipeline_run, 2 * p->n_tasks);
     for (; (next = tasks_at(&active, p, cycle)) != UINT64_MAX; cycle = next) {
         struct pipeline_run *r = &p->runs[p->n_runs++];
         *r = (struct pipeline_run){ .first_cycle = (uint32_t)cycle, .n_cycles = (uint32_t)(next - cycle), .active = active };
+        load_phases(r, p);
         if (!copy_in_run(r, p, c, a, err))
             return false;
     }
@@ -167,6 +188,8 @@ static bool make_runs(struct plan *p, struct compiler *c, struct arena *a, struc
 static uint32_t stash_depth(const struct plan *p, uint32_t stage)
 {
     uint32_t behind = p->n_stages - 1 - stage;
+    if (plan_is_phased(&p->request))
+        return behind ? p->request.grad_accum : 1;
     switch (p->request.schedule) {
     case SCHEDULE_POPART:
         return 2 * behind + 1;
@@ -198,21 +221,11 @@ static void plan_fetch(struct plan *p, double step_bytes)
     p->fetch_cycles = step_bytes > 0 ? cycles_of(p->topology, exchanges * wait_s) : 0;
 }
 
-/* Input that has arrived on I/O tiles is passed on to the tiles that compute, and results are passed back, by an exchange on which all tiles wait
- * (PopART's copy between the two kinds of tiles). Few tiles send what many receive, or the other way round. */
-static uint64_t io_copy_cycles(const struct chip *chip, uint64_t io_tiles, uint64_t n_bytes)
-{
-    uint64_t busiest_bytes = ceil_div(n_bytes, min_u64(io_tiles, chip->n_tiles - io_tiles));
-    if (n_bytes == 0)
-        return 0;
-    return superstep_cycles(chip) + chip->exchange_transit_cycles + (uint64_t)ceil((double)busiest_bytes / chip_exchange_bytes_per_cycle(chip));
-}
-
 /* The time that an IPU waits for bytes from or to the host. */
 static uint64_t io_wait_cycles(const struct plan *p, uint64_t n_bytes, double port_bytes_per_s)
 {
     uint64_t tiles = p->request.io_tiles;
-    return tiles ? io_copy_cycles(&p->topology->machine->chip, tiles, n_bytes) : cycles_of(p->topology, (double)n_bytes / port_bytes_per_s);
+    return tiles ? plan_io_copy_cycles(p, n_bytes) : cycles_of(p->topology, (double)n_bytes / port_bytes_per_s);
 }
 
 /* Bytes of a micro-batch in one direction: of a replica, and of the IPU that has most, as its stages share one port. */
@@ -263,6 +276,8 @@ static bool check_schedule(const struct plan *p, struct err *err)
 {
     const struct plan_request *o = &p->request;
     uint32_t deepest = 2 * p->n_stages - 1;
+    if (plan_is_phased(o))
+        return true;
     if (p->n_stages > 32)
         return fail(err, "parallel.layers_per_ipu: %u stages, at most 32 can be scheduled", p->n_stages);
     if (o->training && o->schedule == SCHEDULE_POPART && o->grad_accum < deepest)

@@ -32,11 +32,70 @@ static void spread_evenly(struct stage_size *sizes, uint32_t n_stages, uint32_t 
     }
 }
 
+/* Stages that a split table's layers of a role are on. */
+static uint32_t count_parts(const struct graph *g, enum layer_role role)
+{
+    uint32_t n = 1;
+    for (size_t i = 0; i < g->n_layers; i++)
+        n = g->layers[i].role == role ? max_u32(n, g->layers[i].n_parts) : n;
+    return n;
+}
+
+/* A table in parts: the first IPUs have one each, and the same parts of the heads' product come back to them as the last stages. */
+static bool spread_with_table(struct plan *p, uint32_t n_blocks, struct err *err)
+{
+    struct plan_request *o = &p->request;
+    uint32_t first = count_parts(p->graph, LAYER_FIRST), last = count_parts(p->graph, LAYER_LAST), width = o->ipus_per_replica;
+    if (first > width)
+        return fail(err, "parallel.embedding_split: %u parts for %u IPUs a replica; give at most one an IPU", first, width);
+    p->n_stages = width + (last > 1 ? last : 0);
+    memset(o->stage_sizes, 0, p->n_stages * sizeof *o->stage_sizes);
+    spread_evenly(o->stage_sizes + first - 1, width - (first - 1), n_blocks);
+    return true;
+}
+
+/* One stage of a list may take the blocks that the others leave. */
+static bool settle_rest(struct stage_size *sizes, uint32_t n_stages, uint32_t n_blocks, const char *name, struct err *err)
+{
+    struct stage_size *rest = NULL;
+    uint32_t sums[2] = { 0, 0 };
+    for (uint32_t s = 0; s < n_stages; s++)
+        if (sizes[s].part_count[0] == STAGE_REST)
+            rest = &sizes[s];
+        else
+            sums[0] += sizes[s].part_count[0], sums[1] += sizes[s].part_count[1];
+    if (rest && max_u32(sums[0], sums[1]) > n_blocks)
+        return fail(err, "parallel.layers_per_ipu: %u blocks beside -1, which stands for what is left of the %u of %s", max_u32(sums[0], sums[1]), n_blocks, name);
+    if (rest)
+        *rest = (struct stage_size){ { n_blocks - sums[0], n_blocks - sums[1] } };
+    return true;
+}
+
+/* Phases of so many blocks, between those of the embeddings and of the heads. */
+static bool settle_phases(struct plan *p, uint32_t n_blocks, struct err *err)
+{
+    struct plan_request *o = &p->request;
+    uint32_t n = (uint32_t)ceil_div(n_blocks, o->phase_blocks);
+    p->n_stages = n + 2;
+    if (p->n_stages > MAX_STAGES || !n)
+        return fail(err, "parallel.phases: %u phases for the %u blocks of %s, at most %d; give more blocks to each", p->n_stages, n_blocks, p->graph->name, MAX_STAGES);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t blocks = min_u32(o->phase_blocks, n_blocks - i * o->phase_blocks);
+        o->stage_sizes[i + 1] = (struct stage_size){ { blocks, blocks } };
+    }
+    o->stage_sizes[0] = o->stage_sizes[n + 1] = (struct stage_size){ { 0, 0 } };
+    return true;
+}
+
 static bool settle_sizes(struct plan *p, struct err *err)
 {
     struct plan_request *o = &p->request;
     uint32_t n_blocks = count_blocks(p->graph);
     p->n_stages = o->n_stages;
+    if (o->phase_blocks)
+        return settle_phases(p, n_blocks, err);
+    if (!o->n_stages && count_parts(p->graph, LAYER_FIRST) > 1)
+        return spread_with_table(p, n_blocks, err);
     if (!o->n_stages) {
         p->n_stages = o->ipus_per_replica;
         if (p->n_stages > min_u32(MAX_STAGES, max_u32(n_blocks, 1)))
@@ -45,6 +104,8 @@ static bool settle_sizes(struct plan *p, struct err *err)
         spread_evenly(o->stage_sizes, p->n_stages, n_blocks);
         return true;
     }
+    if (!settle_rest(o->stage_sizes, p->n_stages, n_blocks, p->graph->name, err))
+        return false;
     for (int part = 0; part < 2; part++) {
         uint32_t sum = 0;
         for (uint32_t s = 0; s < p->n_stages; s++)
@@ -99,7 +160,7 @@ static bool find_checkpoints(struct plan *p, struct compiler *c, struct arena *a
 /* ---- what a stage costs ------------------------------------------------------------------ */
 
 /* The layers show if a stage is the last, or the only one, and their compilation shows if they are trained. */
-MEMO_INPUT(stage_input, struct owned compiled, checkpoints; uint64_t calls_by_value; uint32_t first_layer, n_layers, recompute, stash_type, accumulates, timed_only;);
+MEMO_INPUT(stage_input, struct owned compiled, checkpoints; uint64_t calls_by_value; uint32_t first_layer, n_layers, recompute, stash_type, accumulates, timed_only, phased, unused;);
 
 /* Cuts the stage into segments at its checkpoints, and adds up what is recomputed. */
 static void add_recomputation(const struct stage_input *q, struct stage_plan *s, bool last_stage)
@@ -189,7 +250,7 @@ static const void *sum_stage(void *world, const void *input, struct err *err)
         stage_calls(s, c);
     const struct stage_layers layers = { q->first_layer, q->n_layers, s->n_layers_again, (enum recompute)q->recompute, q->checkpoints.at };
     stage_moments(s, c->graph, compile_stage_program(c, &layers), q->timed_only, c->arena);
-    if (training && !(last && s->first_layer == 0))
+    if (training && !(last && s->first_layer == 0) && !q->phased)
         add_stash_copies(q, &c->topology->machine->chip, s);
     if (training && q->accumulates)
         add_accumulation(c, s);
@@ -202,7 +263,7 @@ MEMO_INPUT(placement_input,
     struct owned sizes, shares, checkpoints;    /* by stage; of memory for temporaries, by IPU; by layer */
     uint64_t exchanging_replicas;       /* 0 if no operation exchanges anything */
     uint32_t n_stages, n_shares, ipus_per_replica, training, accumulates, recompute, stash_type, partials, io_tiles, each_replica, unfolded, timed_only;
-    uint32_t divides_scores, calls_by_value;
+    uint32_t divides_scores, calls_by_value, phased, unused;
 );
 
 struct placer { const struct placement_input *q; struct compiler *c; struct stage_plan *stages; struct err *err; };
@@ -211,9 +272,9 @@ static uint32_t stage_of_layer(const struct placer *p, const struct layer *l)
 {
     const struct stage_size *sizes = p->q->sizes.at;
     if (l->role == LAYER_FIRST)
-        return 0;
+        return min_u32(l->part_id, p->q->n_stages - 1);
     if (l->role == LAYER_LAST)
-        return p->q->n_stages - 1;
+        return l->n_parts > 1 && l->n_parts <= p->q->n_stages ? p->q->n_stages - l->n_parts + l->part_id : p->q->n_stages - 1;
     uint32_t s = 0, end = sizes[0].part_count[l->part_id];
     while (l->block_id >= end)          /* ends, as the sizes add up to the blocks */
         end += sizes[++s].part_count[l->part_id];
@@ -275,7 +336,7 @@ static bool cost_stage(struct placer *p, struct stage_plan *s)
 {
     const struct placement_input *q = p->q;
     const struct stage_input of_layers = { { s->compiled }, q->checkpoints, q->calls_by_value, s->first_layer, s->n_layers, q->recompute, q->stash_type, q->accumulates,
-                                           q->timed_only };
+                                           q->timed_only, q->phased, 0 };
     uint32_t ipu = s->ipu;
     *s = *(const struct stage_plan *)memo_get(&p->c->memo, sum_stage, &of_layers, sizeof of_layers, NULL).at;
     s->ipu = ipu;
@@ -352,7 +413,7 @@ bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err 
         .checkpoints = { p->named_checkpoints }, .ipus_per_replica = o->ipus_per_replica, .exchanging_replicas = c->n_spanning ? o->n_replicas : 0,
         .training = o->training, .accumulates = o->grad_accum > 1, .recompute = o->recompute, .stash_type = o->stash_type, .partials = o->partials,
         .io_tiles = o->io_tiles, .each_replica = o->detail.unfolded || o->faults, .unfolded = o->detail.unfolded, .timed_only = o->detail.timed_only,
-        .divides_scores = o->program.divides_scores, .calls_by_value = o->program.calls_by_value && o->outlining == OUTLINING_YES,
+        .divides_scores = o->program.divides_scores, .calls_by_value = o->program.calls_by_value && o->outlining == OUTLINING_YES, .phased = plan_is_phased(o),
     };
     p->placed = memo_get(&c->plans, place_stages, &q, sizeof q, err).at;
     if (p->placed)

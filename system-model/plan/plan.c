@@ -14,8 +14,6 @@ static bool check_options(const struct plan *p, struct err *err)
     uint64_t wanted = (uint64_t)o->n_replicas * o->ipus_per_replica;
     if (!o->n_replicas || !o->ipus_per_replica || !o->grad_accum)
         return fail(err, "parallel: replicas, ipus_per_replica and gradient_accumulation must be at least 1");
-    if (o->weights)
-        return fail(err, "parallel.weights: not simulated yet; leave it out");
     if (wanted > m->n_ipus)
         return fail(err, "parallel: %u replicas of %u IPUs want %" PRIu64 " IPUs, %s has %" PRIu64 "; lower parallel.replicas or take a larger recipe.system",
                     o->n_replicas, o->ipus_per_replica, wanted, m->name, m->n_ipus);
@@ -146,6 +144,8 @@ static bool check_length(const struct plan *p, struct err *err)
     }
     input += (double)p->fetch_cycles * p->request.grad_accum;
     for (uint32_t i = 0; i < p->n_runs; i++)
+        computing += (double)p->runs[i].load_cycles;
+    for (uint32_t i = 0; i < p->n_runs; i++)
         copies += (double)p->runs[i].copy_cycles * p->runs[i].n_cycles;
     for (uint32_t i = 0; i < p->update.n_chains; i++)
         update += (double)p->update.chains[i].steps->n_cycles * p->update.chains[i].n_tensors;
@@ -161,7 +161,10 @@ bool plan_time(struct plan *out, struct compiler *c, const struct plan_request *
     if (c->memo.is_off)
         compiler_forget(c);
     *out = (struct plan){ .graph = c->graph, .topology = c->topology, .request = *request };
-    if (!check_options(out, err) || !plan_place(out, c, a, err) || !check_streams(out, a, err) || !plan_pipeline(out, c, a, err) || !plan_update(out, c, err))
+    if (!check_options(out, err) || !plan_place(out, c, a, err) || !check_streams(out, a, err) || !plan_phases(out, c, err) || !plan_pipeline(out, c, a, err) || !plan_update(out, c, err))
+        return false;
+    plan_off_chip(out, c);
+    if (!plan_check_streaming(out, err))
         return false;
     plan_call(out);
     return check_length(out, err);

@@ -23,6 +23,7 @@ struct stage_plan {
     uint32_t ipu;                       /* within the replica */
     uint32_t first_layer, n_layers;
     const struct compiled *compiled;
+    struct cycles phase_cycles[2];      /* by task_kind: once in a step, before the micro-batches of a phase; see phases.c */
     struct cycles forward, backward;    /* one micro-batch; backward includes recomputation and gradient accumulation */
     uint64_t forward_cycles, backward_cycles;   /* sums over the parts */
     uint64_t recompute_cycles;          /* part of backward */
@@ -40,8 +41,11 @@ struct stage_plan {
     uint64_t host_bytes, result_bytes;  /* one micro-batch: its input, and its results that no operation reads */
 };
 static inline uint32_t stage_end(const struct stage_plan *s) { return s->first_layer + s->n_layers; }   /* the layer after its last */
-static inline uint64_t stage_link_cycles(const struct cycles *c) { return c->part[PART_ALL_REDUCE] + c->part[PART_ACTIVATIONS]; }   /* a slow chip does not slow them */
+static inline uint64_t stage_link_cycles(const struct cycles *c) { return c->part[PART_ALL_REDUCE] + c->part[PART_ACTIVATIONS] + c->part[PART_STREAMING]; }     /* a slow chip does not slow them */
 void stage_sum_cycles(struct stage_plan *s);                /* fills forward_cycles and backward_cycles */
+
+/* Weights that a phase reads (phases.c): bytes of its IPU's parts, and what each replica keeps of them where they are sharded. */
+struct phase_weights { uint64_t bytes, local_bytes, local_elements; };
 
 /* ---- pipeline.c: tasks, runs, copies ------------------------------------------------------ */
 
@@ -55,10 +59,15 @@ void plan_place_task(struct task *t, enum schedule schedule, uint32_t n_stages, 
 /* All that moves between the IPUs after a slot, at the same time. */
 struct stage_copy { uint64_t cycles; double busiest_bytes[N_LINK_KINDS]; };     /* on the busiest link of each kind */
 
+enum { MAX_TASKS = 2 * MAX_STAGES };
+struct task_set { uint64_t bits[MAX_TASKS / 64]; };
+static inline bool task_set_has(const struct task_set *s, uint32_t task) { return s->bits[task / 64] >> task % 64 & 1; }
+
 /* Consecutive cycles in which the same tasks are at work. */
 struct pipeline_run {
     uint32_t first_cycle, n_cycles;
-    uint64_t active;                            /* bit mask over tasks */
+    struct task_set active;
+    struct cycles load; uint64_t load_cycles;   /* once, before the first cycle: a phase's weights; their sum */
     struct stage_copy *copies;                  /* by slot, in each cycle */
     uint64_t copy_cycles;                       /* the sum of copy */
 };
@@ -95,6 +104,16 @@ struct tile_memory {
     uint64_t end_bytes;                     /* the address behind the last byte in use (chip_end_of_memory()): this must not exceed the tile's memory */
 };
 
+/* ---- streaming.c: memory off the chip --------------------------------------------------------- */
+
+enum off_chip_category { OFF_CHIP_WEIGHTS, OFF_CHIP_GRADIENTS, OFF_CHIP_STATE, OFF_CHIP_ACTIVATIONS, N_OFF_CHIP };
+extern const char *const off_chip_names[N_OFF_CHIP];
+struct off_chip {
+    double bytes[N_OFF_CHIP];           /* bytes of the IPU that has most */
+    double board_bytes, capacity_bytes; /* those of all IPUs of a board that are in use; capacity 0: the host's memory, whose size no sheet has */
+    bool fits;
+};
+
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 struct plan {
@@ -118,7 +137,9 @@ struct plan {
     uint64_t call_cycles[N_CALL_PARTS];
     const struct tile_memory *memory;   /* by IPU; NULL if not counted */
     uint32_t worst_ipu;
-    bool fits;
+    const struct phase_weights *phases; /* by stage, the memo's; NULL: weights stay on the chip */
+    struct off_chip off_chip;
+    bool fits;                          /* on the chip and off it */
     uint64_t shortfall_bytes;           /* on the fullest tile */
     uint64_t global_batch;              /* micro_batch * grad_accum * plan_data_replicas() */
     uint64_t n_parameters;
@@ -141,6 +162,15 @@ double plan_available_memory(const struct plan_request *r, uint32_t ipu);   /* a
 double share_of_ipu(const double *shares, uint32_t n, uint32_t ipu);        /* share_of_ipu() of a list of n shares */
 uint32_t plan_tensor_replicas(const struct plan_request *r);    /* replicas that compute one copy of the model together; 1 without tensor parallelism */
 uint32_t plan_data_replicas(const struct plan_request *r);      /* copies of the model, each with samples of its own */
+bool plan_is_phased(const struct plan_request *r);              /* weights are off the chip; stages are phases */
+struct phase_weights phase_weights(const struct plan *p, const struct compiler *c, const struct stage_plan *s);
+uint64_t phase_input_bytes(const struct plan *p, uint32_t stage);
+uint64_t phase_kept_bytes(const struct plan *p, uint32_t stage);
+uint32_t plan_tensor_shards(const struct plan *p, const struct tensor *t);     /* replicas that share it; 1: none */
+/* Bytes a second between an IPU and the memory off the chip, when n_moving IPUs of its board move data; s_per_byte: fitted.streaming_s_per_byte. */
+double remote_rate(const struct machine *m, uint64_t n_moving, uint64_t n_in_use, double s_per_byte);
+double plan_remote_rate(const struct plan *p);                  /* when all IPUs in use do */
+uint64_t plan_io_copy_cycles(const struct plan *p, uint64_t n_bytes);   /* between I/O tiles and those that compute */
 bool plan_keeps_gradients(const struct plan_request *r);    /* they are summed over micro-batches, or wait to be reduced */
 bool plan_streams(const struct plan_request *r, uint64_t n_elements);       /* moments of a tensor of this size are in streaming memory */
 uint64_t plan_port_bytes(const struct plan *p, uint32_t stage);     /* the part of a micro-batch's input that crosses the host's port */
@@ -188,7 +218,9 @@ void stage_calls(struct stage_plan *s, struct compiler *c);      /* stage_calls.
 bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err);
 bool plan_pipeline(struct plan *p, struct compiler *c, struct arena *a, struct err *err);
 bool plan_update(struct plan *p, struct compiler *c, struct err *err);
-bool plan_has_streaming(const struct plan *p, struct err *err);         /* the machine has the memory that the request streams state from */
+/* phases.c: weights off the chip. Does nothing on a plan whose weights stay there. */
+bool plan_phases(struct plan *p, struct compiler *c, struct err *err);
+void plan_off_chip(struct plan *p, const struct compiler *c);
 /* A board's memory must hold the state of all its IPUs that are in use, each taken to have as much as the one with most. */
 bool plan_check_streaming(const struct plan *p, struct err *err);
 void plan_call(struct plan *p);

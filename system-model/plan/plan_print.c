@@ -44,6 +44,26 @@ static struct table *add_count_table(struct document *d, const char *first, uint
                                              .row_bytes = sizeof(struct count_row) + n_columns * sizeof(uint64_t) });
 }
 
+struct off_chip_line { const char *region; uint64_t bytes; };
+static const struct table_column off_chip_columns[] = {
+    { COLUMN(struct off_chip_line, region), .heading = "region" }, { COLUMN(struct off_chip_line, bytes), .heading = "bytes" },
+};
+
+static void add_off_chip_regions(struct document *d, const struct plan *p)
+{
+    const struct off_chip *m = &p->off_chip;
+    if (!plan_is_phased(&p->request))
+        return;
+    struct table *t = document_table(d, TABLE(off_chip_columns, struct off_chip_line, .indent = "  "));
+    t->title = "memory off the chip: bytes of the IPU with most";
+    for (int k = 0; k < N_OFF_CHIP; k++)
+        table_add(t, (struct off_chip_line[]){ { off_chip_names[k], (uint64_t)m->bytes[k] } }, d->arena);
+    if (m->capacity_bytes > 0)
+        document_line(d, "  %s: %.0f of %.0f bytes of a board's streaming memory", m->fits ? "fits" : "does not fit", m->board_bytes, m->capacity_bytes);
+    else
+        document_line(d, "  %.0f bytes of the host's memory for IPUs that share a board; no sheet has its size", m->board_bytes);
+}
+
 static void add_memory_regions(struct document *d, const struct plan *p)
 {
     uint64_t capacity = p->topology->machine->chip.tile_memory_bytes;
@@ -60,7 +80,8 @@ static void add_memory_regions(struct document *d, const struct plan *p)
             row->counts[i] = r < N_MEMORY_CATEGORIES ? p->memory[i].bytes[r] : p->memory[i].total_bytes;
         table_add(t, row, d->arena);
     }
-    if (p->fits)
+    add_off_chip_regions(d, p);
+    if (!p->shortfall_bytes)
         document_line(d, "  fits: %" PRIu64 " bytes free on the fullest tile (IPU %u)", capacity - p->memory[p->worst_ipu].total_bytes, p->worst_ipu);
     else
         document_line(d, "  does not fit: %s too many on the fullest tile (IPU %u)", quantity_kept((double)p->shortfall_bytes, "B", 3, d->arena), p->worst_ipu);
@@ -82,7 +103,7 @@ static void add_pipeline_table(struct document *d, const struct plan *p)
     for (uint32_t r = 0; r < p->n_runs; r++) {
         const char *tasks = "";
         for (uint32_t i = 0; i < p->n_tasks; i++)
-            if (p->runs[r].active >> i & 1)
+            if (task_set_has(&p->runs[r].active, i))
                 tasks = arena_printf(d->arena, "%s%s%c%u", tasks, *tasks ? " " : "", p->tasks[i].kind == TASK_FORWARD ? 'F' : 'B', p->tasks[i].stage);
         table_add(t, &(struct pipeline_line){ p->runs[r].n_cycles, tasks, p->runs[r].copy_cycles }, d->arena);
     }

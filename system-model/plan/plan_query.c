@@ -33,6 +33,8 @@ uint32_t plan_tensor_replicas(const struct plan_request *r)
 
 uint32_t plan_data_replicas(const struct plan_request *r) { return r->n_replicas / plan_tensor_replicas(r); }
 
+bool plan_is_phased(const struct plan_request *r) { return r->weights == WEIGHTS_STREAMING; }
+
 bool plan_keeps_gradients(const struct plan_request *r)
 {
     return r->training && (r->grad_accum > 1 || plan_data_replicas(r) > 1);
@@ -40,7 +42,7 @@ bool plan_keeps_gradients(const struct plan_request *r)
 
 bool plan_streams(const struct plan_request *r, uint64_t n_elements)
 {
-    return r->state.place == OPTIMIZER_STREAMING && n_elements >= r->program.offloaded_elements;
+    return plan_is_phased(r) || (r->state.place == OPTIMIZER_STREAMING && n_elements >= r->program.offloaded_elements);
 }
 
 bool plan_requests_overlap(const struct plan_request *r)
@@ -182,6 +184,33 @@ uint32_t plan_shard_replicas(const struct plan *p)
         return 1;
     uint64_t in_domain = p->topology->machine->ipus_per_domain / r->ipus_per_replica;
     return r->state.rts_domain == RTS_DOMAIN_POD && in_domain ? (uint32_t)min_u64(in_domain, r->n_replicas) : r->n_replicas;
+}
+
+double remote_rate(const struct machine *m, uint64_t n_moving, uint64_t n_in_use, double s_per_byte)
+{
+    if (m->streaming_bytes_per_s > 0)
+        return fmin(m->chip.host_link_bytes_per_s, 1 / ((1 / (m->streaming_bytes_per_s * m->streaming_efficiency) + s_per_byte) * (double)n_moving));
+    double shared = m->pcie_shared_ipus > 1 ? m->pcie_shared_bytes_per_s / (double)min_u64(m->pcie_shared_ipus, n_in_use) : INFINITY;
+    return fmin(m->chip.host_link_bytes_per_s, shared);
+}
+
+double plan_remote_rate(const struct plan *p)
+{
+    const struct machine *m = p->topology->machine;
+    uint64_t in_use = (uint64_t)p->request.n_replicas * p->request.ipus_per_replica;
+    return remote_rate(m, min_u64(m->ipus_per_board, in_use), in_use, p->request.fitted.streaming_s_per_byte);
+}
+
+/* Input that has arrived on I/O tiles is passed on to the tiles that compute, and results are passed back, by an exchange on which all tiles wait
+ * (PopART's copy between the two kinds of tiles). Few tiles send what many receive, or the other way round. */
+uint64_t plan_io_copy_cycles(const struct plan *p, uint64_t n_bytes)
+{
+    const struct chip *chip = &p->topology->machine->chip;
+    uint64_t io_tiles = p->request.io_tiles;
+    uint64_t busiest_bytes = ceil_div(n_bytes, min_u64(io_tiles, chip->n_tiles - io_tiles));
+    if (n_bytes == 0)
+        return 0;
+    return superstep_cycles(chip) + chip->exchange_transit_cycles + (uint64_t)ceil((double)busiest_bytes / chip_exchange_bytes_per_cycle(chip));
 }
 
 uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind)

@@ -13,6 +13,7 @@ enum { MAX_CHECKPOINTS = 64 };
 enum schedule { SCHEDULE_NONE, SCHEDULE_SEQUENTIAL, SCHEDULE_GROUPED, SCHEDULE_INTERLEAVED, SCHEDULE_POPART, N_SCHEDULES };
 enum recompute { RECOMPUTE_NONE, RECOMPUTE_STAGE, RECOMPUTE_LAYER, RECOMPUTE_CHECKPOINTS, N_RECOMPUTES };
 enum weights_place { WEIGHTS_ON_CHIP, WEIGHTS_STREAMING };
+enum phase_io { PHASE_IO_IN_TURN, PHASE_IO_OVERLAPPED };     /* a micro-batch's transfers: before and after its work, or during that of others */
 enum optimizer_place { OPTIMIZER_ON_CHIP, OPTIMIZER_STREAMING };
 enum rts { RTS_NO, RTS_YES };
 enum rts_domain { RTS_DOMAIN_ALL, RTS_DOMAIN_POD };
@@ -23,6 +24,7 @@ extern const char *const recompute_names[N_RECOMPUTES + 1];
 /* How many block parts a stage holds. A block may have two parts, its attention and its feed-forward half: "7/6" is {7, 6}, seven of the
  * first and six of the second; "7" is {7, 7}. */
 struct stage_size { uint32_t part_count[2]; };
+#define STAGE_REST UINT32_MAX           /* in part_count[0]: the blocks that the other stages leave */
 
 /* The place of the optimizer's state, and the replicas that share it: update.c and memory.c. */
 struct state_request { enum optimizer_place place; enum rts rts; enum rts_domain rts_domain; };
@@ -57,6 +59,7 @@ struct plan_request {
     /* Read by placement.c, and by memory.c. */
     struct stage_size stage_sizes[MAX_STAGES];
     enum weights_place weights;
+    enum phase_io phase_io;
     uint32_t phase_blocks;              /* streaming: blocks in each phase, with embeddings and heads in phases of their own; 0: stages are phases */
     uint32_t n_stages;                  /* 0 means one stage, or an even division over ipus_per_replica. Stage i is on IPU i mod ipus_per_replica */
     enum recompute recompute;

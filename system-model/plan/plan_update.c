@@ -14,7 +14,7 @@ static struct owned update_terms_of(const struct plan *p, struct compiler *c)
         .merge_buffer_bytes = f->merge_buffer_bytes, .merge_norm_bytes = f->merge_norm_bytes, .sharded_elements = f->sharded_elements,
         .offloaded_elements = f->offloaded_elements, .remote_alone_ipus = f->remote_alone_ipus, .remote_together = f->remote_together,
         .rearrange_before_reduce = f->rearrange_before_reduce, .clip_norm = f->clip_norm,
-        .n_replicas = o->n_replicas, .ipus_per_replica = o->ipus_per_replica, .shard = plan_shard_replicas(p), .tensor_replicas = plan_tensor_replicas(o), .streams = streams,
+        .n_replicas = o->n_replicas, .ipus_per_replica = o->ipus_per_replica, .shard = plan_shard_replicas(p), .tensor_replicas = plan_tensor_replicas(o), .phased = plan_is_phased(o), .streams = streams,
         .in_series = f->update_order == UPDATE_IN_SERIES && o->ipus_per_replica > 1 && (o->n_replicas > 1 || streams),
         .all_reduce_method = o->all_reduce_method, .each_replica = o->detail.unfolded || o->faults, .unfolded = o->detail.unfolded, .has_faults = o->faults != NULL,
         .work = o->optimizer.work, .work_without_norms = o->optimizer.work_without_norms, .norms = o->optimizer.norms, .n_moments = o->optimizer.n_moments,
@@ -31,8 +31,6 @@ bool plan_update(struct plan *p, struct compiler *c, struct err *err)
     uint32_t shard = plan_shard_replicas(p);
     if (!o->training)
         return true;
-    if (!plan_has_streaming(p, err))
-        return false;
     if (o->n_replicas % shard != 0)
         return fail(err, "parallel.rts_domain: pod, but %u replicas are not a multiple of the %u of a pod; use all, or change parallel.replicas",
                     o->n_replicas, shard);
@@ -43,5 +41,5 @@ bool plan_update(struct plan *p, struct compiler *c, struct err *err)
     if (!known)
         return false;
     p->update = *known;
-    return plan_check_streaming(p, err);
+    return true;
 }

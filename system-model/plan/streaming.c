@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * streaming.c - the memory of a board, which holds the optimizer's state where that is streamed: is there one, and is it large enough?
+ * streaming.c - memory off the chip: a board's streaming memory, or the host's where boards have none. How fast is it, what lies there, is it large enough?
+ *
+ * With the optimizer's state off the chip, that; in phases, weights, gradients and activations too. Activations are buffers of all micro-batches of a step between
+ * phases, in training a second one of their gradients (graphcore/examples 3cc8f81 nlp/gpt_j/popxl/finetuning.py, x_buffer and dx_buffer).
  */
 #include "system-model/plan/plan.h"
+#include "system-model/graph/graph.h"
 
-/* Bytes of the IPU that streams most. Chains of one IPU are neighbours. */
-static double most_streamed_bytes(const struct plan *p)
+const char *const off_chip_names[N_OFF_CHIP] = {
+    [OFF_CHIP_WEIGHTS] = "weights", [OFF_CHIP_GRADIENTS] = "gradients", [OFF_CHIP_STATE] = "optimizer state", [OFF_CHIP_ACTIVATIONS] = "activations",
+};
+
+/* Elements of state of the IPU that streams most. Chains of one IPU are neighbours. */
+static double most_streamed_elements(const struct plan *p)
 {
     double n = 0, most = 0;
     for (uint32_t i = 0; i < p->update.n_chains; i++) {
@@ -16,24 +24,42 @@ static double most_streamed_bytes(const struct plan *p)
             n += (double)c->n_tensors * (double)ceil_div(c->n_elements, c->steps->n_shards);
         most = fmax(most, n);
     }
-    return most * p->request.optimizer.state_bytes_per_param;
+    return most;
 }
 
-bool plan_has_streaming(const struct plan *p, struct err *err)
+static void count_phases(struct off_chip *m, const struct plan *p, const struct compiler *c)
+{
+    bool training = p->request.training;
+    double width = plan_tensor_replicas(&p->request), activations = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        struct phase_weights w = phase_weights(p, c, &p->stages[s]);
+        m->bytes[OFF_CHIP_WEIGHTS] += (double)w.local_bytes;
+        m->bytes[OFF_CHIP_GRADIENTS] += training ? (double)w.local_bytes : 0;
+        activations += s + 1 < p->n_stages ? (double)p->stages[s].output_bytes * (1 + training) + (double)phase_kept_bytes(p, s) : 0;
+    }
+    m->bytes[OFF_CHIP_ACTIVATIONS] = activations * p->request.grad_accum / width;
+}
+
+void plan_off_chip(struct plan *p, const struct compiler *c)
 {
     const struct machine *m = p->topology->machine;
-    if (p->request.state.place != OPTIMIZER_STREAMING || m->streaming_bytes_per_s > 0)
-        return true;
-    return fail(err, "parallel.optimizer_state: streaming, but %s has no streaming memory; use on-chip", m->name);
+    struct off_chip *out = &p->off_chip;
+    *out = (struct off_chip){ .bytes[OFF_CHIP_STATE] = most_streamed_elements(p) * p->request.optimizer.state_bytes_per_param };
+    if (plan_is_phased(&p->request))
+        count_phases(out, p, c);
+    for (int k = 0; k < N_OFF_CHIP; k++)
+        out->board_bytes += out->bytes[k] * (double)plan_sharing_ipus(p, m->ipus_per_board);
+    out->capacity_bytes = m->streaming_bytes_per_s > 0 ? (double)m->streaming_bytes : 0;
+    out->fits = !(out->capacity_bytes > 0) || out->board_bytes <= out->capacity_bytes;
 }
 
+/* In phases, too much is a verdict. */
 bool plan_check_streaming(const struct plan *p, struct err *err)
 {
     const struct machine *m = p->topology->machine;
-    double wanted = most_streamed_bytes(p) * (double)plan_sharing_ipus(p, m->ipus_per_board);
-    if (wanted > (double)m->streaming_bytes)
-        return fail(err, "parallel.optimizer_state: streaming wants %.4g GB of a board's memory, %s has %.4g GB; "
+    if (plan_is_phased(&p->request) || p->off_chip.fits)
+        return true;
+    return fail(err, "parallel.optimizer_state: streaming wants %.4g GB of a board's memory, %s has %.4g GB; "
                          "shard it (parallel.rts=yes) or use more IPUs a replica",
-                    wanted / 1e9, m->name, (double)m->streaming_bytes / 1e9);
-    return true;
+                    p->off_chip.board_bytes / 1e9, m->name, (double)m->streaming_bytes / 1e9);
 }

@@ -7,6 +7,7 @@
  * stored, the new weight gathered and copied back (graphcore/popart at sdk 2.5.1: streamingmemoryopinserter.cpp,
  * replicatedreducescatterx.cpp, lamb.cpp, clipweightgradientsbynorm.cpp). Others are all-reduced, one by one or merged.
  *     collective = steps on the links (collective.c)
+ * In phases (phases.c) the reduced gradient is stored, and comes back with weight and moments in the optimizer's phase; weights are not gathered here.
  *     access to streaming memory = moments x host_latency_s + bytes x IPUs that move state x (1 / rate of the memory + streaming_s_per_byte)
  *                                  or, if that is longer, bytes / rate of the chip's own port
  * A sync of a collective holds all IPUs of a replica, so their chains follow one another (in series) unless the framework runs them side by side.
@@ -17,7 +18,7 @@
 
 const char *const update_kind_names[N_UPDATE_KINDS] = {
     [UPDATE_ZERO] = "zero", [UPDATE_REARRANGE] = "rearrange", [UPDATE_REDUCE] = "reduce", [UPDATE_REDUCE_PODS] = "reduce-pods",
-    [UPDATE_CLIP] = "clip", [UPDATE_LOAD] = "load", [UPDATE_OPTIMIZER] = "optimizer", [UPDATE_NORMS] = "norms",
+    [UPDATE_CLIP] = "clip", [UPDATE_STORE_GRADIENT] = "store-gradient", [UPDATE_LOAD] = "load", [UPDATE_OPTIMIZER] = "optimizer", [UPDATE_NORMS] = "norms",
     [UPDATE_GATHER] = "gather", [UPDATE_COPY_BACK] = "copy-back", [UPDATE_STORE] = "store",
 };
 
@@ -167,31 +168,43 @@ static bool add_clip(struct update_builder *b, const struct update_chain *chain,
 }
 
 /* Returns bytes per second of an IPU's streamed state, and how many IPUs of the replica move theirs at the same time. The replicas on a board share
- * its memory and the gateway before it; a chip's own port is a limit too. */
+ * its memory and the gateway before it. */
 static double streaming_rate(uint32_t *together, const struct update_builder *b, uint32_t ipu)
 {
     const struct update_terms *o = b->q;
     const struct machine *m = b->c->topology->machine;
-    uint64_t width = o->ipus_per_replica, alone = o->remote_alone_ipus;
+    uint64_t width = o->ipus_per_replica, alone = o->remote_alone_ipus, in_use = (uint64_t)o->n_replicas * width;
     *together = !b->q->in_series ? (uint32_t)width : o->remote_together && ipu >= alone ? (uint32_t)(width - alone) : 1;
-    uint64_t on_board = min_u64(m->ipus_per_board, (uint64_t)o->n_replicas * width);
-    uint64_t replicas = max_u64(1, on_board / width), moving = min_u64(on_board, *together * replicas);
-    double byte_s = 1 / (m->streaming_bytes_per_s * m->streaming_efficiency) + o->streaming_s_per_byte;
-    return fmin(m->chip.host_link_bytes_per_s, 1 / (byte_s * (double)moving));
+    uint64_t on_board = min_u64(m->ipus_per_board, in_use);
+    uint64_t replicas = max_u64(1, on_board / width);
+    return remote_rate(m, min_u64(on_board, *together * replicas), in_use, o->streaming_s_per_byte);
 }
 
 /* In series, IPUs that move their state together share the time, so that it counts once. */
 static void add_streaming(struct update_builder *b, enum update_kind kind, const struct update_chain *chain, uint64_t n_local)
 {
     const struct update_terms *o = b->q;
-    if (!o->streams || chain->n_elements < o->offloaded_elements)
+    if (!o->phased && (!o->streams || chain->n_elements < o->offloaded_elements))
         return;
     uint32_t together;
     double rate = streaming_rate(&together, b, chain->ipu);
     struct update_op *op = add_op(b, kind, false);
-    op->bytes = (double)n_local * o->state_bytes_per_param;
-    double time_s = o->n_moments * b->c->topology->machine->host_latency_s + op->bytes / rate;
+    double weight_bytes = (double)data_type_bytes(chain->type), phased = o->phased ? 1 : 0;
+    double with_state = phased * (kind == UPDATE_LOAD ? 2 : 1) * weight_bytes;      /* in phases: weight and gradient come, too, and the weight goes */
+    op->bytes = (double)n_local * (o->state_bytes_per_param + with_state);
+    double time_s = (phased ? 1 : o->n_moments) * b->c->topology->machine->host_latency_s + op->bytes / rate;
     op->cycles.part[PART_STREAMING] = cycles_of(b->c->topology, time_s / (b->q->in_series ? together : 1));
+}
+
+/* In phases, the reduced gradient waits off the chip until its optimizer phase. */
+static void add_gradient_store(struct update_builder *b, const struct update_chain *chain, uint64_t n_local)
+{
+    uint32_t together;
+    if (!b->q->phased)
+        return;
+    struct update_op *op = add_op(b, UPDATE_STORE_GRADIENT, false);
+    op->bytes = (double)(n_local * data_type_bytes(chain->type));
+    op->cycles.part[PART_STREAMING] = cycles_of(b->c->topology, b->c->topology->machine->host_latency_s + op->bytes / streaming_rate(&together, b, chain->ipu));
 }
 
 /* Adds the norms of weight and update over the shards, one number each. */
@@ -206,7 +219,7 @@ static bool add_norms(struct update_builder *b, const struct update_chain *chain
 
 static bool add_gather(struct update_builder *b, const struct update_chain *chain, double bytes)
 {
-    if (b->n_shards < 2)
+    if (b->n_shards < 2 || b->q->phased)        /* the next phase that reads it gathers it */
         return true;
     if (!add_collective(add_op(b, UPDATE_GATHER, false), b, COLLECTIVE_ALL_GATHER, over_shard(b, chain->ipu), bytes))
         return false;
@@ -238,6 +251,7 @@ static bool add_steps(struct update_builder *b, const struct update_chain *chain
     uint64_t n_local = ceil_div(chain->n_elements, b->n_shards);
     if (!add_reduction(b, chain, bytes) || !add_clip(b, chain, n_local))
         return false;
+    add_gradient_store(b, chain, n_local);
     add_streaming(b, UPDATE_LOAD, chain, n_local);
     bool own_norms = chain->has_norms && o->merge_norm_bytes == 0;
     add_work(add_op(b, UPDATE_OPTIMIZER, true), b, (enum vector_work)(own_norms ? o->work : o->work_without_norms), n_local, chain->type,

@@ -14,6 +14,7 @@ enum update_kind {
     UPDATE_REARRANGE,                   /* the gradient is copied into that tensor */
     UPDATE_REDUCE, UPDATE_REDUCE_PODS,  /* over the replicas that share a shard; shards between pods */
     UPDATE_CLIP,                        /* squares of the gradient, global norm, scale */
+    UPDATE_STORE_GRADIENT,              /* to the memory off the chip, in phases */
     UPDATE_LOAD,                        /* moments from streaming memory */
     UPDATE_OPTIMIZER,                   /* moments, norms on the chip, new weight */
     UPDATE_NORMS,                       /* norms are added over the shards; a merged collective makes them, too */

@@ -10,7 +10,7 @@
 #include "system-model/timeline/player.h"
 
 const char *const span_kind_names[N_SPAN_KINDS] = {
-    [SPAN_FORWARD] = "forward", [SPAN_BACKWARD] = "backward", [SPAN_COPY] = "copy", [SPAN_INPUT] = "input", [SPAN_RESULTS] = "results", [SPAN_WAIT] = "wait", [SPAN_TURN] = "turn",
+    [SPAN_FORWARD] = "forward", [SPAN_BACKWARD] = "backward", [SPAN_COPY] = "copy", [SPAN_INPUT] = "input", [SPAN_RESULTS] = "results", [SPAN_WAIT] = "wait", [SPAN_LOAD] = "load", [SPAN_TURN] = "turn",
     [SPAN_REARRANGE] = "rearrange", [SPAN_REDUCE] = "reduce", [SPAN_CLIP] = "clip", [SPAN_STREAMING] = "streaming",
     [SPAN_OPTIMIZER] = "optimizer", [SPAN_NORMS] = "norms", [SPAN_GATHER] = "gather", [SPAN_CALL] = "call", [SPAN_UPLOAD] = "upload",
     [SPAN_HOST] = "host",
@@ -113,7 +113,7 @@ static uint64_t play_slot(struct player *pl, const struct pipeline_run *run, uin
     memset(busy, 0, pl->width * sizeof *busy);
     for (uint32_t k = p->slot_first[slot]; k < p->slot_first[slot + 1]; k++) {
         uint32_t i = p->slot_tasks[k];
-        if (!(run->active >> i & 1))
+        if (!task_set_has(&run->active, i))
             continue;
         assert(pl->tasks[i].ipu < pl->width);
         uint64_t *ipu = &busy[pl->tasks[i].ipu];
@@ -136,12 +136,24 @@ static uint64_t play_together(struct player *pl, const struct pipeline_run *run,
     return cycles;
 }
 
+/* A phase loads its weights before its first micro-batch. */
+static void play_load(struct player *pl, const struct pipeline_run *run)
+{
+    for (uint32_t i = 0; i < pl->width && wants_span(pl, run->load_cycles); i++)
+        add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = 1, .start_cycle = pl->now, .n_cycles = run->load_cycles,
+                                    .stage = UINT16_MAX, .kind = SPAN_LOAD, .which = (uint32_t)(run - pl->p->runs) });
+    for (uint32_t i = 0; i < pl->width; i++)
+        cycles_add(&pl->t->rows[pl->first_row + i].spent, &run->load, 1);
+    pl->now += run->load_cycles;
+}
+
 static void play_run(struct player *pl, const struct pipeline_run *run)
 {
     struct timeline *t = pl->t;
+    play_load(pl, run);
     size_t first_span = t->n_spans;
     /* all IPUs wait for the host exchange that brings a micro-batch to the first stage */
-    uint64_t fetch = play_together(pl, run, run->active & 1 ? pl->p->fetch_cycles : 0, pl->now, SPAN_INPUT, run->first_cycle), slots = 0, copies = 0;
+    uint64_t fetch = play_together(pl, run, task_set_has(&run->active, 0) ? pl->p->fetch_cycles : 0, pl->now, SPAN_INPUT, run->first_cycle), slots = 0, copies = 0;
     for (uint32_t slot = 0; slot < pl->p->n_slots; slot++) {
         slots += play_slot(pl, run, slot, pl->now + fetch + slots + copies);
         copies += play_together(pl, run, run->copies[slot].cycles, pl->now + fetch + slots + copies, SPAN_COPY,
@@ -212,7 +224,7 @@ bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, s
 
 /* The part that takes the rest of a span, beyond the costs of its task or step: all of it, or the delay of a slow chip. */
 static const enum part part_of_span[N_SPAN_KINDS] = {
-    [SPAN_FORWARD] = PART_BUBBLE, [SPAN_BACKWARD] = PART_BUBBLE, [SPAN_WAIT] = PART_BUBBLE, [SPAN_TURN] = PART_BUBBLE, [SPAN_REARRANGE] = PART_BUBBLE,
+    [SPAN_FORWARD] = PART_BUBBLE, [SPAN_BACKWARD] = PART_BUBBLE, [SPAN_WAIT] = PART_BUBBLE, [SPAN_LOAD] = PART_STREAMING, [SPAN_TURN] = PART_BUBBLE, [SPAN_REARRANGE] = PART_BUBBLE,
     [SPAN_REDUCE] = PART_BUBBLE, [SPAN_CLIP] = PART_BUBBLE, [SPAN_STREAMING] = PART_BUBBLE, [SPAN_OPTIMIZER] = PART_BUBBLE,
     [SPAN_NORMS] = PART_BUBBLE, [SPAN_GATHER] = PART_BUBBLE,
     [SPAN_COPY] = PART_STAGE_COPY, [SPAN_INPUT] = PART_HOST, [SPAN_RESULTS] = PART_HOST, [SPAN_CALL] = PART_HOST, [SPAN_UPLOAD] = PART_HOST, [SPAN_HOST] = PART_HOST,
@@ -244,6 +256,8 @@ struct cycles span_parts(const struct timeline *t, const struct span *s)
         parts = p->stages[s->stage].forward;
     else if (s->kind == SPAN_BACKWARD)
         parts = p->stages[s->stage].backward;
+    else if (s->kind == SPAN_LOAD)
+        parts = p->runs[s->which].load;
     else if (op)
         parts = op->cycles;
     parts.part[part_of_span[s->kind]] += s->n_cycles - cycles_total(&parts);

@@ -19,7 +19,7 @@ static enum state state_of(const struct span *s)
     case SPAN_WAIT:
     case SPAN_TURN:     return STATE_WAIT;
     case SPAN_INPUT: case SPAN_RESULTS: case SPAN_REARRANGE: case SPAN_REDUCE: case SPAN_CLIP: case SPAN_STREAMING: case SPAN_OPTIMIZER:
-    case SPAN_NORMS: case SPAN_GATHER: case SPAN_CALL: case SPAN_UPLOAD: case SPAN_HOST: return STATE_OTHER;
+    case SPAN_NORMS: case SPAN_GATHER: case SPAN_LOAD: case SPAN_CALL: case SPAN_UPLOAD: case SPAN_HOST: return STATE_OTHER;
     case N_SPAN_KINDS:  break;
     }
     assert(false);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_sliced.c - layers that are cut over IPUs (tensor parallelism) compute what whole ones do, and hold the bytes that the plan counts.
+ * t_sliced.c - layers that are cut over IPUs (tensor parallelism), and layers in phases, compute what whole ones do, and hold the bytes that the plan
+ * counts.
  *
  * Sizes are odd: 3 heads over 2 IPUs, 10 columns over 3, 13 and 11 rows of a vocabulary over 2 and 4 leave padding. Sums of parts are added up in
  * another order than whole ones, so that weights agree to 1e-5 of the largest change and not to the bit.
@@ -57,7 +58,7 @@ static uint32_t compare_weights(const struct run_model *cut, const struct run_mo
             continue;
         n_cut += t->part.dim > 0;
         for (uint32_t r = 0; r < cut->m.p.request.n_replicas; r++) {
-            const float *w = weight_of_model(cut, r, i), *all = weight_of_model(whole, 0, cut->m.g.whole_ids[i]);
+            const float *w = weight_of_model(cut, r, i), *all = weight_of_model(whole, 0, cut->m.g.whole ? cut->m.g.whole_ids[i] : i);
             for (uint64_t e = 0; e < tensor_elements(t); e++) {
                 uint64_t from = tensor_whole_element(t, e, r);
                 double want = from == NO_ID64 ? 0 : (double)all[from];
@@ -75,7 +76,7 @@ static void check_cut(const struct small_model *s, struct variant v, uint32_t wa
 {
     struct run_model cut, whole;
     run_steps(&cut, s, &v);
-    v.tensor_parallel = v.attention_parts = 0;
+    v.tensor_parallel = v.attention_parts = v.phase_blocks = v.embedding_split = 0;
     run_steps(&whole, s, &v);
     assert_near(cut.loss, whole.loss, 1e-5 * whole.loss);
     assert_int_equal(compare_weights(&cut, &whole), want_cut);
@@ -143,9 +144,64 @@ static void parts_hold_what_is_counted(void **state)
     }
 }
 
+/* The table of 11 words in 2 parts of 6 and 5, or 3 of 4, 4 and 3, on as many stages; the product with it comes back to their IPUs as the last stages. */
+static void tables_in_parts_agree(void **state)
+{
+    (void)state;
+    for (uint32_t parts = 2; parts <= 3; parts++) {
+        struct variant v = { .n_replicas = 2, .n_ipus = 3, .grad_accum = 11, .schedule = SCHEDULE_POPART, .recompute = RECOMPUTE_LAYER, .embedding_split = parts };
+        check_cut(&still, v, parts);
+        v.schedule = SCHEDULE_INTERLEAVED, v.rts = RTS_YES, v.sharded_elements = 1, v.work = WORK_ADAM;
+        check_cut(&still, v, parts);
+    }
+}
+
+/* Phase by phase, with weights that come and go: alone, with replicas that share them, and cut over IPUs as well. */
+static void phases_agree(void **state)
+{
+    (void)state;
+    for (int recompute = RECOMPUTE_NONE; recompute < RECOMPUTE_CHECKPOINTS; recompute++) {
+        struct variant v = { .n_replicas = 1, .n_ipus = 1, .grad_accum = 3, .recompute = (enum recompute)recompute, .phase_blocks = 1, .work = WORK_ADAM };
+        check_cut(&still, v, 0);
+        v.phase_blocks = 3, v.n_replicas = 2, v.rts = RTS_YES, v.sharded_elements = 1, v.clip = true;
+        check_cut(&still, v, 0);
+        v.tensor_parallel = 2;
+        check_cut(&still, v, CUT_OF_GPT2);
+    }
+}
+
+/* A phase has one micro-batch at a time on the chip; off it, what the execution keeps for all of them is what the plan counts: the stash of each phase but the
+ * last, of which its input is counted as what the phase before stored. */
+static void phases_hold_what_is_counted(void **state)
+{
+    struct variant v = { .n_replicas = 1, .n_ipus = 1, .grad_accum = 3, .phase_blocks = 1 };
+    struct run_model r;
+    (void)state;
+    for (int recompute = RECOMPUTE_NONE; recompute < RECOMPUTE_CHECKPOINTS; recompute++) {
+        v.recompute = (enum recompute)recompute;
+        run_steps(&r, &still, &v);
+        const struct plan *p = &r.m.p;
+        double kept = 0, weights = 0;
+        assert_int_equal(p->n_stages, 6);
+        for (uint32_t s = 0; s < p->n_stages; s++) {
+            const struct live_bytes *l = execution_live(r.x, s);
+            bool last = s + 1 == p->n_stages;
+            assert_int_equal(l->peak[LIVE_ACTIVATIONS], p->stages[s].activation_bytes);
+            assert_int_equal(l->peak[LIVE_STASH], p->stages[s].stash_bytes * (last ? 1 : 3));
+            kept += last ? 0 : (double)phase_kept_bytes(p, s) + 2.0 * (double)p->stages[s].output_bytes;
+        }
+        for (uint32_t i = 0; i < r.m.g.n_tensors; i++)
+            weights += r.m.g.tensors[i].role == ROLE_WEIGHT ? (double)tensor_bytes(&r.m.g.tensors[i]) : 0;
+        weights += 11.0 * 6 * 2;        /* the head reads the words' table of 11 rows, 6 halves each */
+        assert_true(p->off_chip.bytes[OFF_CHIP_ACTIVATIONS] == 3 * kept);
+        assert_true(p->off_chip.bytes[OFF_CHIP_WEIGHTS] == weights);
+        end_run(&r);
+    }
+}
+
 static int setup(void **state) { (void)state; start(&base, "mlperf-v2.0-closed-bow-pod16-bert-large"); return 0; }
 static int teardown(void **state) { (void)state; stop(&base); return 0; }
 
 static const struct CMUnitTest tests[] = { cmocka_unit_test(parts_agree), cmocka_unit_test(attention_may_have_fewer_parts), cmocka_unit_test(separate_products_are_cut),
-                                          cmocka_unit_test(parts_hold_what_is_counted) };
+                                          cmocka_unit_test(parts_hold_what_is_counted), cmocka_unit_test(tables_in_parts_agree), cmocka_unit_test(phases_agree), cmocka_unit_test(phases_hold_what_is_counted) };
 int main(void) { cmocka_set_message_output(CM_OUTPUT_TAP); return cmocka_run_group_tests(tests, setup, teardown); }

@@ -48,7 +48,6 @@ static void no_such_layer(struct plan_request *o)
 static const struct refusal { const char *recipe; void (*spoil)(struct plan_request *o); const char *message; } refusals[] = {
     { bert, more_ipus_than_there_are, "parallel: 7 replicas of 4 IPUs want 28 IPUs, ipu-pod16 has 16; lower parallel.replicas or take a larger recipe.system" },
     { bert, no_replica, "parallel: replicas, ipus_per_replica and gradient_accumulation must be at least 1" },
-    { "vendor-dss8440-resnet50-tf1", streams, "parallel.optimizer_state: streaming, but dss8440-cluster has no streaming memory; use on-chip" },
     { "mlperf-v2.0-closed-bow-pod256-bert-large", odd_pods,
       "parallel.rts_domain: pod, but 12 replicas are not a multiple of the 8 of a pod; use all, or change parallel.replicas" },
     { resnet, all_tiles_for_io, "parallel.io_tiles: 1472 of the gc200's 1472 tiles leaves none to compute" },

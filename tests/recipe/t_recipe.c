@@ -248,13 +248,14 @@ static void lists_and_faults_at_their_limits(void **state)
     static const struct { const char *set, *item; uint32_t n; const char *refused; } rows[] = {
         { "parallel.layers_per_ipu=", "10000", 4, NULL }, { "parallel.layers_per_ipu=", "10001", 4, "'10001' is not the size of a stage; want blocks" },
         { "parallel.layers_per_ipu=", "1/10000", 4, NULL }, { "parallel.layers_per_ipu=", "1/10001", 4, "'1/10001' is not the size of a stage; want blocks" },
-        { "parallel.layers_per_ipu=", "0", MAX_STAGES, NULL }, { "parallel.layers_per_ipu=", "0", MAX_STAGES + 1, "has more than 64 stages" },
+        { "parallel.layers_per_ipu=", "0", MAX_STAGES, NULL }, { "parallel.layers_per_ipu=", "0", MAX_STAGES + 1, "has more than 128 stages" },
+        { "parallel.layers_per_ipu=", "-1,1,1,1", 1, NULL }, { "parallel.layers_per_ipu=", "-1", 4, "has -1 in 4 places; one stage takes what the others leave" },
         { "parallel.layers_per_ipu=", "1", 3, "has 3 stages for 4 IPUs a replica; want at least one an IPU" }, { "parallel.layers_per_ipu=", "auto", 1, NULL },
         { "parallel.tensor_parallel=", "2x2", 1, "two axes are not simulated yet; want one number" }, { "parallel.tensor_parallel=", "2x3", 1, "layers are cut over 6 IPUs, but a replica has 4; want a multiple" },
         { "parallel.tensor_parallel=", "2x", 1, "'2x' is not a number of IPUs; want 1 to 64, or two of them" }, { "parallel.tensor_parallel=", "0", 1, "'0' is not a number of IPUs" },
         { "parallel.phases=", "2", 1, "weights stay on the chip, which have no phases; set parallel.weights = streaming" },
         { "parallel.weights=", "streaming", 1, "phases follow each other on the same IPUs; with parallel.weights = streaming, give parallel.phases instead" },
-        { "parallel.available_memory=", "1", MAX_STAGES, NULL }, { "parallel.available_memory=", "1", MAX_STAGES + 1, "has more than 64 shares" },
+        { "parallel.available_memory=", "1", MAX_STAGES, NULL }, { "parallel.available_memory=", "1", MAX_STAGES + 1, "has more than 128 shares" },
         { "parallel.available_memory=", " 1e-9 ", 1, NULL }, { "parallel.available_memory=", "0", 1, "'0' is not a share; want more than 0, at most 1" },
         { "parallel.available_memory=", "1.001", 1, "'1.001' is not a share; want more than 0, at most 1" }, { "parallel.available_memory=", "-1", 1, "'-1' is not a share" },
         { "parallel.available_memory=", "nan", 1, "'nan' is not a share" }, { "parallel.recompute_checkpoints=", "a", MAX_CHECKPOINTS, NULL },
@@ -285,8 +286,8 @@ static void lists_and_faults_at_their_limits(void **state)
 
 static const struct { const char *file, *message; } refusals[] = {
     { "unknown-key", ":12: microbatch: unknown key in [parallel]; did you mean 'micro_batch'? known: replicas, ipus_per_replica, micro_batch, "
-      "gradient_accumulation, layers_per_ipu, tensor_parallel, attention_tensor_parallel, attention_serialisation, embedding_split, weights, phases, schedule, recompute, recompute_checkpoints, stash_type, optimizer_state, rts, "
-      "rts_domain, io_tiles, available_memory, ..." },
+      "gradient_accumulation, layers_per_ipu, tensor_parallel, attention_tensor_parallel, attention_serialisation, embedding_split, weights, phases, phase_io, schedule, recompute, recompute_checkpoints, stash_type, optimizer_state, rts, "
+      "rts_domain, io_tiles, ..." },
     { "unknown-section", ":17: rts: unknown section [paralel]; did you mean 'parallel'? known: recipe, data, model, generation, parallel, precision, sparsity, optimizer, training, "
       "hosts, cost, framework, faults, open" },
     { "unknown-hyperparameter", ":15: learning_rate: unknown key in [optimizer]; known: name, state_bytes_per_param, "

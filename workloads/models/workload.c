@@ -138,6 +138,21 @@ static bool cut_graph(struct graph *out, const struct model_options *o, struct a
         || fail(err, "%s: parallel.tensor_parallel: %s has no products that can be cut over %ju IPUs; leave it out", o->where, whole->name, (uintmax_t)n);
 }
 
+/* A word table over several stages. */
+static bool split_table(struct graph *out, const struct model_options *o, struct arena *a, struct err *err)
+{
+    if (o->embedding_split < 2)
+        return true;
+    if (o->tensor_parallel)
+        return fail(err, "%s: parallel.embedding_split: tensor_parallel cuts the table already; leave one of them out", o->where);
+    if (o->embedding_split > MAX_TABLE_PARTS)
+        return fail(err, "%s: parallel.embedding_split: %ju parts, at most %d", o->where, (uintmax_t)o->embedding_split, MAX_TABLE_PARTS);
+    struct graph *whole = ARENA_NEW(a, struct graph);
+    *whole = *out;
+    return graph_split_table(out, whole, (uint32_t)o->embedding_split, a)
+        || fail(err, "%s: parallel.embedding_split: %s has no word table of %ju parts", o->where, whole->name, (uintmax_t)o->embedding_split);
+}
+
 bool workload_graph(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
 {
     o = o ? o : &own_options;
@@ -146,7 +161,7 @@ bool workload_graph(struct graph *out, const struct workload *w, const struct mo
         return false;
     if (is_file && o->tensor_parallel && out->n_ops > out->n_forward_ops)
         return fail(err, "%s: parallel.tensor_parallel: training of an ONNX file is not cut over IPUs; use pipeline stages", o->where);
-    if (!cut_graph(out, o, a, err))
+    if (!split_table(out, o, a, err) || !cut_graph(out, o, a, err))
         return false;
     if (!o->inference && !is_file)
         graph_add_backward(out);

@@ -304,8 +304,6 @@ static bool check_sense(const struct recipe *r, struct err *err)
         return fail(err, "%s: [training] has more than one of epochs, samples_to_converge and converge; keep one", r->path);
     if (r->epochs > 0 && !r->samples_per_epoch)
         return fail(err, "%s: samples_per_epoch is missing in [data]: [training] counts in epochs", r->path);
-    if (r->model.embedding_split > 1)
-        return fail(err, "%s: embedding_split: not simulated yet; leave it out", r->path);
     if (r->stash_type == TYPE_FP32 && r->model.compute != COMPUTE_FP32)
         return fail(err, "%s: stash_type: fp32 is wider than what is computed; want fp16 or fp8", r->path);
     return check_generation(r, err) && check_fp32_operations(r, err);

@@ -35,6 +35,7 @@ struct recipe {
     int stash_type;
     int optimizer_state, rts, rts_domain, outlining;
     int weights;                        /* enum weights_place */
+    int phase_io;                       /* enum phase_io */
     const char *phases;                 /* blocks in each phase: "1", or a comma list like layers_per_ipu */
     bool synthetic_data;
     uint64_t io_tiles;

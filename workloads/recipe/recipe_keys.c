@@ -21,6 +21,7 @@ static const char *const activations[] = { "own", "gelu", "gelu-new", "relu", "s
 static const char *const input_types[] = { "uint8", "fp16", "fp32", NULL };      /* as enum input_type */
 static const char *const optimizer_places[] = { "on-chip", "streaming", NULL };
 static const char *const weights_places[] = { "on-chip", "streaming", NULL };        /* as enum weights_place */
+static const char *const phase_ios[] = { "in-turn", "overlapped", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
 static const char *const yes_no[] = { "yes", "no", NULL };
 static const char *const key_caches[] = { "none", "on-chip", "streaming", NULL };         /* as enum key_cache */
@@ -158,7 +159,7 @@ const struct recipe_key recipe_keys[] = {
     COUNT("parallel", "gradient_accumulation", gradient_accumulation, 1, 1e6, false, NULL,
           "micro-batches per weight update, or per call (device_iterations) in inference; default 1"),
     TEXT("parallel", "layers_per_ipu", layers_per_ipu, false, NULL,
-         "blocks in each stage, such as 3,7,7,7,0, counting the body layers of podbench workload; 7/6 means 7 attentions and 6 feed-forwards; "
+         "blocks in each stage, such as 3,7,7,7,0, counting the body layers of podbench workload; 7/6 means 7 attentions and 6 feed-forwards, -1 those that are left; "
          "a stage past the last IPU is on the first, so that 3,7,7,7,0 has the heads with the embedding on IPU 0, and 3,7,7,7 has them on IPU 3; "
          "auto (the default): balanced, within the memory"),
     TEXT("parallel", "tensor_parallel", model.tensor_parallel, false, NULL,
@@ -175,6 +176,8 @@ const struct recipe_key recipe_keys[] = {
            "streaming: in streaming memory, or the host's where there is none, in phases"),
     TEXT("parallel", "phases", phases, false, in_phases,
          "blocks in each phase with streaming weights: 2, with embeddings and heads in phases of their own, or a list like layers_per_ipu; default 1"),
+    CHOICE("parallel", "phase_io", phase_io, phase_ios, in_phases,
+           "a micro-batch's activations come and go before and after its work (PopXL's io_mode io, or compute), or while others are at work (io_overlapped)"),
     CHOICE("parallel", "schedule", schedule, schedule_names, in_stages,
            "schedule of the pipeline's stages; none: no pipeline, the IPUs of a replica take turns"),
     CHOICE("parallel", "recompute", recompute, recompute_names, in_training,

@@ -23,14 +23,16 @@ static bool parse_u32(const char *text, uint32_t max, uint32_t *out)
 
 /* ---- tensor parallelism ------------------------------------------------------------------------ */
 
-/* "16", or "8x4" for two axes, each at most 64. */
+enum { MOST_AXIS = 64 };
+
+/* "16", or "8x4" for two axes. */
 static bool read_axes(uint32_t axes[2], const char *text, struct arena *a)
 {
     char *first = arena_strdup(a, text), *by = strchr(first, 'x');
     axes[0] = axes[1] = 1;
     if (by)
         *by++ = '\0';
-    return parse_u32(first, MAX_STAGES, &axes[0]) && axes[0] && (!by || (parse_u32(by, MAX_STAGES, &axes[1]) && axes[1]));
+    return parse_u32(first, MOST_AXIS, &axes[0]) && axes[0] && (!by || (parse_u32(by, MOST_AXIS, &axes[1]) && axes[1]));
 }
 
 static bool read_tensor_parallel(struct plan_request *out, const struct recipe *r, struct arena *a, struct err *err)
@@ -39,7 +41,7 @@ static bool read_tensor_parallel(struct plan_request *out, const struct recipe *
     const char *text = r->model.tensor_parallel ? r->model.tensor_parallel : "1";
     if (!read_axes(axes, text, a))
         return fail(err, "%s: '%.40s' is not a number of IPUs; want 1 to %d, or two of them for two axes, as in 16 or 8x8",
-                    where(r, "parallel", "tensor_parallel", a), text, MAX_STAGES);
+                    where(r, "parallel", "tensor_parallel", a), text, MOST_AXIS);
     if (r->ipus_per_replica % (axes[0] * axes[1]))
         return fail(err, "%s: layers are cut over %u IPUs, but a replica has %u; want a multiple in parallel.ipus_per_replica",
                     where(r, "parallel", "tensor_parallel", a), axes[0] * axes[1], (unsigned)r->ipus_per_replica);
@@ -62,6 +64,10 @@ static bool read_stage(struct stage_size *out, char *item, const char *key, cons
     const char *second = slash ? slash + 1 : item;
     if (slash)
         *slash = '\0';
+    if (text_is(item, "-1") && !slash) {
+        *out = (struct stage_size){ { STAGE_REST, STAGE_REST } };
+        return true;
+    }
     if (parse_u32(item, MOST_BLOCKS, &out->part_count[0]) && parse_u32(second, MOST_BLOCKS, &out->part_count[1]))
         return true;
     if (slash)
@@ -73,13 +79,15 @@ static bool read_stage(struct stage_size *out, char *item, const char *key, cons
 static bool read_sizes(struct plan_request *out, const char *list, const char *key, const struct recipe *r, struct arena *a, struct err *err)
 {
     char *item;
+    uint32_t n_rest = 0;
     while ((item = text_item(&list, ',', a))) {
         if (out->n_stages == MAX_STAGES)
             return fail(err, "%s: has more than %d stages", where(r, "parallel", key, a), MAX_STAGES);
+        n_rest += text_is(item, "-1");
         if (!read_stage(&out->stage_sizes[out->n_stages++], item, key, r, a, err))
             return false;
     }
-    return true;
+    return n_rest < 2 || fail(err, "%s: has -1 in %u places; one stage takes what the others leave", where(r, "parallel", key, a), n_rest);
 }
 
 /* A list has the phases one by one; a single number makes them equal. */
@@ -232,7 +240,7 @@ bool recipe_plan_request(struct plan_request *out, const struct recipe *r, struc
         .stash_type = (enum data_type)r->stash_type,
         .state.place = (enum optimizer_place)r->optimizer_state,
         .state.rts = (enum rts)r->rts, .state.rts_domain = (enum rts_domain)r->rts_domain, .outlining = (enum outlining)r->outlining,
-        .weights = (enum weights_place)r->weights,
+        .weights = (enum weights_place)r->weights, .phase_io = (enum phase_io)r->phase_io,
         .io_tiles = (uint32_t)r->io_tiles, .host.synthetic_data = r->synthetic_data,
         .partials = (enum partials_type)r->partials,
         .all_reduce_method = (enum collective_method)r->all_reduce,

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * phases.c - a model in phases: weights, gradients, state and activations lie off the chip, and layers come one phase after another.
+ *
+ * A phase is a stage of the plan; all are on the same IPUs. It loads its weights once, in one exchange, and gathers those that replicas share; then all
+ * micro-batches of the step pass through it (batch serialisation); the next phase begins. Backward phases load their weights again, and for each
+ * micro-batch what the forward pass stored. The last phase does both passes at once. Read from graphcore/examples 3cc8f81
+ * nlp/gpt_j/popxl/finetuning.py and graphcore/popxl-addons 7499fca transforms/batch_serialisation.py, remote.py, rts.py.
+ *
+ *     transfer        = host latency + bytes of an IPU / its rate to the memory, when all IPUs in use move theirs
+ *     rate            = of a board with streaming memory: the memory's, shared by its IPUs, and at most the chip's port
+ *                       else: the port to the host, or its part of the switch before it
+ *     load of a phase = transfer(weights / shards) + all-gather of what is sharded
+ *     micro-batch     = transfer(what it reads / tensor-parallel replicas) + all-gather + way over I/O tiles + work + transfer(what it stores / replicas)
+ *                       overlapped, max(work, transfers) and the gather; the first load and the last store are then paid once a phase
+ * Activations are sharded over the replicas that compute one copy of the model. Not modelled: the embedding's gradient, which its optimizer reads at once.
+ */
+#include "system-model/plan/plan.h"
+#include "system-model/graph/graph.h"
+
+uint32_t plan_tensor_shards(const struct plan *p, const struct tensor *t)
+{
+    uint32_t parts = max_u32(1, t->part.parts);
+    return tensor_elements(t) >= p->request.program.sharded_elements ? max_u32(1, plan_shard_replicas(p) / parts) : 1;
+}
+
+/* ---- weights of a phase ------------------------------------------------------------------------------ */
+
+typedef bool on_weight(void *user, const struct tensor *t);
+
+/* Calls `on` with each weight that a phase reads: its own, and tied ones of other phases. */
+static bool each_weight(const struct compiler *c, const struct stage_plan *s, on_weight *on, void *user)
+{
+    const struct graph *g = c->graph;
+    bool good = true;
+    for (uint32_t i = 0; i < c->n_weights && good; i++)
+        if (g->tensors[c->weights[i]].layer_id >= s->first_layer && g->tensors[c->weights[i]].layer_id < stage_end(s))
+            good = on(user, &g->tensors[c->weights[i]]);
+    for (size_t i = 0; i < c->n_tied && good; i++) {
+        const struct tensor *t = &g->tensors[c->tied[i].tensor_id];
+        bool reads = c->tied[i].layer_id >= s->first_layer && c->tied[i].layer_id < stage_end(s), owns = t->layer_id >= s->first_layer && t->layer_id < stage_end(s);
+        good = !reads || owns || on(user, t);
+    }
+    return good;
+}
+
+struct weight_count { const struct plan *p; struct phase_weights *out; };
+
+static bool count_phase_weight(void *user, const struct tensor *t)
+{
+    struct weight_count *w = user;
+    uint64_t n = ceil_div(tensor_elements(t), plan_tensor_shards(w->p, t));
+    w->out->bytes += tensor_bytes(t);
+    w->out->local_bytes += n * data_type_bytes(t->type);
+    w->out->local_elements += n;
+    return true;
+}
+
+struct phase_weights phase_weights(const struct plan *p, const struct compiler *c, const struct stage_plan *s)
+{
+    struct phase_weights out = {0};
+    each_weight(c, s, count_phase_weight, &(struct weight_count){ p, &out });
+    return out;
+}
+
+/* ---- collectives ---------------------------------------------------------------------------------------- */
+
+struct gatherer { const struct plan *p; struct compiler *c; uint64_t cycles; struct err *err; };
+
+/* Over n replicas that are `stride` apart, and as many groups as there are between. */
+static bool add_phase_gather(struct gatherer *g, uint32_t n, uint32_t stride, double bytes)
+{
+    const struct plan_request *o = &g->p->request;
+    uint32_t played = plan_played_replicas(g->p, n * o->ipus_per_replica), n_starts = stride > 1 ? stride : max_u32(1, played / n);
+    struct collective_question q = { .kind = COLLECTIVE_ALL_GATHER, .bytes = bytes, .ranks = { n, stride, n_starts, o->ipus_per_replica, 0, 1 },
+                                     .n_in_use = (uint64_t)o->n_replicas * o->ipus_per_replica, .unfolded = o->detail.unfolded };
+    struct collective_cost cost;
+    if (n < 2)
+        return true;
+    if (!compile_collective(&cost, g->c, &q, g->err))
+        return false;
+    g->cycles += cycles_of(g->p->topology, cost.time_s);
+    return true;
+}
+
+static bool gather_phase_weight(void *user, const struct tensor *t)
+{
+    struct gatherer *g = user;
+    return add_phase_gather(g, plan_tensor_shards(g->p, t), max_u32(1, t->part.parts), (double)tensor_bytes(t));
+}
+
+/* ---- transfers --------------------------------------------------------------------------------------------- */
+
+static uint64_t transfer_cycles(const struct plan *p, double bytes)
+{
+    double latency_s = p->topology->machine->host_latency_s;
+    return bytes > 0 ? cycles_of(p->topology, latency_s + bytes / plan_remote_rate(p)) : 0;
+}
+
+/* Cycles of a task with its transfers: those of every micro-batch, and those once in a phase. */
+struct transfers { uint64_t moved, io_copies, once; };
+
+static struct transfers transfers_of(const struct plan *p, double read_bytes, double stored_bytes)
+{
+    double width = plan_tensor_replicas(&p->request);
+    uint64_t in = transfer_cycles(p, read_bytes / width), out = transfer_cycles(p, stored_bytes / width);
+    struct transfers t = { .moved = in + out };
+    if (p->request.io_tiles)
+        t.io_copies = plan_io_copy_cycles(p, (uint64_t)read_bytes) + plan_io_copy_cycles(p, (uint64_t)stored_bytes);
+    t.once = p->request.phase_io == PHASE_IO_OVERLAPPED ? in + out : 0;
+    return t;
+}
+
+/* Adds a task's transfers, and the gather of what it reads, which is sharded over the replicas of one copy of the model. */
+static bool add_transfers(struct gatherer *g, struct cycles *task, struct cycles *once, double read_bytes, double stored_bytes)
+{
+    const struct plan *p = g->p;
+    struct transfers t = transfers_of(p, read_bytes, stored_bytes);
+    uint64_t work = cycles_total(task), hidden = p->request.phase_io == PHASE_IO_OVERLAPPED ? min_u64(work, t.moved) : 0;
+    g->cycles = 0;
+    if (read_bytes > 0 && !add_phase_gather(g, plan_tensor_replicas(&p->request), 1, read_bytes))
+        return false;
+    task->part[PART_STREAMING] += t.moved - hidden;
+    task->part[PART_EXCHANGE] += t.io_copies;
+    task->part[PART_ACTIVATIONS] += g->cycles;
+    once->part[PART_STREAMING] += t.once;
+    return true;
+}
+
+/* ---- a phase --------------------------------------------------------------------------------------------------- */
+
+static bool load_weights(struct gatherer *g, struct stage_plan *s, struct cycles *once)
+{
+    struct phase_weights w = phase_weights(g->p, g->c, s);
+    g->cycles = 0;
+    if (!each_weight(g->c, s, gather_phase_weight, g))
+        return false;
+    once->part[PART_STREAMING] += transfer_cycles(g->p, (double)w.local_bytes);
+    once->part[PART_ALL_REDUCE] += g->cycles;
+    return true;
+}
+
+/* Bytes of a micro-batch that enter a phase, and that its forward pass stores besides its result. */
+uint64_t phase_input_bytes(const struct plan *p, uint32_t stage) { return stage ? p->stages[stage - 1].output_bytes : 0; }
+
+uint64_t phase_kept_bytes(const struct plan *p, uint32_t stage)
+{
+    uint64_t input = phase_input_bytes(p, stage), stash = p->stages[stage].stash_bytes;
+    return p->request.training && stage + 1 < p->n_stages && stash > input ? stash - input : 0;
+}
+
+static bool add_phase(struct gatherer *g, struct plan *p, uint32_t i)
+{
+    struct stage_plan *s = &p->stages[i];
+    bool last = i + 1 == p->n_stages;
+    double in = (double)phase_input_bytes(p, i), out = last ? 0 : (double)s->output_bytes, kept = (double)phase_kept_bytes(p, i);
+    struct cycles *once = s->phase_cycles;
+    if (!load_weights(g, s, &once[TASK_FORWARD]) || !add_transfers(g, &s->forward, &once[TASK_FORWARD], in, out + kept))
+        return false;
+    if (p->request.training && (!add_transfers(g, &s->backward, &once[TASK_BACKWARD], last ? 0 : out + (double)s->stash_bytes, in)
+                                || (!last && !load_weights(g, s, &once[TASK_BACKWARD]))))
+        return false;
+    stage_sum_cycles(s);
+    return true;
+}
+
+bool plan_phases(struct plan *p, struct compiler *c, struct err *err)
+{
+    struct gatherer g = { p, c, 0, err };
+    bool good = true;
+    for (uint32_t i = 0; i < p->n_stages && good && plan_is_phased(&p->request); i++)
+        good = add_phase(&g, p, i);
+    return good;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * t_phases.c - phases by hand: what an IPU loads and stores, how long that takes, what lies on the chip and off it.
+ *
+ * BERT Large over 4 IPUs of an M2000, micro-batches of one sequence of 512. An encoder has 1024 x 768 + 768 + 256 x 1024 + 3 x 1024 weights of attention and
+ * 1024 x 1024 + 1024 + 1024 x 1024 + 3 x 1024 of feed-forward on an IPU: 3153664, 6307328 bytes. Between phases a micro-batch has 512 x 1024 halves,
+ * 1048576 bytes, a quarter of them an IPU's.
+ */
+#include "tests/planned.h"
+#include "system-model/timeline/timeline.h"
+
+enum { ENCODER = 7, ENCODER_BYTES = 6307328, PART_BYTES = 262144 };
+
+static const char *const cut[] = { "recipe.system=ipu-pod4", "parallel.ipus_per_replica=4", "parallel.replicas=1", "parallel.layers_per_ipu=", "parallel.micro_batch=1",
+    "parallel.gradient_accumulation=9", "parallel.tensor_parallel=4", "parallel.weights=streaming", "parallel.recompute=stage", "parallel.rts=no", "data.sequence_length=512" };
+
+static void plan_phased(struct planned *y, struct plan *p, const char *more)
+{
+    const char *sets[16];
+    size_t n = sizeof cut / sizeof *cut;
+    memcpy(sets, cut, sizeof cut);
+    if (more)
+        sets[n++] = more;
+    memset(y, 0, sizeof *y);
+    bool good = simulate(&y->sim, &y->r, "mlperf-v1.1-closed-ipu-pod16-bert-large", sets, n, &paths, &y->cache, &y->err);
+    assert_string_equal(y->err.msg, "");
+    assert_true(good);
+    *p = y->sim.plan;
+}
+
+static uint64_t moved(const struct plan *p, double bytes, double bytes_per_s)
+{
+    return (uint64_t)ceil((p->topology->machine->host_latency_s + bytes / bytes_per_s) * p->topology->machine->chip.clock_hz);
+}
+
+/* The four IPUs share the memory behind the gateway. */
+static double board_rate(const struct plan *p)
+{
+    const struct machine *m = p->topology->machine;
+    return 1 / ((1 / (38.4e9 * 0.8) + p->request.fitted.streaming_s_per_byte) * 4) < m->chip.host_link_bytes_per_s
+         ? 1 / ((1 / (38.4e9 * 0.8) + p->request.fitted.streaming_s_per_byte) * 4) : m->chip.host_link_bytes_per_s;
+}
+
+static void transfers_of_a_phase(void **state)
+{
+    struct planned y;
+    struct plan p;
+    (void)state;
+    plan_phased(&y, &p, NULL);
+    const struct stage_plan *s = &p.stages[ENCODER];
+    double rate = board_rate(&p);
+    assert_int_equal(p.n_stages, 26);
+    assert_int_equal(s->phase_cycles[TASK_FORWARD].part[PART_STREAMING], moved(&p, ENCODER_BYTES, rate));
+    assert_int_equal(s->phase_cycles[TASK_BACKWARD].part[PART_STREAMING], moved(&p, ENCODER_BYTES, rate));
+    assert_int_equal(s->phase_cycles[TASK_FORWARD].part[PART_ALL_REDUCE], 0);
+    assert_int_equal(s->forward.part[PART_STREAMING], 2 * moved(&p, PART_BYTES, rate));
+    assert_int_equal(s->backward.part[PART_STREAMING], moved(&p, 2 * PART_BYTES, rate) + moved(&p, PART_BYTES, rate));
+    assert_int_equal(p.stages[25].phase_cycles[TASK_BACKWARD].part[PART_STREAMING], 0);       /* the head goes back at once */
+    assert_int_equal(p.stages[25].forward.part[PART_STREAMING], moved(&p, PART_BYTES, rate));
+    stop(&y);
+}
+
+/* Forward phase i begins after i x 9 micro-batches; the head's backward pass with its forward one, the first encoder's last but one. */
+static void order_of_phases(void **state)
+{
+    struct planned y;
+    struct plan p;
+    struct timeline t;
+    (void)state;
+    plan_phased(&y, &p, NULL);
+    assert_int_equal(p.n_runs, 26 + 25);
+    assert_int_equal(p.tasks[3].first_cycle, 3 * 9);
+    assert_int_equal(p.tasks[25].first_cycle, 25 * 9);
+    assert_int_equal(p.tasks[26].first_cycle, 25 * 9);
+    assert_int_equal(p.tasks[51].first_cycle, 50 * 9);
+    assert_int_equal(p.stages[ENCODER].stash_depth, 9);
+    assert_int_equal(p.stages[25].stash_depth, 1);
+    assert_true(timeline_run(&t, &p, &y.sim.arena, &y.err) && timeline_check(&t, &y.err));
+    stop(&y);
+}
+
+/* Transfers during the work of other micro-batches: what is longer remains, and once a phase the first comes and the last goes alone. */
+static void overlapped_transfers(void **state)
+{
+    struct planned y, z;
+    struct plan p, q;
+    (void)state;
+    plan_phased(&y, &p, NULL);
+    plan_phased(&z, &q, "parallel.phase_io=overlapped");
+    const struct stage_plan *s = &p.stages[ENCODER], *o = &q.stages[ENCODER];
+    uint64_t moves = s->forward.part[PART_STREAMING], work = s->forward_cycles - moves - s->forward.part[PART_ACTIVATIONS] + 0;
+    uint64_t sums = s->forward.part[PART_ACTIVATIONS];
+    assert_true(o->forward.part[PART_STREAMING] < moves && o->forward.part[PART_ACTIVATIONS] == sums);
+    assert_true(o->forward.part[PART_STREAMING] == 0 || o->forward_cycles <= max_u64(moves + sums, work + sums));
+    assert_int_equal(o->phase_cycles[TASK_FORWARD].part[PART_STREAMING], s->phase_cycles[TASK_FORWARD].part[PART_STREAMING] + moves);
+    stop(&y);
+    stop(&z);
+}
+
+/* Off the chip: 24 encoders, the embeddings' and heads' weights, as many gradients; and a buffer of activations and one of their gradients. */
+static void memory_on_and_off_the_chip(void **state)
+{
+    struct planned y;
+    struct plan p;
+    double weights = 0;
+    (void)state;
+    plan_phased(&y, &p, NULL);
+    for (uint32_t s = 0; s < p.n_stages; s++)
+        weights += (double)p.phases[s].bytes;
+    assert_int_equal(p.phases[ENCODER].bytes, ENCODER_BYTES);
+    assert_int_equal(p.phases[ENCODER].local_bytes, ENCODER_BYTES);
+    assert_true(p.off_chip.bytes[OFF_CHIP_WEIGHTS] == weights && p.off_chip.bytes[OFF_CHIP_GRADIENTS] == weights);
+    assert_true(p.off_chip.bytes[OFF_CHIP_ACTIVATIONS] == 25.0 * 2 * 9 * PART_BYTES);
+    assert_true(p.off_chip.board_bytes == 4 * (p.off_chip.bytes[0] + p.off_chip.bytes[1] + p.off_chip.bytes[2] + p.off_chip.bytes[3]));
+    assert_true(p.fits && p.off_chip.fits && p.off_chip.capacity_bytes == 137438953472.0);
+    assert_true(p.memory[0].bytes[MEMORY_STASH] == 0);
+    stop(&y);
+}
+
+/* With GC2 the host's memory serves, behind switches of four IPUs: 13.77 GB/s for all of them. */
+static void host_memory_behind_a_switch(void **state)
+{
+    struct planned y;
+    struct plan p;
+    (void)state;
+    plan_phased(&y, &p, "recipe.system=dss8440");
+    assert_int_equal(p.stages[ENCODER].phase_cycles[TASK_FORWARD].part[PART_STREAMING], moved(&p, ENCODER_BYTES, 13.77e9 / 4));
+    assert_true(p.off_chip.capacity_bytes == 0 && p.off_chip.fits);
+    stop(&y);
+}
+
+/* A memory too small for it is a verdict, whatever the tiles say. */
+static void off_chip_may_not_fit(void **state)
+{
+    struct planned y;
+    struct plan p;
+    (void)state;
+    plan_phased(&y, &p, "machine.streaming_bytes=1000000000");
+    assert_true(!p.fits && !p.off_chip.fits && p.shortfall_bytes == 0);
+    stop(&y);
+}
+
+static const struct CMUnitTest tests[] = { cmocka_unit_test(transfers_of_a_phase), cmocka_unit_test(order_of_phases), cmocka_unit_test(overlapped_transfers),
+                                          cmocka_unit_test(memory_on_and_off_the_chip), cmocka_unit_test(host_memory_behind_a_switch), cmocka_unit_test(off_chip_may_not_fit) };
+int main(void) { cmocka_set_message_output(CM_OUTPUT_TAP); return cmocka_run_group_tests(tests, NULL, NULL); }
