@@ -70,7 +70,7 @@ static void warn_software(FILE *log, const struct simulation *sim, const struct 
 static void warn_no_pipeline(FILE *log, const struct simulation *sim)
 {
     const struct recipe *r = &sim->recipe;
-    if (!recipe_entry(r, "parallel.schedule") && sim->plan.n_stages > 1)
+    if (!recipe_entry(r, "parallel.schedule") && sim->plan.n_stages > 1 && !plan_is_phased(&sim->plan.request))
         fprintf(log, "podbench: %s: parallel.schedule is not set, so only one stage works at a time; pipelines of %s: %s\n", r->id, sim->framework.name,
                 sim->framework.schedules);
 }

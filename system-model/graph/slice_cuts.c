@@ -80,13 +80,25 @@ static void set_cut(struct cuts *c, uint32_t tensor, uint32_t dim, uint32_t piec
 static bool is_cut(const struct cuts *c, uint32_t tensor) { return c->of[tensor].dim > 0; }
 static bool is_given(const struct tensor *t) { return t->role == ROLE_WEIGHT || t->role == ROLE_STATE || t->role == ROLE_INPUT; }
 
-/* Cuts an operand like others of the region, if it is not made by an operation, and not used whole. Where it has one element, it is whole. */
+/* The weight that a tensor is, or is cast from; NO_ID if it is none. */
+static uint32_t weight_behind(const struct cuts *c, uint32_t tensor)
+{
+    const struct tensor *t = &c->g->tensors[tensor];
+    bool is_cast = t->producer_op != NO_ID && c->g->ops[t->producer_op].kind == OP_CAST;
+    uint32_t id = is_cast ? c->g->ops[t->producer_op].inputs[0] : tensor;
+    return c->g->tensors[id].role == ROLE_WEIGHT ? id : NO_ID;
+}
+
+/* Cuts an operand like others of the region, if it is given, or cast from a weight, and not used whole. Where it has one element, it is whole. */
 static bool cut_operand(struct cuts *c, uint32_t tensor, uint32_t dim, uint32_t pieces, uint32_t region)
 {
     const struct tensor *t = &c->g->tensors[tensor];
     struct tensor_cut *cut = &c->of[tensor];
+    uint32_t weight = weight_behind(c, tensor);
     if (t->dims[dim] == 1)
         return !cut->dim;
+    if (!cut->dim && weight != NO_ID && weight != tensor && !cut->is_used_whole && cut_operand(c, weight, dim, pieces, region))
+        set_cut(c, tensor, dim, pieces, region);
     if (!cut->dim && is_given(t) && !cut->is_used_whole)
         set_cut(c, tensor, dim, pieces, region);
     if (cut->dim != dim + 1 || cut->pieces != pieces)
@@ -154,8 +166,7 @@ static bool loss(struct cuts *c, const struct op *op, uint32_t id)
 
 static bool begins_region(const struct cuts *c, const struct op *op, uint32_t id)
 {
-    const struct tensor *w = &c->g->tensors[op->inputs[1]];
-    return op->kind == OP_MATMUL && !c->keeps_whole[id] && w->role == ROLE_WEIGHT && w->n_dims == 2 && !is_cut(c, op->inputs[0]);
+    return op->kind == OP_MATMUL && !c->keeps_whole[id] && weight_behind(c, op->inputs[1]) != NO_ID && c->g->tensors[op->inputs[1]].n_dims == 2 && !is_cut(c, op->inputs[0]);
 }
 
 static bool begin_product(struct cuts *c, const struct op *op, uint32_t id)
@@ -328,7 +339,7 @@ static bool begins_table(const struct cuts *c, const struct op *op, uint32_t id)
 static void mark_whole(struct cuts *c, const struct op *op)
 {
     for (uint32_t i = 0; i < op->n_inputs; i++)
-        if (!is_cut(c, op->inputs[i]))
+        if (!is_cut(c, op->inputs[i]) && weight_behind(c, op->outputs[0]) == NO_ID)     /* what reads a cast weight tells */
             c->of[op->inputs[i]].is_used_whole = true;
 }
 
