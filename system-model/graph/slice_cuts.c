@@ -339,7 +339,7 @@ static bool begins_table(const struct cuts *c, const struct op *op, uint32_t id)
 static void mark_whole(struct cuts *c, const struct op *op)
 {
     for (uint32_t i = 0; i < op->n_inputs; i++)
-        if (!is_cut(c, op->inputs[i]) && weight_behind(c, op->outputs[0]) == NO_ID)     /* what reads a cast weight tells */
+        if (!is_cut(c, op->inputs[i]) && weight_behind(c, op->outputs[0]) == NO_ID)     /* a cast weight is cut as its reader needs */
             c->of[op->inputs[i]].is_used_whole = true;
 }
 
