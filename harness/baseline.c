@@ -37,21 +37,30 @@ static bool write_reason(void *what, struct err *err)
 
 /* ---- first sight ------------------------------------------------------------------------------------------ */
 
-/* A range of rates in the row's unit. */
-static void set_range(double *low, double *high, bool by_time, const struct result *r, double low_rate, double high_rate)
+/* A range of rates in the row's unit: times and cycles are as many times as long as rates are lower. */
+static void set_range(double *low, double *high, bool by_time, double predicted, const struct result *r, double low_rate, double high_rate)
 {
-    double steps = r->step_time_s * r->throughput_samples_per_s;
-    *low = by_time ? steps / high_rate : low_rate;
-    *high = by_time ? steps / low_rate : high_rate;
+    double rate = r->throughput_samples_per_s;
+    *low = by_time ? predicted * rate / high_rate : low_rate;
+    *high = by_time ? predicted * rate / low_rate : high_rate;
 }
 
-/* The interval that podbench run prints, in the unit of a row of throughput or step time; other rows have none. */
+static bool is_time_of_step(const char *metric)
+{
+    static const char *const times[] = { "step_time_s", "device_time_s", "device_cycles", "codelet_cycles" };
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (text_is(metric, times[i]))
+            return true;
+    return false;
+}
+
+/* The interval that podbench run prints, in the unit of a row of throughput or of a step's time, whole or on the chip; other rows have none. */
 static bool add_interval(struct sight *out, const struct figure *f, const struct track_record *record, struct session *s, struct err *err)
 {
     struct simulation sim;
     struct result r;
     struct validity v;
-    bool by_time = text_is(f->metric, "step_time_s");
+    bool by_time = is_time_of_step(f->metric);
     if (strpbrk(f->recipe, ":+") || (!by_time && !text_is(f->metric, "throughput_samples_per_s")))
         return true;
     struct simulation_request q = { .recipe = path_beside(f->path, f->recipe, &s->arena), .simulator = &s->simulator };
@@ -60,10 +69,10 @@ static bool add_interval(struct sight *out, const struct figure *f, const struct
     validity_of(&v, record, &sim, &r, NULL, &s->arena);
     validity_add_readings(&v, record, &r, &q, &s->arena);
     if (validity_has_interval(&v)) {
-        set_range(&out->low, &out->high, by_time, &r, v.low, v.high);
+        set_range(&out->low, &out->high, by_time, out->predicted, &r, v.low, v.high);
         const struct log_interval open = open_readings_interval(&v.open, (struct expectation){0});
         if (open.low < 0 || open.high > 0)
-            set_range(&out->open_low, &out->open_high, by_time, &r, v.throughput * exp(open.low), v.throughput * exp(open.high));
+            set_range(&out->open_low, &out->open_high, by_time, out->predicted, &r, v.throughput * exp(open.low), v.throughput * exp(open.high));
     }
     simulation_free(&sim);
     return true;

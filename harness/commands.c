@@ -23,7 +23,7 @@ const struct command commands[] = {
     { NULL, "framework", "[NAME]", "Print what a framework's programs do unless a recipe says otherwise", "Schedules, weight update, calls: each value with "
       "its source. NAME is a framework as a recipe names it, or a sheet. Without a name: the sheets.", 0, TEXT_CSV_JSON, command_framework, false },
     { NULL, "workload", "[NAME]", "Print a model's layers, parameters and work", "NAME is a built-in model or the path of an ONNX file. Without a name: the "
-      "names.", O(ONNX) | O(WEIGHTS) | O(OPS) | O(SET) | O(APPROXIMATE), TEXT_JSON, command_workload, false },
+      "names.", O(ONNX) | O(WEIGHTS) | O(OPS) | O(SET) | O(APPROXIMATE) | O(OPERATORS), TEXT_JSON, command_workload, false },
 
     { "Ask about one configuration",
       "ask", "MODEL on MACHINE [WORD...]", "Answer a model and a machine on one page, and write the recipe", "MODEL is a built-in model or an ONNX file, MACHINE a "
@@ -34,24 +34,24 @@ const struct command commands[] = {
     { NULL, "run", "RECIPE...", "Predict throughput, time to train, memory and energy", "Also says what bounds the run, how far to trust the answer, and what "
       "other readings of what the recipe leaves open would do ([open] in list keys). As tap, junit, markdown or annotations: whether each recipe fits its "
       "machine.", O(SET) | O(CHECK) | O(RUNS) | O(SEED) | O(MLLOG) | O(FORCE) | O(UNTIL_VALID) | O(UNFOLDED) | O(ALL) | O(REQUIRE_FIT) |
-      O(FRAMEWORK_OPTIONS) | O(APPROXIMATE), TEXT_CSV_JSON | JUDGING_FORMATS, command_run, true },
+      O(FRAMEWORK_OPTIONS) | O(APPROXIMATE) | O(OPERATORS), TEXT_CSV_JSON | JUDGING_FORMATS, command_run, true },
     { NULL, "measured", "RECIPE|TABLE.csv", "Keep what a run did on a machine of your own, for answers near it", "In the folder of a project (init): appends to "
       "podbench-measured.csv the run, what --step says of it, and what was predicted before. From then on run, explain, search and sweep there count it with its sign, "
       "as nine published runs; check lists it, explain says which parts could carry the difference. TABLE.csv has the columns recipe,step.", O(SET) | O(STEP), TEXT_CSV_JSON,
       command_measured, true },
     { NULL, "fit", "RECIPE", "Find the largest sizes that fit, and what would make a larger one fit", "Micro-batch, sequence length and IPUs of a replica; "
       "what fills the fullest tile there, by category and by layer. Changes come with what they cost in time, as keys of the recipe and as options of its "
-      "framework. As csv: the memory of every size that was tried. Exit 1 when the recipe itself does not fit.", O(SET) | O(SIZE) | O(APPROXIMATE),
+      "framework. As csv: the memory of every size that was tried. Exit 1 when the recipe itself does not fit.", O(SET) | O(SIZE) | O(APPROXIMATE) | O(OPERATORS),
       TEXT_CSV_JSON, command_fit, true },
     { NULL, "explain", "RECIPE", "Say what bounds a recipe, where its time goes and what would help", "Every cost comes with its formula and sources. As "
       "csv: the way from the ideal time to the predicted one.", O(SET) | O(PROFILE), TEXT_CSV_JSON, command_explain, true },
     { NULL, "plan", "RECIPE", "Print what was decided: placement, cost by stage, memory by IPU", "--all adds the pipeline, the weight update and every "
-      "operation.", O(SET) | O(ALL) | O(UPDATE) | O(APPROXIMATE), 0, command_plan, true },
+      "operation.", O(SET) | O(ALL) | O(UPDATE) | O(APPROXIMATE) | O(OPERATORS), 0, command_plan, true },
     { NULL, "timeline", "RECIPE", "Print one step against the clock", "A picture, and what each IPU spends the step on; --all prints every span.", O(ALL) |
-      O(SET) | O(TRACE) | O(UNFOLDED) | O(APPROXIMATE), FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV), command_timeline, true },
+      O(SET) | O(TRACE) | O(UNFOLDED) | O(APPROXIMATE) | O(OPERATORS), FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV), command_timeline, true },
     { NULL, "execute", "RECIPE", "Compute one step of a recipe's plan in numbers", "On noise, in the recipe's types: every task in the plan's order, with "
       "its stash, recomputation, replicas and weight update. Ends with status 2 where the plan would read what it does not keep. Prints the host memory "
-      "wanted, the loss, what overflowed or vanished, and live bytes beside the plan's.", O(SET) | O(SEED) | O(JOBS) | O(APPROXIMATE), TEXT_JSON,
+      "wanted, the loss, what overflowed or vanished, and live bytes beside the plan's.", O(SET) | O(SEED) | O(JOBS) | O(APPROXIMATE) | O(OPERATORS), TEXT_JSON,
       command_execute, true },
     { NULL, "train", "RECIPE", "Train a recipe's model on data, in numbers", "Executes the plan step by step on the data of data.path, with the optimizer's "
       "values of [optimizer], and prints loss, quality, samples and the time that the machine would take. Ends with status 1 where the target is not "

@@ -18,6 +18,7 @@
 #define MEMBER_TAKES_FORMAT(member) enum output_format member;
 #define MEMBER_IS_FLAG(member) bool member;
 #define MEMBER_IS_SETTING(member)
+#define MEMBER_TAKES_SETTING(member)
 struct options {
 #define OPTION(id, type, member, ...) MEMBER_##type(member)
 #include "harness/options.def"

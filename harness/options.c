@@ -6,7 +6,7 @@
 #include <argp.h>
 #include <ctype.h>
 
-enum option_type { TAKES_TEXT, TAKES_LIST, TAKES_NUMBER, TAKES_COUNT, TAKES_FORMAT, IS_FLAG, IS_SETTING };
+enum option_type { TAKES_TEXT, TAKES_LIST, TAKES_NUMBER, TAKES_COUNT, TAKES_FORMAT, IS_FLAG, IS_SETTING, TAKES_SETTING };
 
 static const struct option_row {
     enum option_type type;
@@ -120,6 +120,7 @@ static bool option_take(struct parse *p, const struct option_row *row, const cha
     case TAKES_FORMAT: return option_format(p->out, p->command, text, at, p->arena, p->err);
     case IS_FLAG:      return *(bool *)at = true;
     case IS_SETTING:   return option_item(at, &p->caps[OPT_SET], row->argument, p->arena);
+    case TAKES_SETTING: return option_item(at, &p->caps[OPT_SET], arena_printf(p->arena, "recipe.%s=%s", row->name, text), p->arena);
     }
     return false;
 }

@@ -56,6 +56,8 @@ static bool read_setting(struct model_options *m, const char *text, struct arena
         m->dimensions = arena_printf(a, "%s%s%s", m->dimensions ? m->dimensions : "", m->dimensions ? "," : "", text + 5);
     else if (text_is(text, "recipe.approximate=yes"))
         m->approximate = true;
+    else if (strncmp(text, "recipe.operators=", 17) == 0)
+        m->operators = text + 17;
     else if (strncmp(text, "recipe.output=", 14) == 0)
         m->output = text + 14;
     else if (text_is(text, "recipe.mode=infer"))
@@ -63,8 +65,8 @@ static bool read_setting(struct model_options *m, const char *text, struct arena
     else if (strncmp(text, "parallel.micro_batch=", 21) == 0 && parse_u64(text + 21, &m->micro_batch) && m->micro_batch - 1 < 65536)
         return true;
     else
-        return fail(err, "--set %.100s: want data.NAME=SIZE, parallel.micro_batch=1..65536, recipe.mode=infer, recipe.output=NAME or "
-                    "recipe.approximate=yes", text);
+        return fail(err, "--set %.100s: want data.NAME=SIZE, parallel.micro_batch=1..65536, recipe.mode=infer, recipe.output=NAME, "
+                    "recipe.operators=FILE or recipe.approximate=yes", text);
     return true;
 }
 

@@ -190,6 +190,29 @@ static void fill_generation(struct result *r, const struct recipe *rec)
     r->first_token_s = r->token_latency_s * (g->cache == CACHE_NONE ? 1 : (double)g->prompt_tokens);
 }
 
+/* An IPU may hold several stages. */
+static double busiest_ipu_cycles(const struct plan *p)
+{
+    double most = 0, sums[MAX_STAGES] = { 0 };
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        double *sum = &sums[p->stages[s].ipu];
+        *sum += ((double)p->stages[s].forward_cycles + (double)p->stages[s].backward_cycles) * p->request.grad_accum;
+        most = fmax(most, *sum);
+    }
+    return most;
+}
+
+static double codelet_cycles(const struct plan *p)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < p->graph->n_ops; i++) {
+        const struct op *op = &p->graph->ops[i];
+        const struct op_plan *of = op->kind == OP_CODELET ? plan_stage_of(p, op->layer_id)->compiled->op_plans[i] : NULL;
+        sum += of ? (double)(of->compute_cycles - of->rearrange_cycles) : 0;
+    }
+    return sum;
+}
+
 void result_of_step(struct result *r, const struct recipe *rec, const struct timeline *t)
 {
     const struct plan *p = t->plan;
@@ -199,6 +222,9 @@ void result_of_step(struct result *r, const struct recipe *rec, const struct tim
     r->global_batch = (double)p->global_batch * recipe_samples_per_item(rec);
     r->step_time_s = cycles_to_seconds(m, (double)t->step_cycles);
     r->throughput_samples_per_s = r->global_batch / r->step_time_s;
+    r->device_cycles = busiest_ipu_cycles(p);
+    r->device_time_s = cycles_to_seconds(m, r->device_cycles);
+    r->codelet_cycles = codelet_cycles(p);
     if (rec->mode == MODE_INFER)
         r->latency_s = fmax(cycles_to_seconds(m, (double)t->first_output_cycles) + 2 * m->host_latency_s, p->request.host.requests * r->step_time_s / p->request.grad_accum);
     fill_generation(r, rec);

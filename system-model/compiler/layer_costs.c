@@ -9,6 +9,7 @@
 static void add_op_cost(struct layer_cost *layer, const struct graph *g, const struct op *op, const struct op_plan *p, const struct chip *chip)
 {
     uint64_t repeats = op_repeats(g, op);
+    bool in_slices = layer_repeats(&g->layers[op->layer_id]) > 1;
     const struct energy energy = op_energy(g, op, p, chip);
     bool forward = op->pass == PASS_FORWARD;
     enum part part = op_part(op);
@@ -16,7 +17,7 @@ static void add_op_cost(struct layer_cost *layer, const struct graph *g, const s
     layer->off_amp_cycles += p->vertex == VERTEX_HMAC || p->vertex == VERTEX_OUTER_PRODUCT ? op_plan_cycles(p) * repeats : 0;
     cycles_add_plan(forward ? &layer->forward : &layer->backward, p, part, repeats);
     energy_add(forward ? &layer->forward_energy : &layer->backward_energy, &energy, (double)repeats);
-    if (forward && repeats > 1) {       /* a slice is computed again for its backward pass, as only one is kept at a time */
+    if (forward && in_slices) {         /* a slice is computed again for its backward pass, as only one is kept at a time */
         cycles_add_plan(&layer->backward, p, part, repeats);
         energy_add(&layer->backward_energy, &energy, (double)repeats);
         layer->slices_mac += p->mac * repeats;
@@ -67,7 +68,7 @@ static void add_results(struct layer_cost *layers, const struct graph *g, struct
     for (const struct op *op = g->ops; op < g->ops + g->n_forward_ops; op++)
         for (uint32_t k = 0; k < op->n_outputs; k++)
             if (!is_read[op->outputs[k]])
-                layers[op->layer_id].result_bytes += tensor_bytes(&g->tensors[op->outputs[k]]) * op_repeats(g, op);
+                layers[op->layer_id].result_bytes += tensor_bytes(&g->tensors[op->outputs[k]]) * layer_repeats(&g->layers[op->layer_id]);
 }
 
 static void add_activations(struct layer_cost *layers, const struct graph *g, struct arena *scratch)

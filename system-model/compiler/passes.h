@@ -49,6 +49,13 @@ void passes_broadcast(struct passes *p, uint64_t n_vector, uint64_t n_elements);
  * as mean and square, share the same compute sets. */
 void passes_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n, uint64_t n_out, uint64_t n_quantities);
 
+/* ==== vector_slices.c: lookups and updates that are planned by themselves ======================================== */
+
+/* A table of rows x width elements. in_groups: several groups of tiles may work on parts of the lookups: always for lookups, for updates if they are sums. */
+struct slice_task { uint64_t rows, width, lookups; bool in_groups; };
+void passes_slice(struct passes *p, const struct slice_task *t);
+void passes_slice_update(struct passes *p, const struct slice_task *t);
+
 /* ==== vector_plan.c: operations that are neither convolution nor matmul ========================================= */
 
 struct vector_op {
@@ -65,7 +72,7 @@ struct vector_op {
 void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, struct operands operands, const struct chip *chip,
                     const struct op_plan_options *opt, struct plan_cache *cache);
 
-/* vector_norms.c, vector_text.c, vector_lookups.c, vector_recurrence.c */
+/* vector_norms.c, vector_text.c, vector_lookups.c, vector_recurrence.c, vector_codelet.c */
 void plan_norm(struct passes *p, const struct vector_op *w);
 void plan_rms_norm(struct passes *p, const struct vector_op *w);
 void plan_rotary(struct passes *p, const struct vector_op *w);
@@ -75,5 +82,6 @@ void plan_scatter(struct passes *p, const struct vector_op *w);
 void plan_top_k(struct passes *p, const struct vector_op *w);
 void plan_sparse_matmul(struct passes *p, const struct vector_op *w);      /* sparse_plan.c */
 void plan_recurrence(struct passes *p, const struct vector_op *w);
+void plan_codelet(struct passes *p, const struct vector_op *w);
 
 #endif

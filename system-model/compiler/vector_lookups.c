@@ -2,8 +2,9 @@
 /*
  * vector_lookups.c - rows looked up in a table, rows written to it, and the largest of each row.
  *
- *     gather        two stages: each tile looks its rows up in its part of the table, then candidates are chosen
+ *     gather        in training two stages: each tile looks its rows up in its part of the table, then candidates are chosen
  *     scatter       the same split: each tile writes or adds the rows that it holds; the table is copied first
+ *                   in inference either is planned by itself (vector_slices.c)
  *     top-k         a bitonic network over runs of k, on pairs of values and indices
  */
 #include "system-model/base/assumed.h"
@@ -74,6 +75,10 @@ static void add_best_split(struct passes *p, add_stages *stages, uint64_t table_
 void plan_gather(struct passes *p, const struct vector_op *w)
 {
     uint64_t n_lookups = w->n_out / w->last;
+    if (w->opt->inference) {
+        passes_slice(p, &(struct slice_task){ w->n / w->last, w->last, n_lookups, true });
+        return;
+    }
     add_best_split(p, w->backward ? add_scatter_stages : add_gather_stages, w->n / w->last, n_lookups, w->last, true);
 }
 
@@ -87,7 +92,10 @@ void plan_scatter(struct passes *p, const struct vector_op *w)
         bool updates = w->backward && w->g->tensors[w->op->outputs[i]].of_tensor == w->forward->inputs[2];
         if (!updates)
             passes_map(p, MAP_COPY, w->n);
-        if (updates || !(w->backward && adds))
+        const struct slice_task t = { w->n / w->last, w->last, n_lookups, updates || adds };
+        if (w->opt->inference)
+            passes_slice_update(p, &t);
+        else if (updates || !(w->backward && adds))
             add_best_split(p, updates ? add_gather_stages : add_scatter_stages, w->n / w->last, n_lookups, w->last, updates || adds);
     }
 }

@@ -113,15 +113,27 @@ static void plan_nonlinearity(struct passes *p, const struct vector_op *w)
     passes_map(p, ops[w->op->kind][w->backward], w->n);
 }
 
-/* The mask comes from a seed, so that the backward pass draws the same one: the state of every worker's generator is
+/* What is drawn follows from a seed, so that the backward pass draws the same: the state of every worker's generator is
  * read, set and put back. */
-static void plan_dropout(struct passes *p, const struct vector_op *w)
+static void add_generator_states(struct passes *p)
 {
     uint64_t states = copy_cycles(p->chip, p->chip->n_workers * GENERATOR_STATE_BYTES);
     for (int i = 0; i < DROPOUT_STATE_SUPERSTEPS; i++)
         passes_superstep(p, states);
     passes_exchange(p, DROPOUT_SEED_BYTES);
+}
+
+static void plan_dropout(struct passes *p, const struct vector_op *w)
+{
+    add_generator_states(p);
     passes_map(p, MAP_DROPOUT, w->n);
+}
+
+static void plan_random(struct passes *p, const struct vector_op *w)
+{
+    p->element_bytes = data_type_bytes(w->y->type);
+    add_generator_states(p);
+    passes_map(p, MAP_RANDOM, w->n_out);
 }
 
 static void add_softmax(struct passes *p, uint64_t n, uint64_t rows)
@@ -490,6 +502,7 @@ static const struct op_row { enum part part; void (*price)(struct passes *p, con
     [OP_SELECT] = { PART_ELEMENTWISE, plan_select }, [OP_EXPAND] = { PART_ELEMENTWISE, plan_expand },
     [OP_ARG_MAX] = { PART_ELEMENTWISE, plan_arg_max }, [OP_TOP_K] = { PART_ELEMENTWISE, plan_top_k },
     [OP_OUTER_ADD] = { PART_ELEMENTWISE, plan_outer_add }, [OP_ROTARY] = { PART_ELEMENTWISE, plan_rotary },
+    [OP_CODELET] = { PART_ELEMENTWISE, plan_codelet }, [OP_RANDOM] = { PART_ELEMENTWISE, plan_random },
     [OP_SOFTMAX] = { PART_SOFTMAX, plan_softmax },
     [OP_BATCH_NORM] = { PART_NORM, plan_norm }, [OP_GROUP_NORM] = { PART_NORM, plan_norm }, [OP_LAYER_NORM] = { PART_NORM, plan_norm },
     [OP_LOCAL_NORM] = { PART_NORM, plan_local_norm }, [OP_RMS_NORM] = { PART_NORM, plan_rms_norm },
@@ -512,7 +525,7 @@ enum part op_part(const struct op *op)
 bool op_is_elementwise(const struct op *op)
 {
     static const bool by_elements[N_PARTS] = { [PART_ELEMENTWISE] = true, [PART_NORM] = true, [PART_SOFTMAX] = true };
-    return by_elements[op_part(op)];
+    return by_elements[op_part(op)] && op->kind != OP_CODELET;      /* a codelet's grid has a layout of its own */
 }
 
 /* When an operation writes over its operand: where PopART or popnn have a form in place. Functions have one forward (nonLinearityInPlace), but their gradient

@@ -352,6 +352,7 @@ static const struct map_row {
     [MAP_INTEGER_COMPARE]    = { "integer-compare", 11, 26, { 22, 4 }, { 22, 4 }, false },
     [MAP_INTEGER_COMPARE_NUMBER] = { "integer-compare-number", 11, 20, { 16, 4 }, { 16, 4 }, false },
     [MAP_DROPOUT]            = { "dropout", 6, 24, { 2, 4 }, { 2, 2 }, true },       /* one random generator a tile */
+    [MAP_RANDOM]             = { "random", 4, 24, { 4, 4 }, { 4, 2 }, true },        /* poprandCycleEstimators.cpp: Normal; scaled and shifted */
     [MAP_CAST]               = { "cast", 12, 37, { 1, 2 }, { 1, 1 }, false },        /* two halves to two floats, or back */
     [MAP_CAST_BYTES]         = { "cast-bytes", 12, 37, { 9, 4 }, { 9, 4 }, false },  /* bytes to halves */
     [MAP_CAST_ELEMENT]       = { "cast-element", 12, 37, { 2, 1 }, { 2, 1 }, false },
@@ -415,6 +416,26 @@ uint64_t scatter_add_cycles(const struct chip *chip, uint64_t n_lookups, uint64_
 {
     uint64_t worker = 30 + 5 * (n_lookups - n_in) + n_in * (12 + 3 * ceil_div(row_elements, 2 * chip->n_workers));
     return 11 + chip_turn_cycles(chip) * worker;
+}
+
+/* popops/PerformanceEstimation.cpp at 7eac0f2: getMultiSliceCycleEstimate and getMultiUpdateOpCycleEstimate, without sorted indices. A vector is of two
+ * elements, of four bytes. */
+uint64_t slice_cycles(const struct chip *chip, uint64_t n_lookups, double share_in, uint64_t elements, uint64_t element_bytes)
+{
+    uint64_t offsets = ceil_div(n_lookups, chip->n_workers), in = (uint64_t)ceil((double)offsets * share_in);
+    uint64_t row = element_bytes == 1 ? 3 * ceil_div(elements, 4) : 2 * ceil_div(elements, 2);
+    return chip_turn_cycles(chip) * (30 + in * (19 + row) + (offsets - in) * 8);
+}
+
+uint64_t slice_update_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t elements, uint64_t element_bytes)
+{
+    bool floats = element_bytes >= 4;
+    uint64_t atoms = ceil_div(elements * element_bytes, UPDATE_ATOM_BYTES), row = (floats ? 11 : 13) + 3 * (atoms - 1);
+    if (floats && (elements == 2 || elements == 4))
+        row = elements == 2 ? 8 : 16;
+    else if (!floats && elements == 4)
+        row = 9;
+    return chip_turn_cycles(chip) * (3 + (floats ? 29 : 30) + (floats ? 6 : 4) + n_in * row + (n_lookups - n_in) * 5);
 }
 
 uint64_t pool_cycles(const struct chip *chip, uint64_t rows, uint64_t vectors_per_row, uint64_t kernel_elements,

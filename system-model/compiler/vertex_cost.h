@@ -107,7 +107,7 @@ enum map_op {
     MAP_COMPARE, MAP_COMPARE_NUMBER, MAP_NOT_EQUAL, MAP_NOT_EQUAL_NUMBER, MAP_LOGICAL, MAP_CLAMP, MAP_SELECT, MAP_SINE, MAP_TANGENT, MAP_ARC_SINE, MAP_ERF, MAP_SIGN,
     MAP_ROUND, MAP_IS_NAN, MAP_IS_INF, MAP_RELU_GRAD, MAP_TANH_GRAD, MAP_SIGMOID_GRAD, MAP_GELU_GRAD, MAP_SWISH_GRAD,
     MAP_INTEGER, MAP_INTEGER_NUMBER, MAP_INTEGER_DIVIDE, MAP_INTEGER_REMAINDER, MAP_INTEGER_COMPARE, MAP_INTEGER_COMPARE_NUMBER,
-    MAP_DROPOUT, MAP_CAST, MAP_CAST_BYTES, MAP_CAST_ELEMENT, MAP_UNPACK, MAP_FILL, MAP_COPY, MAP_REDUCE, MAP_REDUCE_SQUARE, MAP_CROSS_ENTROPY,
+    MAP_DROPOUT, MAP_RANDOM, MAP_CAST, MAP_CAST_BYTES, MAP_CAST_ELEMENT, MAP_UNPACK, MAP_FILL, MAP_COPY, MAP_REDUCE, MAP_REDUCE_SQUARE, MAP_CROSS_ENTROPY,
     MAP_COMPARE_EXCHANGE,
     N_MAP_OPS
 };
@@ -125,6 +125,11 @@ enum { BROADCAST_ROW_CYCLES = 7, REDUCED_ROW_CYCLES = 12 };
 /* Rows of a table, of which a tile holds a part: n_in of the n_lookups fall into that part. */
 uint64_t gather_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t row_elements);
 uint64_t scatter_add_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t row_elements);
+/* Lookups that its workers share, of which share_in fall into the tile's part; updates that each worker goes through, of which n_in fall into its rows.
+ * Rows have so many elements on the tile. */
+enum { UPDATE_ATOM_BYTES = 4 };         /* what one store of a worker can write alone */
+uint64_t slice_cycles(const struct chip *chip, uint64_t n_lookups, double share_in, uint64_t elements, uint64_t element_bytes);
+uint64_t slice_update_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t elements, uint64_t element_bytes);
 /* rows: output rows of this tile; each of their vectors takes kernel_elements steps. */
 uint64_t pool_cycles(const struct chip *chip, uint64_t rows, uint64_t vectors_per_row, uint64_t kernel_elements,
                      bool max_backward);

@@ -155,6 +155,26 @@ static inline void run_dropout(const struct run *r)
     }
 }
 
+static inline double drawn(const struct run *r, uint64_t i, uint64_t which)
+{
+    const uint64_t seed[] = { r->dropout_key[0], r->dropout_key[1], i, which };
+    return ((double)(hash_bytes(seed, sizeof seed, 11) >> 11) + 0.5) * 0x1p-53;
+}
+
+/* Normal numbers by the method of Box and Muller; every pass of a micro-batch draws the same. */
+static inline void run_random(const struct run *r)
+{
+    const struct op_attributes *at = r->op->at;
+    for (uint64_t i = 0, n = n_out(r); i < n; i++)
+        if (at->draw == DRAW_UNIFORM)
+            out(r, 0)[i] = (real)(at->low + (at->high - at->low) * drawn(r, i, 0));
+        else
+            out(r, 0)[i] = (real)(at->low + at->high * sqrt(-2 * log(drawn(r, i, 0))) * cos(2 * M_PI * drawn(r, i, 1)));
+}
+
+/* graph_is_executable() has refused it. */
+static inline void run_codelet(const struct run *r) { (void)r; }
+
 /* Adds up the columns of a matrix, each in double, from the first row on. */
 static inline void sum_columns(real *sums, const real *x, uint64_t rows, uint64_t columns)
 {
@@ -216,6 +236,7 @@ static inline void run_rotary(const struct run *r)
     [OP_ADD] = run_pair, [OP_MUL] = run_mul, [OP_SCALE] = run_scale, [OP_BIAS_ADD] = run_bias, [OP_RELU] = run_relu, \
     [OP_GELU] = run_function, [OP_TANH] = run_function, [OP_SIGMOID] = run_function, [OP_SWISH] = run_function, [OP_MAP] = run_map, \
     [OP_COMBINE] = run_combine, [OP_SELECT] = run_select, [OP_EXPAND] = run_expand, [OP_VIEW] = run_view, [OP_CAST] = run_cast, \
-    [OP_INPUT_PREPARE] = run_prepare, [OP_DROPOUT] = run_dropout, [OP_ROTARY] = run_rotary,
+    [OP_INPUT_PREPARE] = run_prepare, [OP_DROPOUT] = run_dropout, [OP_ROTARY] = run_rotary, \
+    [OP_RANDOM] = run_random, [OP_CODELET] = run_codelet,
 
 #endif

@@ -17,6 +17,14 @@ bool graph_is_executable(const struct graph *g, struct err *err)
     for (size_t i = 0; i < g->n_layers; i++)
         if (g->layers[i].repeats > 1)
             return fail(err, "layer %s is described by one of %u slices, which cannot be executed; leave it whole (parallel.joint_slices=1)", g->layers[i].name, g->layers[i].repeats);
+    for (size_t i = 0; i < g->n_layers; i++)
+        if (g->layers[i].rounds > 1)
+            return fail(err, "layer %s runs %u rounds, of which one is described, which cannot be executed; run one (recipe.repeat=1), or a loop of few rounds",
+                        g->layers[i].name, g->layers[i].rounds);
+    for (size_t i = 0; i < g->n_ops; i++)
+        if (g->ops[i].kind == OP_CODELET)
+            return fail(err, "operation %zu, %s of layer %s, is described by a sheet, which says what it costs and not what it computes: it cannot be executed; "
+                             "stop before it with --set recipe.output=NAME", i, g->ops[i].at->codelet->name, g->layers[g->ops[i].layer_id].name);
     return true;
 }
 

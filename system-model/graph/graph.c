@@ -69,10 +69,12 @@ uint64_t graph_parameters(const struct graph *g)
     return n;
 }
 
+uint64_t layer_repeats(const struct layer *l) { return max_u32(l->repeats, 1); }
+
 uint64_t op_repeats(const struct graph *g, const struct op *op)
 {
-    uint32_t n = g->layers[op->layer_id].repeats;
-    return n ? n : 1;
+    const struct layer *l = &g->layers[op->layer_id];
+    return layer_repeats(l) * max_u32(l->rounds, 1);
 }
 
 uint64_t graph_forward_mac(const struct graph *g)

@@ -9,6 +9,7 @@
 #ifndef GRAPH_H
 #define GRAPH_H
 #include "system-model/base/hash_table.h"
+#include "system-model/graph/codelet.h"
 #include "system-model/graph/types.h"
 
 enum { MAX_DIMS = 5, MAX_VIEW_DIMS = 8, MAX_OP_INPUTS = 34, MAX_OP_OUTPUTS = 32 };
@@ -79,6 +80,8 @@ enum op_kind {
     OP_ALL_REDUCE,                          /* the sum of what at.ranks IPUs have of a tensor; its gradient is the result's */
     OP_SHARE,                               /* a tensor that at.ranks IPUs have alike and each use for its part: its gradient is the sum of theirs */
     OP_ALL_GATHER,                          /* the parts of at.ranks IPUs side by side along at.axis, to at.length; forward only */
+    OP_CODELET,                             /* an operation of one's own (at.codelet) on a grid; at.pieces results like the first input, or of given sizes */
+    OP_RANDOM,                              /* numbers of the chip's generator, in the first input's shape or at.view (at.draw, at.low, at.high) */
     N_OP_KINDS
 };
 extern const char *const op_kind_names[N_OP_KINDS];
@@ -88,6 +91,9 @@ static inline uint64_t op_kind_bit(enum op_kind kind) { return UINT64_C(1) << ki
 /* The border that OP_PAD adds: a number (at.rate), or the tensor's own elements, mirrored, the outermost, or from the
  * other end. */
 enum pad_border { BORDER_NUMBER, BORDER_MIRRORED, BORDER_OUTERMOST, BORDER_OTHER_END };
+
+/* Uniform between at.low and at.high; normal with mean at.low and standard deviation at.high. */
+enum random_draw { DRAW_UNIFORM, DRAW_NORMAL };
 
 enum scatter_how { SCATTER_REPLACE, SCATTER_ADD, SCATTER_MAXIMUM };
 
@@ -146,6 +152,9 @@ struct op_attributes {
     enum pad_border border;                                 /* pad */
     enum scatter_how scatter;                               /* scatter */
     bool neighbours;                                        /* rotary: pairs are neighbours; else an element of either half */
+    enum random_draw draw;                                  /* random */
+    const struct codelet *codelet;                          /* codelet; it outlives the graph */
+    uint32_t grid_ipus[MOST_GRID_AXES], grid_tiles[MOST_GRID_AXES];     /* codelet: parts of each of its axes: the IPUs that share the grid, tiles; 0: not given */
     bool transpose_b;                                       /* matmul: the second operand is [groups, columns, inner] */
     uint64_t view[MAX_VIEW_DIMS];                           /* transpose: the input seen in this shape; all 0: as it is.
                                                              * View, expand, resize, transposed convolution: the result's shape */
@@ -177,6 +186,7 @@ struct layer {
     uint32_t block_id;                      /* LAYER_BODY: which block, counted from 0 */
     uint32_t repeats;                       /* its operations run so often a micro-batch, each time on the next slice of their
                                              * input, and again slice by slice backward; 0: once, on all of it */
+    uint32_t rounds;                        /* its operations run so often a micro-batch, each time on what the round before has made; 0: once */
     uint32_t part_id, n_parts;              /* attention is part 0 of 2, feed-forward part 1 of 2; a residual unit 0 of 1 */
 };
 
@@ -237,6 +247,11 @@ struct sparse_request {
 };
 /* Only before the backward pass is added. Fails on a block that does not divide a weight, and where no layer has the names. */
 bool graph_make_sparse(struct graph *g, const struct sparse_request *q, struct err *err);
+/* ---- graph_grid.c: one grid over several IPUs ---------------------------------------- */
+
+/* Makes the graph that of one of the IPUs which share its grids: each axis that codelets cut has 1/ipus[i] of its length, rounded up. All ones or
+ * zeros change nothing. Refuses operations that are neither codelets nor element by element, and grids that differ. */
+bool graph_cut_grid(struct graph *g, const uint32_t ipus[MOST_GRID_AXES], struct err *err);
 
 /* ---- split_table.c: a table over several stages ------------------------------------- */
 
@@ -258,7 +273,7 @@ uint64_t tensor_whole_element(const struct tensor *t, uint64_t element, uint32_t
 
 /* op_exchange.c: the collectives of one operation, n of them one after the other, over `ranks` neighbouring replicas of the program; ranks 0: none.
  * bytes: of a rank's whole vector. */
-struct op_exchange { uint32_t ranks, n; double bytes; bool gathers, of_activations; };
+struct op_exchange { uint32_t ranks, n; double bytes; bool gathers, of_activations, of_halos; };     /* of_halos: neighbours of a grid, no collective */
 struct op_exchange op_exchange(const struct graph *g, const struct op *op);
 
 /* ---- op_functions.c: values of single elements, for folding and for execution ------- */
@@ -293,7 +308,9 @@ struct matmul_shape { uint64_t groups, rows, inner, columns; };
 struct matmul_shape op_matmul_shape(const struct graph *g, const struct op *op);
 uint64_t op_mac(const struct graph *g, const struct op *op);    /* multiply-accumulates of matmuls, convolutions, LSTMs; else 0 */
 uint64_t op_flop(const struct graph *g, const struct op *op);   /* 2 x op_mac, plus the vector operations */
-uint64_t op_repeats(const struct graph *g, const struct op *op);   /* repeats of its layer, at least 1 */
+uint64_t op_repeats(const struct graph *g, const struct op *op);   /* repeats of its layer times its rounds, at least 1 */
+uint64_t layer_repeats(const struct layer *l);                  /* repeats alone, at least 1 */
+bool op_has_gradient(const struct op *op);                      /* a backward pass can go through it */
 /* Adds to arrays of n_layers zeros, by layer: bytes of its activations that backward passes read; bytes of
  * activations, its own and of earlier layers, that later layers read forward. */
 void graph_activations(uint64_t *kept_bytes, uint64_t *output_bytes, const struct graph *g);

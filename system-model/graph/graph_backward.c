@@ -38,7 +38,7 @@ static void mark_wanted(struct backward *b)
         for (uint32_t k = 0; k < op->n_inputs; k++)
             wanted |= b->wanted[op->inputs[k]];
         for (uint32_t k = 0; k < op->n_outputs; k++)
-            b->wanted[op->outputs[k]] = wanted && !op_rules[op->kind].gradient.no_gradient && is_smooth(&g->tensors[op->outputs[k]]);
+            b->wanted[op->outputs[k]] = wanted && op_has_gradient(op) && is_smooth(&g->tensors[op->outputs[k]]);
     }
 }
 

@@ -6,6 +6,7 @@
  *     loss           of a dimension that is cut: the largest score of each row, the sum of exponentials, the loss (graphcore/popxl-addons 7499fca
  *                    ops/cross_entropy_sharded_loss/crossentropyshardedx.cpp, in the scores' type)
  *     softmax        the first two of them; backward the sum of each row
+ *     codelet        the halos of a grid that several IPUs share, with neighbours
  *     batch norm     mean and variance of each channel, in fp32, over at->norm_groups replicas; a stable one has the mean first
  */
 #include "system-model/graph/graph.h"
@@ -33,12 +34,22 @@ static struct op_exchange of_tensor(const struct graph *g, const struct op *op, 
                                  .of_activations = true };
 }
 
+static struct op_exchange of_grid(const struct op *op)
+{
+    uint32_t ranks = 1;
+    for (uint32_t i = 0; i < MOST_GRID_AXES; i++)
+        ranks *= max_u32(op->at->grid_ipus[i], 1);
+    return (struct op_exchange){ .ranks = ranks, .n = ranks > 1 && op->at->codelet->halo > 0, .of_halos = true };
+}
+
 struct op_exchange op_exchange(const struct graph *g, const struct op *op)
 {
     bool forward = op->pass == PASS_FORWARD, loss_or_softmax = op->kind == OP_CROSS_ENTROPY || op->kind == OP_SOFTMAX;
     const struct op_exchange none = { 0 };
     if (op->kind == OP_BATCH_NORM)
         return op->at->norm_groups > 1 && op->pass != PASS_BACKWARD_WEIGHT ? of_norm(g, op) : none;
+    if (op->kind == OP_CODELET)
+        return of_grid(op);
     if (op->kind == OP_ALL_REDUCE || op->kind == OP_ALL_GATHER)
         return of_tensor(g, op, op->kind == OP_ALL_GATHER);
     if (op->kind == OP_SHARE)

@@ -24,6 +24,7 @@ const char *const op_kind_names[N_OP_KINDS] = {
     [OP_RESIZE] = "resize", [OP_LOCAL_NORM] = "local-norm", [OP_ARG_MAX] = "arg-max", [OP_CONV_TRANSPOSE] = "conv-transpose",
     [OP_TOP_K] = "top-k", [OP_SCATTER] = "scatter", [OP_RMS_NORM] = "rms-norm", [OP_ROTARY] = "rotary", [OP_SPARSE_MATMUL] = "sparse-matmul",
     [OP_ALL_REDUCE] = "all-reduce", [OP_SHARE] = "share", [OP_ALL_GATHER] = "all-gather",
+    [OP_CODELET] = "codelet", [OP_RANDOM] = "random",
 };
 
 static uint64_t dims_product(const uint64_t *dims, uint32_t n)
@@ -345,6 +346,32 @@ uint64_t sparse_place(const struct sparsity *s, uint64_t i, uint64_t n)
     return s->places ? s->places[i] : first + hash_bytes(&i, sizeof i, 0) % max_u64(1, end - first);
 }
 
+/* Results (at.pieces) are like the first input, or have the sizes of the sheet. */
+static void shape_codelet(const struct graph *g, struct op *op, struct tensor *out)
+{
+    const struct codelet *c = op->at->codelet;
+    assert(c && c->axes[c->n_axes - 1] < op_input(g, op, 0)->n_dims);
+    op->n_outputs = max_u32(op->at->pieces, 1);
+    shape_same(g, op, out);
+    if (c->output_dims[0])
+        set_dims(out, c->output_dims);
+}
+
+/* As many numbers as the first input has elements, or in the shape that the attributes give. */
+static void shape_random(const struct graph *g, struct op *op, struct tensor *out)
+{
+    shape_same(g, op, out);
+    if (op->at->view[0])
+        set_dims(out, op->at->view);
+    out->type = op->at->to_type;
+}
+
+bool op_has_gradient(const struct op *op)
+{
+    const struct codelet *c = op->at ? op->at->codelet : NULL;
+    return !op_rules[op->kind].gradient.no_gradient && !(c && text_is(c->gradient, "none"));
+}
+
 /* ---- work ------------------------------------------------------------------------------ */
 
 struct matmul_shape op_matmul_shape(const struct graph *g, const struct op *op)
@@ -456,6 +483,9 @@ const struct op_rule op_rules[N_OP_KINDS] = {
     [OP_ALL_REDUCE]       = { .shape = shape_same, .flop = { 1 }, .gradient = { .pass_through = true } },
     [OP_SHARE]            = { .shape = shape_same, .flop = { 0, 1 } },
     [OP_ALL_GATHER]       = { .shape = shape_all_gather, .gradient = { .no_gradient = true } },
+    [OP_CODELET]          = { .shape = shape_codelet, .flop = { 1, 1, 1 },
+                              .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT | KEEP_SECOND } },
+    [OP_RANDOM]           = { .shape = shape_random, .flop = { 3 }, .gradient = { .no_gradient = true } },    /* drawn, times, plus */
     [OP_CONV_TRANSPOSE]   = { .shape = shape_conv_transpose, .mac = conv_transpose_mac,
                               .gradient = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT }, .defaults = one_group },
 };

@@ -3,7 +3,7 @@
  * stage_exchange.c - collectives inside a stage: what its operations exchange with the same stage of neighbouring replicas of the program.
  *
  * Batch norms over several replicas gather statistics; layers that are cut over IPUs (tensor parallelism) sum activations and their gradients.
- * Forward work that is recomputed exchanges again. All groups of neighbours exchange at the same time, after one sync of all.
+ * IPUs that share a grid send each other its edges. Forward work that is recomputed exchanges again. All groups of neighbours exchange at the same time, after one sync of all.
  */
 #include "system-model/plan/plan.h"
 #include "system-model/graph/graph.h"
@@ -18,11 +18,53 @@ static void add_cycles(struct stage_plan *s, const struct op *op, enum part part
     }
 }
 
+/* ---- halos of grids that replicas share ----------------------------------------------------- */
+
+/* The part of a halo that one IPU sends another along an axis. */
+static double face_bytes(const struct tensor *x, const struct codelet *c, uint32_t axis)
+{
+    return (double)tensor_bytes(x) / (double)x->dims[c->axes[axis]] * (double)c->halo;
+}
+
+/* Flows between neighbours of a grid of IPUs, there and back along each axis; the last axis has neighbouring IPUs. Returns how many. */
+static size_t halo_flows(struct flow *flows, const struct op *op, const struct tensor *x, uint32_t n_ipus)
+{
+    const struct codelet *c = op->at->codelet;
+    uint32_t stride = 1;
+    size_t n = 0;
+    for (uint32_t i = MOST_GRID_AXES; i-- > 0; stride *= max_u32(op->at->grid_ipus[i], 1))
+        for (uint32_t ipu = 0, parts = max_u32(op->at->grid_ipus[i], 1); ipu < n_ipus && i < c->n_axes; ipu++)
+            if (ipu / stride % parts + 1 < parts) {
+                flows[n++] = (struct flow){ ipu, ipu + stride, face_bytes(x, c, i) };
+                flows[n++] = (struct flow){ ipu + stride, ipu, face_bytes(x, c, i) };
+            }
+    return n;
+}
+
+/* All replicas exchange the edges of their parts before each round, in one sync. */
+static bool add_halo(struct stage_plan *s, struct compiler *c, const struct op *op, uint32_t n_ipus, const struct exchange_place *at, struct err *err)
+{
+    const struct topology *t = c->topology;
+    struct arena scratch = {0};
+    struct flow *flows = ARENA_ARRAY(&scratch, struct flow, (size_t)2 * MOST_GRID_AXES * n_ipus);
+    struct flows_cost cost;
+    size_t n = halo_flows(flows, op, &c->graph->tensors[op_forward(c->graph, op)->inputs[0]], n_ipus);
+    bool good = at->n_replicas % n_ipus == 0 ||
+                fail(err, "parallel.grid_ipus: %u IPUs share a grid; want replicas a multiple of it, not %u", n_ipus, at->n_replicas);
+    good = good && compile_flows(&cost, c, flows, n, played_replicas(t, at->n_replicas / n_ipus, n_ipus, at->each, n_ipus), n_ipus, err);
+    arena_free(&scratch);
+    if (good)
+        add_cycles(s, op, PART_STAGE_COPY, (cycles_of(t, cost.time_s) + t->machine->chip.global_sync_cycles) * op_repeats(c->graph, op));
+    return good;
+}
+
 bool stage_exchange(struct stage_plan *s, struct compiler *c, uint32_t op_id, const struct exchange_place *at, struct err *err)
 {
     const struct op *op = &c->graph->ops[op_id];
     const struct op_exchange x = op_exchange(c->graph, op);
     const struct topology *t = c->topology;
+    if (x.of_halos)
+        return add_halo(s, c, op, x.ranks, at, err);
     uint32_t span = min_u32(x.ranks, at->n_replicas);
     if (span < 2)
         return true;

@@ -56,6 +56,9 @@ struct model_options {
     const char *dimensions;             /* sizes of its symbolic dimensions: "tokens=128,frames=1220"; NULL if none */
     const char *output;                 /* its values to stop at, separated by commas; NULL means the file's outputs */
     struct sparse_request sparse;       /* products by weights that are sparse */
+    const char *operators;              /* path of a sheet of operations of one's own; NULL: none */
+    uint64_t repeat;                    /* rounds of the file's graph; 0 and 1: one */
+    const char *grid_ipus, *grid_tiles; /* parts of its grids along each axis: "1x4"; NULL: not given */
     bool approximate;                   /* operators that are not modelled are priced roughly instead of refused */
 };
 

@@ -56,12 +56,30 @@ static bool read_dimensions(struct onnx_options *out, const char *text, struct a
     return true;
 }
 
+/* "24x49"; the recipe has checked it. */
+static void read_grid(uint32_t out[MOST_GRID_AXES], const char *text)
+{
+    uint64_t parts[MOST_GRID_AXES];
+    uint32_t n = 0;
+    if (text)
+        parse_parts(parts, &n, text);
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = (uint32_t)parts[i];
+}
+
 bool onnx_file_import(struct graph *g, struct onnx_import *import, const struct model_options *o, struct arena *a, struct err *err)
 {
     struct onnx_options reader = {
         .batch = o->micro_batch, .inference = o->inference, .byte_images = o->input_type == INPUT_UINT8, .float_images = o->input_type == INPUT_FP32, .approximate = o->approximate, .output = o->output,
         .sparse = o->sparse, .batch_norm_span = (uint32_t)o->batch_norm_span, .type = o->compute == COMPUTE_FP32 ? TYPE_FP32 : TYPE_FP16,
     };
+    struct codelets *own = o->operators ? ARENA_NEW(a, struct codelets) : NULL;
+    reader.codelets = own;
+    reader.rounds = (uint32_t)o->repeat;
+    read_grid(reader.grid_ipus, o->grid_ipus);
+    read_grid(reader.grid_tiles, o->grid_tiles);
+    if (own && !codelets_load(own, o->operators, a, err))
+        return false;
     if (o->compute == COMPUTE_FP8)
         return fail(err, "%s: precision.compute: fp8 for an ONNX file is not modelled; want fp16 or fp32", o->where);
     return op_kinds_read(&reader.fp32_kinds, o->fp32_operations, err) && read_dimensions(&reader, o->dimensions, a, err) && onnx_build(g, import, o->file, &reader, a, err);

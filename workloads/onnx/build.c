@@ -68,6 +68,7 @@ static bool map_node(struct mapper *p)
 {
     const char *op = p->n->written;
     const struct onnx_value *y = map_out(p, 0);
+    const struct codelet *own = onnx_codelet(p->m, p->n);
     bool (*map)(struct mapper *p) = p->n->op->map;
     p->into = NULL;
     if (p->n->gone) {
@@ -86,6 +87,8 @@ static bool map_node(struct mapper *p)
         return MAP_REFUSE(p, "reads a sparse initialiser, which MatMul and Gemm alone may; give it as a dense one");
     if (has_empty(p))
         return MAP_REFUSE(p, "works on a tensor without elements");
+    if (own)
+        return onnx_map_codelet(p, own) && (count_fate(p, op, ONNX_MAPPED, p->into), true);
     if (!map && !p->o->approximate)
         return MAP_REFUSE(p, "is not modelled where data go through it; change the model, or price it roughly with --approximate");
     if (map ? map(p) : approximate(p)) {
@@ -215,7 +218,7 @@ static void drop_losses(struct mapper *p)
 
 static bool refuse_idle(const struct mapper *p)
 {
-    return fail(p->err, "%s: no product or convolution in it; nothing to simulate", p->m->path);
+    return fail(p->err, "%s: no operation that computes or moves anything; nothing to simulate", p->m->path);
 }
 
 static bool map_output(struct mapper *p, size_t i)
@@ -279,10 +282,11 @@ static void find_state(struct graph *g)
     arena_free(&scratch);
 }
 
+/* Views, and pieces of a tensor, are the tensor itself. */
 static bool has_work(const struct graph *g)
 {
     for (size_t i = 0; i < g->n_ops; i++)
-        if (op_mac(g, &g->ops[i]))
+        if (g->ops[i].kind != OP_VIEW && !(g->ops[i].kind == OP_SLICE && g->ops[i].at->pieces))
             return true;
     return false;
 }
@@ -295,6 +299,13 @@ static const char *output_names(const struct onnx_model *m, size_t first, size_t
     return names_list(names, end - first, m->arena);
 }
 
+/* The operations that a node has made run as often as the node. */
+static void note_rounds(struct mapper *p)
+{
+    while (p->rounds.n < p->g->n_ops)
+        LIST_ADD(&p->rounds, p->m->arena, max_u32(p->n ? p->n->rounds : 0, 1));
+}
+
 static bool map_all(struct mapper *p)
 {
     struct onnx_model *m = p->m;
@@ -305,6 +316,7 @@ static bool map_all(struct mapper *p)
         p->of[i] = (struct mapped){ NO_ID, NO_ID, false, false };
     for (size_t i = 0; i < m->n_inputs; i++)
         map_input(p, m->inputs[i], i);
+    note_rounds(p);
     drop_losses(p);
     p->wanted = map_wanted(p);
     for (size_t i = 0; i < m->n_nodes; i++) {
@@ -314,6 +326,7 @@ static bool map_all(struct mapper *p)
         if (!map_node(p))
             return false;
         p->layers_named &= named || p->g->n_ops == n_ops;
+        note_rounds(p);
     }
     for (size_t i = 0; i < (p->o->inference ? 1 : m->n_wanted); i++)
         if (!map_output(p, i))
@@ -351,10 +364,16 @@ bool onnx_build(struct graph *out, struct onnx_import *import, const char *path,
     if (!has_work(out))
         return refuse_idle(&p);
     find_state(out);
+    p.n = NULL;
+    note_rounds(&p);
     if (!p.layers_named)
-        onnx_group_layers(out);
+        onnx_group_layers(out, p.rounds.items);
     if (!graph_make_sparse(out, &o->sparse, err))
         return false;
+    if (!graph_cut_grid(out, o->grid_ipus, err))
+        return fail_at(err, path);
+    for (size_t i = 0; i < out->n_layers && o->rounds > 1; i++)
+        out->layers[i].rounds = max_u32(out->layers[i].rounds, 1) * o->rounds;
     graph_keep_fp32(out, o->fp32_kinds);
     if (!o->inference)
         graph_add_backward(out);

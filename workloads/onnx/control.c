@@ -21,6 +21,8 @@ struct onnx_loop {
     const Onnx__GraphProto *body;
     uint64_t done;
     uint32_t n_carried, n_stacked, n_scanned, condition, *carried, *stacked;
+    uint32_t rolled;                        /* one round stands for so many that are alike; 0: each is written out */
+    const char *scope;                      /* of the last round */
     bool scan;                              /* the body of a Scan has no trip count and no condition */
 };
 
@@ -39,8 +41,9 @@ static const char *scope_inside(struct onnx_model *m, const struct onnx_node *n,
     return NULL;
 }
 
-/* Links a body's initialisers, and its nodes into places already made. */
-static bool link_body(struct onnx_model *m, size_t from, const Onnx__GraphProto *g, const char *scope, const struct onnx_call *call, struct err *err)
+/* Links a body's initialisers, and its nodes into places already made; they run so many rounds. */
+static bool link_body(struct onnx_model *m, size_t from, const Onnx__GraphProto *g, const char *scope, const struct onnx_call *call, uint32_t rounds,
+                      struct err *err)
 {
     for (size_t i = 0; i < g->n_initializer; i++)
         if (!onnx_add_initialiser(m, g->initializer[i], scope, err))
@@ -48,6 +51,8 @@ static bool link_body(struct onnx_model *m, size_t from, const Onnx__GraphProto 
     for (size_t i = 0; i < g->n_node; i++)
         if (!onnx_link_node(m, (uint32_t)(from + i), g->node[i], scope, call, err))
             return false;
+        else
+            m->nodes[from + i].rounds = rounds;
     return true;
 }
 
@@ -121,7 +126,7 @@ bool unfold_if(struct onnx_model *m, size_t id, struct err *err)
         return false;
     onnx_retire(m, id, known ? "the branch that is taken" : "the longer of two branches that data choose from");
     m->nodes[id].rough = !known;
-    if (!link_body(m, id + 1, g, scope, taken.call, err))
+    if (!link_body(m, id + 1, g, scope, taken.call, taken.rounds, err))
         return false;
     for (uint32_t i = 0; i < taken.n_outputs; i++) {
         uint32_t from = made_inside(m, &m->nodes[id], g->output[i], scope, err);
@@ -212,7 +217,8 @@ static bool run_round(struct onnx_model *m, size_t id, struct err *err)
 {
     struct onnx_loop *l = m->nodes[id].loop;
     const struct onnx_call *call = m->nodes[id].call;
-    const char *scope = scope_inside(m, &m->nodes[id], err);
+    uint32_t rounds = max_u32(m->nodes[id].rounds, 1) * max_u32(l->rolled, 1);
+    const char *scope = l->scope = scope_inside(m, &m->nodes[id], err);
     size_t n_new = l->n_scanned + l->body->n_node;
     if (!scope || !onnx_make_room(m, id, n_new, err))
         return false;
@@ -220,7 +226,7 @@ static bool run_round(struct onnx_model *m, size_t id, struct err *err)
         bind_rows(m, id, l, m->nodes[id + n_new].inputs, scope);
     else
         bind_round(m, l, scope);
-    if (!link_body(m, id + l->n_scanned, l->body, scope, call, err))
+    if (!link_body(m, id + l->n_scanned, l->body, scope, call, rounds > 1 ? rounds : 0, err))
         return false;
     uint32_t *stacked = ARENA_ARRAY(m->arena, uint32_t, (l->done + 1) * l->n_stacked);
     if (l->done)
@@ -266,6 +272,52 @@ static bool end_loop(struct onnx_model *m, size_t id, struct err *err)
     return true;
 }
 
+/* ---- a Loop of equal rounds --------------------------------------------------------------------------------------- */
+
+enum { LEAST_ROLLED = 17 };             /* fewer rounds are written out */
+
+static bool body_reads(const Onnx__GraphProto *g, const char *name)
+{
+    for (size_t i = 0; i < g->n_node; i++)
+        for (size_t k = 0; k < g->node[i]->n_input; k++)
+            if (text_is(g->node[i]->input[k], name))
+                return true;
+    return false;
+}
+
+/* Rounds are alike if nothing in them depends on which round it is: the body has no bodies of its own, and neither reads the round's number nor
+ * stacks results. */
+static bool has_equal_rounds(const struct onnx_loop *l)
+{
+    for (size_t i = 0; i < l->body->n_node; i++)
+        for (size_t k = 0; k < l->body->node[i]->n_attribute; k++)
+            if (l->body->node[i]->attribute[k]->has_g)
+                return false;
+    return !l->n_stacked && l->n_carried && l->body->input[0]->name && !body_reads(l->body, l->body->input[0]->name);
+}
+
+/* One round stands for all, in inference without contents: training and execution need each of them. */
+static void roll(struct onnx_model *m, const struct onnx_node *n, double trips)
+{
+    const struct onnx_options *o = m->options;
+    bool wanted = trips >= LEAST_ROLLED && trips <= UINT32_MAX / max_u32(n->rounds, 1) && o->inference && !o->contents;
+    n->loop->rolled = wanted && has_equal_rounds(n->loop) ? (uint32_t)trips : 0;
+}
+
+/* After the first round: what it hands on is as large as what it got, so that the next one is alike. Else the rounds are written out after all. */
+static void check_roll(struct onnx_model *m, const struct onnx_node *n, const uint32_t *first)
+{
+    bool alike = true;
+    for (uint32_t i = 0; i < n->loop->n_carried; i++) {
+        const struct onnx_value *a = &m->values[first[i]], *b = &m->values[n->loop->carried[i]];
+        alike &= a->shaped && b->shaped && a->n_dims == b->n_dims && memcmp(a->dims, b->dims, a->n_dims * sizeof *a->dims) == 0 && !b->known;
+    }
+    for (size_t i = 0; i < m->n_nodes && !alike; i++)
+        if (m->nodes[i].scope == n->loop->scope)
+            m->nodes[i].rounds = n->rounds;
+    n->loop->rolled = alike ? n->loop->rolled : 0;
+}
+
 /* With --approximate, a trip count that depends on data is taken to be one. */
 bool unfold_loop(struct onnx_model *m, size_t id, struct err *err)
 {
@@ -279,7 +331,11 @@ bool unfold_loop(struct onnx_model *m, size_t id, struct err *err)
         return onnx_refuse(m, n, err, "how often it runs is known only while the model runs; %s, or price one round with --approximate",
                            how_to_choose(m, trips == NO_ID || is_settled(m, trips) ? condition : trips));
     n->rough |= !known;
-    bool ended = known ? (trips != NO_ID && (double)n->loop->done >= m->values[trips].known[0]) ||
+    if (known && n->loop->done == 0 && trips != NO_ID)
+        roll(m, n, m->values[trips].known[0]);
+    if (n->loop->rolled && n->loop->done == 1)
+        check_roll(m, n, n->inputs + 2);
+    bool ended = n->loop->rolled && n->loop->done && (condition == NO_ID || m->values[condition].known[0] != 0) ? true : known ? (trips != NO_ID && (double)n->loop->done >= m->values[trips].known[0]) ||
                          (condition != NO_ID && m->values[condition].known[0] == 0) : n->loop->done > 0;
     return ended ? end_loop(m, id, err) : run_round(m, id, err);
 }

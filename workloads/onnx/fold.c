@@ -337,7 +337,7 @@ static void fold_node(struct onnx_model *m, const struct onnx_node *n, bool all)
 void onnx_fold(struct onnx_model *m, const struct onnx_node *n)
 {
     const struct onnx_value *out = onnx_out(m, n, 0);
-    if (!out || (!onnx_has(n, ONNX_READS_SIZES) && !from_constants(m, n)) || takes_parameters(m, n))
+    if (!out || onnx_has(n, ONNX_DRAWS) || (!onnx_has(n, ONNX_READS_SIZES) && !from_constants(m, n)) || takes_parameters(m, n))
         return;
     for (uint32_t i = 0; i < n->n_outputs; i++)
         if (onnx_out(m, n, i))

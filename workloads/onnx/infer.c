@@ -314,7 +314,7 @@ static void guess_shape(const struct onnx_model *m, struct onnx_value *out, cons
 }
 
 /* Advice for an operator that is not modelled, or NULL. */
-static const char *advice(const struct onnx_node *n)
+static const char *advice(const struct onnx_model *m, const struct onnx_node *n)
 {
     static const struct advice { const char *op, *why; } advices[] = {
         { "QLinear", "the chip's products are of floats; quantise the model to QDQ, or export it before" },
@@ -327,14 +327,19 @@ static const char *advice(const struct onnx_node *n)
     for (size_t i = 0; i < sizeof advices / sizeof *advices; i++)
         if (strncmp(n->op->name, advices[i].op, strlen(advices[i].op)) == 0)
             return advices[i].why;
-    return n->proto && n->proto->domain && *n->proto->domain && !text_is(n->proto->domain, "ai.onnx")
-        ? "not an operator of ONNX's own; export the model before a runtime has optimised it" : NULL;
+    if (!n->proto || !n->proto->domain || !*n->proto->domain || text_is(n->proto->domain, "ai.onnx"))
+        return NULL;
+    if (strncmp(n->proto->domain, "com.microsoft", strlen("com.microsoft")) == 0)
+        return "not an operator of ONNX's own; export the model before a runtime has optimised it";
+    return arena_printf(m->arena, "not an operator of ONNX's own; describe it in the FILE of --operators: domain,name,key,value,unit,source | "
+                        "%.30s,%.30s,split,0,,WHO SAYS SO | %.30s,%.30s,cycles_per_element,N,cycles,WHO (docs/operators.md)",
+                        n->proto->domain, n->written, n->proto->domain, n->written);
 }
 
 static bool guess_shapes(const struct onnx_model *m, const struct onnx_node *n, bool approximate, struct err *err)
 {
     const struct onnx_value *x = onnx_in(m, n, 0);
-    const char *why = advice(n);
+    const char *why = advice(m, n);
     if (!approximate && why)
         return onnx_refuse(m, n, err, "%s, or price it roughly with --approximate", why);
     if (!approximate)
@@ -392,6 +397,9 @@ static bool settle_node(struct onnx_model *m, struct onnx_node *n, const struct 
     if (n->gone)
         return true;
     read_originals(m, n);
+    const struct codelet *own = onnx_codelet(m, n);
+    if (own)
+        return onnx_shape_codelet(m, n, own, err);
     if (o->approximate)
         onnx_stand_in(m, n);
     if (!n->op->shape)

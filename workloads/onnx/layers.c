@@ -59,6 +59,11 @@ static void count_alive(struct grouping *s, struct arena *scratch)
         s->mac[i] = op_mac(g, &g->ops[i]);
         s->mac[i] += g->ops[i].kind == OP_GATHER;       /* an embedding makes a layer too */
     }
+    bool products = false;
+    for (size_t i = 0; i < g->n_ops; i++)
+        products |= s->mac[i] > 0;
+    for (size_t i = 0; i < g->n_ops && !products; i++)
+        s->mac[i] = 1;                  /* any operation may make a layer then */
 }
 
 static uint64_t work(const struct grouping *s, size_t from, size_t to)
@@ -110,7 +115,7 @@ static void join_idle(struct grouping *s)
         if (forward && !last)
             s->cut[to - 1] = false;
         else if (idle) {
-            assert(from > 0);           /* the caller has checked that there are products */
+            assert(from > 0);           /* some operation has work */
             s->cut[from - 1] = false;
         }
     }
@@ -145,7 +150,14 @@ static void move_tensors(struct graph *g, struct arena *scratch)
     }
 }
 
-void onnx_group_layers(struct graph *g)
+/* Operations of one layer run equally often. */
+static void cut_by_rounds(struct grouping *s, const uint32_t *rounds)
+{
+    for (size_t i = 0; i + 1 < s->g->n_ops; i++)
+        s->cut[i] |= rounds[i] != rounds[i + 1];
+}
+
+void onnx_group_layers(struct graph *g, const uint32_t *rounds)
 {
     struct arena scratch = { 0 };
     struct grouping s = { g, ARENA_ARRAY(&scratch, uint32_t, g->n_ops), ARENA_ARRAY(&scratch, uint64_t, g->n_ops),
@@ -156,6 +168,7 @@ void onnx_group_layers(struct graph *g)
     count_alive(&s, &scratch);
     make_cuts(&s);
     join_idle(&s);
+    cut_by_rounds(&s, rounds);
     uint32_t n = 0, layer = 0;
     for (size_t i = 0; i < g->n_ops; i++)
         n += s.cut[i];
@@ -163,6 +176,7 @@ void onnx_group_layers(struct graph *g)
         name_layer(g, i, n);
     for (size_t i = 0; i < g->n_ops; i++) {
         g->ops[i].layer_id = layer;
+        g->layers[layer].rounds = rounds[i] > 1 ? rounds[i] : 0;
         layer += s.cut[i];
     }
     move_tensors(g, &scratch);

@@ -27,6 +27,7 @@ struct mapper {
     const bool *wanted;             /* by value: an output depends on it */
     struct division *divisions; size_t n_divisions, cap_divisions;
     const char *into;               /* the node's fate, for the report */
+    struct { uint32_t *items; size_t n, cap; } rounds;     /* by operation of the graph: how often it runs, each time on what it has made */
     bool layers_named;              /* so far, each node that made operations has named their layer */
     struct err *err;
 };
@@ -125,6 +126,9 @@ map_rule map_batch_norm, map_blocks, map_conv, map_conv_transpose, map_global_po
     map_pool, map_resize, map_rms_norm, map_roi_align;
 /* map_attention.c, map_bounded.c */
 map_rule map_attention, map_compress, map_non_max_suppression, map_nonzero, map_rotary_embedding;
+/* map_random.c */
+map_rule map_bernoulli, map_multinomial, map_random;
+bool onnx_map_codelet(struct mapper *p, const struct codelet *c);       /* as a rule, for an operation of one's own */
 /* map_move.c, map_pick.c */
 map_rule map_concat, map_expand, map_gather, map_gather_elements, map_gather_nd, map_hardmax, map_one_hot, map_pad, map_reshape, map_scatter,
     map_scatter_nd, map_slice, map_split, map_tile, map_top_k, map_transpose;

@@ -63,6 +63,7 @@ struct onnx_node {
     const char *fused_as;                   /* the operation that it is part of, or has become; else NULL */
     bool gone;                              /* other nodes do this node's work */
     bool rough;                             /* the nodes that replace it are a guess, counted as approximated */
+    uint32_t rounds;                        /* it stands for so many rounds of a loop, each on what the round before has made; 0: once */
 };
 
 struct onnx_model {
@@ -143,6 +144,9 @@ void onnx_put_axis(struct onnx_model *m, size_t at, enum onnx_op op, uint32_t in
 void onnx_drop_inputs(struct onnx_model *m, const struct onnx_node *n);    /* the node stops counting as a reader of its inputs */
 void onnx_retire(struct onnx_model *m, size_t id, const char *why);
 uint32_t onnx_number(struct onnx_model *m, const char *name, int type, double x);
+
+/* What the options' sheet says of the node's operator; NULL: it is not in it. (map_random.c) */
+const struct codelet *onnx_codelet(const struct onnx_model *m, const struct onnx_node *n);
 
 /* ---- link.c: names to indices ------------------------------------------------------------------------------------------ */
 

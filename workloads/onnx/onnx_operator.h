@@ -32,6 +32,7 @@ enum onnx_trait {
     ONNX_PASSES_EMPTY = 4096,       /* inputs without elements are allowed */
     ONNX_LOSS = 8192,
     ONNX_PICKS_ELEMENTS = 16384,    /* by an index for each element along an axis */
+    ONNX_DRAWS = 32768,             /* makes other numbers each time, so that nothing of it is a constant */
 };
 
 struct onnx_model;
@@ -51,6 +52,7 @@ struct onnx_operator {
     unsigned traits;                                        /* enum onnx_trait */
     enum op_kind kind; enum op_function function;           /* the operation of the graph that computes its elements */
     double low, high; const char *low_name, *high_name;     /* defaults of the function's constants, and their attributes */
+    enum random_draw draw;                                  /* of random numbers; low and high are its constants */
     bool sum; int before, after;                            /* reductions: times the count; functions before and after, NO_FUNCTION */
     const char *rough_as; uint32_t n_kept, kept[4];         /* --approximate: the operator that replaces it, and the inputs that stay */
 };

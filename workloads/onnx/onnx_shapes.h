@@ -46,5 +46,8 @@ infer_rule infer_compress, infer_gather_nd, infer_non_max_suppression, infer_non
 /* The factor by which a Resize changes each dimension. Returns false if the factors are not known. */
 bool onnx_resize_factors(double out[ONNX_MAX_DIMS], const struct onnx_model *m, const struct onnx_node *n);
 infer_rule infer_einsum, infer_attention, infer_sparse_matmul;        /* map_einsum.c, map_attention.c, map_sparse.c */
+infer_rule infer_random, infer_random_like, infer_multinomial;      /* map_random.c */
+/* The results of an operation of one's own. */
+bool onnx_shape_codelet(struct onnx_model *m, const struct onnx_node *n, const struct codelet *c, struct err *err);
 
 #endif

@@ -27,6 +27,7 @@
 #define VIEW_OF(shape_) RULES(1, shape_, map_reshape), FOLD(1, fold_copy)
 #define REDUCES RULES(1, infer_reduce, map_reduce), .traits = ONNX_PASSES_EMPTY     /* no axes: all */
 #define REDUCE(kind_, sum_, before_, after_) .kind = OP_##kind_, .sum = sum_, .before = before_, .after = after_
+#define DRAWN(kind) .draw = DRAW_##kind, .traits = ONNX_DRAWS
 #define FUSED(op, ...) .rough_as = op, .n_kept = sizeof (uint32_t[]){ __VA_ARGS__ } / sizeof(uint32_t), .kept = { __VA_ARGS__ }
 
 static const struct onnx_operator rows[] = {
@@ -184,6 +185,14 @@ static const struct onnx_operator rows[] = {
     { "Range",           RULES(0, infer_range, NULL), FOLD(0, fold_range) },
     { "Shape",           RULES(1, infer_shape, NULL), FOLD(0, fold_shape), .traits = ONNX_READS_SIZES },
     { "Size",            RULES(1, infer_size, NULL), FOLD(0, fold_size), .traits = ONNX_READS_SIZES },
+
+    /* random numbers */
+    { "RandomNormal",      RULES(0, infer_random, map_random), DRAWN(NORMAL), .high = 1, .low_name = "mean", .high_name = "scale" },
+    { "RandomNormalLike",  RULES(1, infer_random_like, map_random), DRAWN(NORMAL), .high = 1, .low_name = "mean", .high_name = "scale" },
+    { "RandomUniform",     RULES(0, infer_random, map_random), DRAWN(UNIFORM), .high = 1, .low_name = "low", .high_name = "high" },
+    { "RandomUniformLike", RULES(1, infer_random_like, map_random), DRAWN(UNIFORM), .high = 1, .low_name = "low", .high_name = "high" },
+    { "Bernoulli",         RULES(1, infer_random_like, map_bernoulli), .traits = ONNX_DRAWS },
+    { "Multinomial",       RULES(1, infer_multinomial, map_multinomial), .traits = ONNX_DRAWS },
 
     /* control flow and sequences */
     { "If",                 .unfold = unfold_if, .traits = ONNX_HAS_BODY },

@@ -265,6 +265,7 @@ static bool find_family(struct recipe *r, struct arena *a, struct err *err)
         r->model_family = workload_find(r->workload, &unknown);
     if (r->model_family && r->model_family->traits & IS_FILE)
         r->model.file = path_beside(r->path, r->workload, a);
+    r->model.operators = r->operators ? path_beside(r->path, r->operators, a) : NULL;
     return r->model_family || fail(err, "%s: workload: %s", r->path, unknown.msg);
 }
 
@@ -287,6 +288,34 @@ static bool check_generation(const struct recipe *r, struct err *err)
     return g->cache != CACHE_STREAMING || fail(err, "%s: cache: streaming is not simulated; want none or on-chip", r->path);
 }
 
+/* The number of IPUs that share a grid; 1 if each replica has its own. The text has been checked. */
+static uint64_t grid_ipus(const struct recipe *r)
+{
+    uint64_t parts[MOST_GRID_AXES], n_ipus = 1;
+    uint32_t n = 0;
+    if (r->model.grid_ipus)
+        parse_parts(parts, &n, r->model.grid_ipus);
+    for (uint32_t i = 0; i < n; i++)
+        n_ipus *= parts[i];
+    return n_ipus;
+}
+
+static bool check_grid(const struct recipe *r, struct err *err)
+{
+    const struct { const char *key, *value; } keys[] = { { "grid_ipus", r->model.grid_ipus }, { "grid_tiles", r->model.grid_tiles } };
+    uint64_t parts[MOST_GRID_AXES];
+    uint32_t n;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i].value && !parse_parts(parts, &n, keys[i].value))
+            return fail(err, "%s: %s: '%.40s': want a number of parts for each axis, such as 1x4", r->path, keys[i].key, keys[i].value);
+    if (r->replicas % grid_ipus(r) != 0 || (grid_ipus(r) > 1 && r->ipus_per_replica > 1))
+        return fail(err, "%s: grid_ipus: %s are %ju IPUs, each of which is a replica of one IPU; want replicas a multiple of it, %ju replicas of %ju IPUs are not",
+                    r->path, r->model.grid_ipus, (uintmax_t)grid_ipus(r), (uintmax_t)r->replicas, (uintmax_t)r->ipus_per_replica);
+    if (r->model.repeat > 1 && r->mode == MODE_TRAIN)
+        return fail(err, "%s: repeat: %ju rounds: a training step has one; want mode = infer", r->path, (uintmax_t)r->model.repeat);
+    return true;
+}
+
 /* Checks that concern several keys. */
 static bool check_sense(const struct recipe *r, struct err *err)
 {
@@ -306,7 +335,7 @@ static bool check_sense(const struct recipe *r, struct err *err)
         return fail(err, "%s: samples_per_epoch is missing in [data]: [training] counts in epochs", r->path);
     if (r->stash_type == TYPE_FP32 && r->model.compute != COMPUTE_FP32)
         return fail(err, "%s: stash_type: fp32 is wider than what is computed; want fp16 or fp8", r->path);
-    return check_generation(r, err) && check_fp32_operations(r, err);
+    return check_generation(r, err) && check_grid(r, err) && check_fp32_operations(r, err);
 }
 
 /* ---- a file read once, overridden many times ------------------------------------------------- */
@@ -363,5 +392,6 @@ uint64_t recipe_global_batch(const struct recipe *r)
 
 double recipe_samples_per_item(const struct recipe *r)
 {
-    return recipe_is_packed(r) ? r->model.sequences_per_pack : 1;
+    double graphs = r->graphs_per_pack > 0 ? r->graphs_per_pack : 1;
+    return recipe_is_packed(r) ? r->model.sequences_per_pack : graphs / (double)grid_ipus(r);
 }

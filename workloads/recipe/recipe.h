@@ -22,9 +22,11 @@ struct recipe {
     const struct workload *model_family;    /* found when the recipe was read; NULL: look it up by name */
     /* [recipe] */
     const char *id, *workload, *system, *framework, *sdk, *source, *no_figure;
+    const char *operators;              /* a sheet of operations of one's own, as written; model.operators is its path */
     int mode;
     /* [data] */
     double logged_sequences_per_pack;   /* as MLPerf logs count a global batch; 0: sequences_per_pack */
+    double graphs_per_pack;             /* of an ONNX file: samples are graphs; 0: a sample is a sample */
     const char *dataset, *data_path;
     uint64_t samples_per_epoch;
     /* [parallel] */
@@ -113,7 +115,7 @@ bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, st
 const char *recipe_graph_key(size_t *n_bytes, const struct recipe *r, struct arena *a);
 /* 16 hexadecimal digits for the values that a simulation of the recipe reads: recipes with equal ones are the same run. It reads an ONNX file. */
 bool recipe_hash(const char **out, const struct recipe *r, struct arena *a, struct err *err);
-double recipe_samples_per_item(const struct recipe *r);     /* samples as sources count them in one sample of the graph (sequences in a pack) */
+double recipe_samples_per_item(const struct recipe *r);     /* samples as sources count them in one sample of the graph: sequences or graphs in a pack; a part of a grid that IPUs share */
 bool recipe_plan_request(struct plan_request *out, const struct recipe *r, struct arena *a, struct err *err);
 /* Every key of the table with this recipe's value, in the table's order, without [faults] and hyperparameters; returns
  * how many. */

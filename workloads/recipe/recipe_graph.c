@@ -27,6 +27,7 @@ static void add_graph_key(struct hash_key *k, const struct recipe *r)
     hash_key_add_text(k, r->workload);
     hash_key_add_text(k, r->model.file);             /* these two are not the value of a single key */
     hash_key_add_text(k, r->model.dimensions);
+    hash_key_add_text(k, r->model.operators);
     hash_key_add(k, kind, sizeof kind);
     for (size_t i = 0; i < n_recipe_keys; i++) {
         const struct field *f = &recipe_keys[i].field;

@@ -29,6 +29,21 @@ static bool graph_file_hash(uint64_t *out, const char *path, struct arena *a, st
     return good;
 }
 
+/* The lines of the sheet whose operation the ONNX file may name, by key and value. */
+static bool operators_hash(uint64_t *out, const struct recipe *r, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    *out = 0;
+    if (!csv_load(&t, r->model.operators, a, err))
+        return false;
+    for (size_t i = 0; i < t.n_rows; i++) {
+        const char *name = csv_cell(&t, &t.rows[i], "name");
+        if (file_has_text(r->model.file, name))
+            *out += hash_of_setting(name, csv_cell(&t, &t.rows[i], "key"), csv_cell(&t, &t.rows[i], "value"));
+    }
+    return true;
+}
+
 /* False for what names the recipe, what documents it, and what has no effect in it. */
 static bool shapes_the_run(const struct recipe_key *k, const struct recipe *r)
 {
@@ -65,8 +80,9 @@ bool recipe_hash(const char **out, const struct recipe *r, struct arena *a, stru
         const char *value = field_text(&k->field, r, a);
         if (!shapes_the_run(k, r) || is_default(k, r))
             continue;
-        if (r->model.file && text_is(k->section, "recipe") && text_is(k->field.name, "workload")) {
-            if (!graph_file_hash(&of_file, r->model.file, a, err))
+        bool is_workload = text_is(k->field.name, "workload"), is_sheet = text_is(k->field.name, "operators");
+        if (r->model.file && text_is(k->section, "recipe") && (is_workload || is_sheet)) {
+            if (is_workload ? !graph_file_hash(&of_file, r->model.file, a, err) : !operators_hash(&of_file, r, a, err))
                 return false;
             value = arena_printf(a, "%016" PRIx64, of_file);
         }

@@ -65,8 +65,10 @@ static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const 
     const struct plan_request *o = &p->request;
     const struct program *f = &o->program;
     uint64_t in_pod = p->topology->machine->ipus_per_domain / o->ipus_per_replica;
+    bool no_codelets = !(graph_kinds(p->graph) & op_kind_bit(OP_CODELET));
     bool no_calls = o->training ? !(f->steps_per_call > 0) : plan_requests_overlap(o);
     const struct { const char *section, *key; bool idle; } settled[] = {
+        { "recipe", "operators", no_codelets }, { "parallel", "grid_ipus", no_codelets }, { "parallel", "grid_tiles", no_codelets },
         { "precision", "fp32_operations", !has_fp32_kinds(r, p->graph) },
         { "parallel", "rts_domain", in_pod == 0 || in_pod >= o->n_replicas },
         { "framework", "uploads_per_call", !(f->upload_s > 0 && f->steps_per_call > 0) },

@@ -56,6 +56,7 @@ static bool in_packing_training(const struct recipe *r) { return in_packing(r) &
 static bool in_joint(const struct recipe *r) { return has_trait(r, HAS_JOINT); }
 static bool in_transcripts(const struct recipe *r) { return has_trait(r, HAS_TRANSCRIPTS); }
 static bool in_file(const struct recipe *r) { return has_trait(r, IS_FILE); }
+static bool in_file_inference(const struct recipe *r) { return in_file(r) && in_inference(r); }
 static bool in_images(const struct recipe *r) { return has_trait(r, TAKES_IMAGES); }
 static bool in_norms(const struct recipe *r) { return has_trait(r, HAS_NORMS); }
 static bool in_norm_training(const struct recipe *r) { return (in_norms(r) || in_file(r)) && in_training(r); }
@@ -116,6 +117,9 @@ const struct recipe_key recipe_keys[] = {
     CHOICE("recipe", "mode", mode, modes, NULL, "training or inference"),
     FLAG("recipe", "approximate", model.approximate, in_file, "give operators of an ONNX file that are not modelled a rough price, instead of refusing them"),
     TEXT("recipe", "output", model.output, false, in_file, "values of the ONNX file to stop at, separated by commas; default: its outputs"),
+    TEXT("recipe", "operators", operators, false, in_file, "a sheet of operations of one's own, by which nodes of other domains are planned, beside the recipe or as it is (docs/operators.md)"),
+    COUNT("recipe", "repeat", model.repeat, 1, 1e7, false, in_file_inference,
+          "rounds of the whole ONNX file in one call, each on what the round before has made, which stays on the chip; default 1"),
     TEXT("recipe", "source", source, true, NULL, "where this configuration was published"),
     TEXT("recipe", "no_figure", no_figure, false, in_reading, "why no published figure is compared with this recipe, for podbench run to say; documentation only"),
 
@@ -132,6 +136,8 @@ const struct recipe_key recipe_keys[] = {
            "labels of the longest transcript; default: from the length of the audio"),
     COUNT("data", "norm_groups", model.norm_groups, 1, 1024, false, in_norms, "number of groups of a group norm; default: batch norm instead"),
     COUNT("data", "image_size", model.image_size, 16, 4096, false, in_images, "width and height of an image in pixels; default: the model's"),
+    NUMBER("data", "graphs_per_pack", graphs_per_pack, "", 1, 1e6, in_file,
+           "mean number of graphs in a pack of an ONNX file's nodes and edges, by which samples are counted; default 1"),
     FLAG("data", "synthetic", synthetic_data, NULL, "input is made on the chip (synthetic data mode): none is read from the host"),
     CHOICE("data", "input_type", model.input_type, input_types, in_images, "type of the images that the host sends: uint8; or fp16 or fp32 if the host normalises them, of which fp32 is cast on the chip to what it computes in"),
 
@@ -195,6 +201,10 @@ const struct recipe_key recipe_keys[] = {
          "share of tile memory for temporaries (availableMemoryProportion): 0.3, or for each IPU 0.15,0.25,0.25,0.25; default 0.6"),
     CHOICE("parallel", "outlining", outlining, yes_no, NULL,
            "layers that are alike share their code (enableOutlining); without, each has its own, which takes memory"),
+    TEXT("parallel", "grid_ipus", model.grid_ipus, false, in_file_inference,
+         "IPUs that share the grid of the codelets, along each axis that the sheet cuts, such as 1x4: each is a replica with its part, and they exchange halos; "
+         "a sample is the whole grid; default: each replica has a grid"),
+    TEXT("parallel", "grid_tiles", model.grid_tiles, false, in_file, "tiles along each axis that the sheet cuts, such as 24x49, if the program says so; default: as takes the fewest cycles"),
     CHOICE("parallel", "all_reduce", all_reduce, collective_method_names, in_replicas, "algorithm of the all-reduce"),
     COUNT("parallel", "batch_norm_span", model.batch_norm_span, 1, 65536, false, in_norm_training,
           "replicas that share batch-norm statistics; default 1"),
