@@ -273,7 +273,7 @@ const char *completion_offer(const char *const *words, size_t n);
 
 typedef int command_function(const struct options *o, struct session *s, struct err *err);
 command_function list_recipes, command_list, command_machine, command_framework, command_workload, command_plan, command_timeline, command_execute,
-    command_train, command_run, command_fit, command_explain, command_diff, command_sweep, command_merge, command_search, command_bench,
+    command_train, command_run, command_fit, command_kernel, command_explain, command_diff, command_sweep, command_merge, command_search, command_bench,
     command_check, command_validate, command_calibrate, command_ledger, command_audit, command_compare, command_baseline, command_init,
     command_record, command_history, command_completion, command_score, command_lint, command_compare_logs, command_rounds, command_judge,
     command_plot, command_report, command_watch, command_ask, command_measured;

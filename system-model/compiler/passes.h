@@ -72,7 +72,7 @@ struct vector_op {
 void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, struct operands operands, const struct chip *chip,
                     const struct op_plan_options *opt, struct plan_cache *cache);
 
-/* vector_norms.c, vector_text.c, vector_lookups.c, vector_recurrence.c, vector_codelet.c */
+/* vector_norms.c, vector_text.c, vector_lookups.c, vector_recurrence.c, vector_codelet.c, vector_random.c */
 void plan_norm(struct passes *p, const struct vector_op *w);
 void plan_rms_norm(struct passes *p, const struct vector_op *w);
 void plan_rotary(struct passes *p, const struct vector_op *w);
@@ -83,5 +83,7 @@ void plan_top_k(struct passes *p, const struct vector_op *w);
 void plan_sparse_matmul(struct passes *p, const struct vector_op *w);      /* sparse_plan.c */
 void plan_recurrence(struct passes *p, const struct vector_op *w);
 void plan_codelet(struct passes *p, const struct vector_op *w);
+void plan_dropout(struct passes *p, const struct vector_op *w);
+void plan_random(struct passes *p, const struct vector_op *w);
 
 #endif

@@ -17,7 +17,7 @@ struct cut { uint64_t part[MOST_GRID_AXES]; };
 struct grid {
     const struct codelet *c;
     const struct passes *p;
-    uint64_t size[MOST_GRID_AXES];          /* of the IPU's part of the grid, along each axis that is cut */
+    uint64_t size[MOST_GRID_AXES];          /* the length of the IPU's part of the grid, along each axis that is cut */
     uint64_t inner;                         /* elements of a cell: along all other axes */
     uint64_t n_large;                       /* operands besides the first that have a cell's value for each cell */
 };
@@ -40,7 +40,7 @@ static struct cut cut_of(const struct grid *g, const uint64_t *size, const uint6
 
 /* ---- workers ------------------------------------------------------------------------------------------------------------------- */
 
-static double worker_cycles(const struct grid *g, const struct cut *region)
+static double codelet_worker_cycles(const struct grid *g, const struct cut *region)
 {
     uint64_t rows = 1, last = region->part[g->c->n_axes - 1] * g->inner;
     for (uint32_t i = 0; i + 1 < g->c->n_axes; i++)
@@ -60,7 +60,7 @@ static uint32_t most_even_axis(const struct grid *g, const struct cut *region)
     return best;
 }
 
-/* Calls `try` with all ways to cut a region among the workers. */
+/* The way to cut a region among the workers that takes the fewest cycles; the first of equals. */
 static struct cut best_workers(const struct grid *g, const struct cut *region)
 {
     uint64_t n = g->p->chip->n_workers;
@@ -70,7 +70,7 @@ static struct cut best_workers(const struct grid *g, const struct cut *region)
         for (uint64_t j = 1; i * j <= n; j++) {
             const uint64_t parts[] = { i, g->c->n_axes > 1 ? j : 1, g->c->n_axes > 2 ? n / (i * j) : 1 };
             struct cut mine = cut_of(g, region->part, parts);
-            double cycles = worker_cycles(g, &mine);
+            double cycles = codelet_worker_cycles(g, &mine);
             if (cycles < least) {
                 least = cycles;
                 best = mine;
@@ -113,16 +113,16 @@ static uint64_t copied_out_bytes(const struct grid *g, const struct cut *region)
     return g->c->copies == COPIES_INPUTS_AND_RESULTS ? volume(g, region, 0) * g->p->element_bytes : 0;
 }
 
-static uint64_t vertex_cycles(const struct grid *g, const struct cut *worker)
+static uint64_t codelet_vertex_cycles(const struct grid *g, const struct cut *worker)
 {
-    return (uint64_t)ceil((double)chip_turn_cycles(g->p->chip) * worker_cycles(g, worker));
+    return (uint64_t)ceil((double)chip_turn_cycles(g->p->chip) * codelet_worker_cycles(g, worker));
 }
 
 static double tile_cycles(const struct grid *g, const struct cut *region)
 {
     struct cut worker = worker_region(g, region);
     double moved = (double)halo_bytes(g, region) / chip_exchange_bytes_per_cycle(g->p->chip);
-    return (double)vertex_cycles(g, &worker) + moved + (double)(copied_in_bytes(g, &worker) + copied_out_bytes(g, region)) / COPIED_BYTES_PER_CYCLE;
+    return (double)codelet_vertex_cycles(g, &worker) + moved + (double)(copied_in_bytes(g, &worker) + copied_out_bytes(g, region)) / COPIED_BYTES_PER_CYCLE;
 }
 
 static struct cut best_region(const struct grid *g)
@@ -155,7 +155,7 @@ static struct grid grid_of(const struct passes *p, const struct vector_op *w, co
 
 /* ---- the passes ---------------------------------------------------------------------------------------------------------------------- */
 
-static void add_copy(struct passes *p, uint64_t bytes)
+static void add_region_copy(struct passes *p, uint64_t bytes)
 {
     uint64_t cycles = copy_cycles(p->chip, 0) + (uint64_t)ceil((double)bytes / COPIED_BYTES_PER_CYCLE);
     if (bytes == 0)
@@ -170,7 +170,7 @@ static bool is_on_its_grid(const struct graph *g, const struct tensor *t)
     return t->producer_op == NO_ID || g->ops[t->producer_op].kind == OP_CODELET;
 }
 
-/* What other operations made is brought to the grid; small operands go to all tiles. */
+/* Brings results of other operations to the grid, and small operands to all tiles. */
 static void add_operands(struct passes *p, const struct vector_op *w)
 {
     for (uint32_t i = 0; i < w->op->n_inputs; i++) {
@@ -199,9 +199,9 @@ void plan_codelet(struct passes *p, const struct vector_op *w)
     add_operands(p, w);
     passes_exchange(p, halo_bytes(&g, &region) + g.c->broadcast_bytes);
     p->scratch_bytes = 0;
-    add_copy(p, copied_in_bytes(&g, &worker));
-    passes_superstep(p, vertex_cycles(&g, &worker));
-    add_copy(p, copied_out_bytes(&g, &region));
+    add_region_copy(p, copied_in_bytes(&g, &worker));
+    passes_superstep(p, codelet_vertex_cycles(&g, &worker));
+    add_region_copy(p, copied_out_bytes(&g, &region));
     p->scratch_bytes += g.c->temporary_bytes + g.c->broadcast_bytes + (copied_in_bytes(&g, &worker) ? 0 : halo_bytes(&g, &region));
     p->plan->code.worklist_bytes += (uint32_t)min_u64(g.c->code_bytes, UINT32_MAX);
     uint64_t n_used = 1;

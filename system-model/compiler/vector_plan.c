@@ -113,29 +113,6 @@ static void plan_nonlinearity(struct passes *p, const struct vector_op *w)
     passes_map(p, ops[w->op->kind][w->backward], w->n);
 }
 
-/* What is drawn follows from a seed, so that the backward pass draws the same: the state of every worker's generator is
- * read, set and put back. */
-static void add_generator_states(struct passes *p)
-{
-    uint64_t states = copy_cycles(p->chip, p->chip->n_workers * GENERATOR_STATE_BYTES);
-    for (int i = 0; i < DROPOUT_STATE_SUPERSTEPS; i++)
-        passes_superstep(p, states);
-    passes_exchange(p, DROPOUT_SEED_BYTES);
-}
-
-static void plan_dropout(struct passes *p, const struct vector_op *w)
-{
-    add_generator_states(p);
-    passes_map(p, MAP_DROPOUT, w->n);
-}
-
-static void plan_random(struct passes *p, const struct vector_op *w)
-{
-    p->element_bytes = data_type_bytes(w->y->type);
-    add_generator_states(p);
-    passes_map(p, MAP_RANDOM, w->n_out);
-}
-
 static void add_softmax(struct passes *p, uint64_t n, uint64_t rows)
 {
     passes_reduction(p, MAP_REDUCE, true, n, rows, 1);

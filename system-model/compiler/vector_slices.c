@@ -24,7 +24,7 @@ static uint64_t grain_elements(const struct passes *p, const struct slice_task *
     return min_u64(t->width, max_u64(1, GRAIN_BYTES / p->element_bytes));
 }
 
-static struct slice_part part_of(const struct passes *p, const struct slice_task *t, const struct slice_split *s)
+static struct slice_part slice_part_of(const struct passes *p, const struct slice_task *t, const struct slice_split *s)
 {
     uint64_t grain = grain_elements(p, t), n_grains = ceil_div(t->width, grain);
     struct slice_part out = { .elements = ceil_div(n_grains, s->columns) * grain, .rows = ceil_div(t->rows, s->rows),
@@ -39,7 +39,7 @@ static struct slice_part part_of(const struct passes *p, const struct slice_task
 
 static void add_slice(struct passes *p, const struct slice_task *t, const struct slice_split *s)
 {
-    struct slice_part part = part_of(p, t, s);
+    struct slice_part part = slice_part_of(p, t, s);
     uint64_t second = ceil_div(part.lookups, s->rows), row_bytes = part.elements * p->element_bytes;
     uint64_t table = max_u64(s->lookups > 1 ? part.table_bytes : 0, part.uneven_bytes), found = s->rows > 1 ? part.lookups * row_bytes : 0;
     passes_exchange(p, table);
@@ -57,7 +57,7 @@ static void add_slice(struct passes *p, const struct slice_task *t, const struct
 /* Updates are summed in floats. */
 static void add_update(struct passes *p, const struct slice_task *t, const struct slice_split *s)
 {
-    struct slice_part part = part_of(p, t, s);
+    struct slice_part part = slice_part_of(p, t, s);
     uint64_t rows_of_worker = ceil_div(part.rows, p->chip->n_workers), sums = part.rows * part.elements, narrow = p->element_bytes < 4;
     uint64_t in = (uint64_t)ceil((double)part.lookups * (double)rows_of_worker / (double)t->rows), own = ceil_div(part.lookups, s->rows) * part.elements;
     uint64_t updates_bytes = part.lookups * part.elements * (uint64_t)4, mine = ceil_div(sums, s->lookups);
@@ -89,7 +89,7 @@ struct slice_choice {
     const struct slice_task *task;
     add_slice_passes *add;
     struct op_plan empty, plan;
-    uint64_t scratch_bytes, over_bytes;     /* of the best so far; over_bytes: beyond the share of memory */
+    uint64_t scratch_bytes, over_bytes;     /* temporaries of the best so far, and how much of them is beyond the share of memory */
     bool found;
 };
 
@@ -132,7 +132,7 @@ static void try_series(struct slice_choice *c, const struct passes *p, uint64_t 
         }
 }
 
-static void add_best(struct passes *p, const struct slice_task *t, add_slice_passes *add)
+static void add_best_slices(struct passes *p, const struct slice_task *t, add_slice_passes *add)
 {
     struct slice_choice c = { .task = t, .add = add, .empty = *p->plan };
     for (uint64_t series = 1; series <= t->lookups && (!c.found || c.over_bytes); series *= 2)
@@ -141,5 +141,5 @@ static void add_best(struct passes *p, const struct slice_task *t, add_slice_pas
     p->scratch_bytes = max_u64(p->scratch_bytes, c.scratch_bytes);
 }
 
-void passes_slice(struct passes *p, const struct slice_task *t) { add_best(p, t, add_slice); }
-void passes_slice_update(struct passes *p, const struct slice_task *t) { add_best(p, t, add_update); }
+void passes_slice(struct passes *p, const struct slice_task *t) { add_best_slices(p, t, add_slice); }
+void passes_slice_update(struct passes *p, const struct slice_task *t) { add_best_slices(p, t, add_update); }

@@ -127,7 +127,7 @@ uint64_t gather_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_i
 uint64_t scatter_add_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t row_elements);
 /* Lookups that its workers share, of which share_in fall into the tile's part; updates that each worker goes through, of which n_in fall into its rows.
  * Rows have so many elements on the tile. */
-enum { UPDATE_ATOM_BYTES = 4 };         /* what one store of a worker can write alone */
+enum { UPDATE_ATOM_BYTES = 4 };         /* the bytes that one store of a worker can write alone */
 uint64_t slice_cycles(const struct chip *chip, uint64_t n_lookups, double share_in, uint64_t elements, uint64_t element_bytes);
 uint64_t slice_update_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t elements, uint64_t element_bytes);
 /* rows: output rows of this tile; each of their vectors takes kernel_elements steps. */

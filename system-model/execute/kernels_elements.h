@@ -155,7 +155,7 @@ static inline void run_dropout(const struct run *r)
     }
 }
 
-static inline double drawn(const struct run *r, uint64_t i, uint64_t which)
+static inline double drawn_number(const struct run *r, uint64_t i, uint64_t which)
 {
     const uint64_t seed[] = { r->dropout_key[0], r->dropout_key[1], i, which };
     return ((double)(hash_bytes(seed, sizeof seed, 11) >> 11) + 0.5) * 0x1p-53;
@@ -167,9 +167,9 @@ static inline void run_random(const struct run *r)
     const struct op_attributes *at = r->op->at;
     for (uint64_t i = 0, n = n_out(r); i < n; i++)
         if (at->draw == DRAW_UNIFORM)
-            out(r, 0)[i] = (real)(at->low + (at->high - at->low) * drawn(r, i, 0));
+            out(r, 0)[i] = (real)(at->low + (at->high - at->low) * drawn_number(r, i, 0));
         else
-            out(r, 0)[i] = (real)(at->low + at->high * sqrt(-2 * log(drawn(r, i, 0))) * cos(2 * M_PI * drawn(r, i, 1)));
+            out(r, 0)[i] = (real)(at->low + at->high * sqrt(-2 * log(drawn_number(r, i, 0))) * cos(2 * M_PI * drawn_number(r, i, 1)));
 }
 
 /* graph_is_executable() has refused it. */

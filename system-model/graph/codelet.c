@@ -42,7 +42,7 @@ bool parse_parts(uint64_t out[MOST_GRID_AXES], uint32_t *n, const char *text)
 
 /* ---- one operation ------------------------------------------------------------------------------------------------------- */
 
-static bool read_axes(struct codelet *c, const char *where, struct err *err)
+static bool read_split(struct codelet *c, const char *where, struct err *err)
 {
     struct arena scratch = {0};
     const char *rest = c->split;
@@ -80,11 +80,11 @@ static bool read_output(struct codelet *c, const char *where, struct err *err)
 }
 
 /* Reads what needs several keys, once all of them are known. */
-static bool finish(struct codelet *c, const struct codelets *all, bool has_cycles, struct err *err)
+static bool finish_codelet(struct codelet *c, const struct codelets *all, bool has_cycles, struct err *err)
 {
     struct arena scratch = {0};
     const char *where = arena_printf(&scratch, "%s:%u: %.40s,%.40s", all->path, c->line, c->domain, c->name);
-    bool good = (has_cycles || fail(err, "%s: cycles_per_element is missing: cycles of a worker for each element", where)) && read_axes(c, where, err) &&
+    bool good = (has_cycles || fail(err, "%s: cycles_per_element is missing: cycles of a worker for each element", where)) && read_split(c, where, err) &&
                 read_worker_split(c, where, err) && read_output(c, where, err);
     if (good && c->gradient && !text_is(c->gradient, "none") && !codelet_find(all, c->domain, c->gradient))
         good = fail(err, "%s: gradient: no operation '%.40s' of this domain in the sheet; add its lines, or write none", where, c->gradient);
@@ -162,7 +162,7 @@ bool codelets_load(struct codelets *out, const char *path, struct arena *a, stru
             return false;
     const uint64_t cycles = UINT64_C(1) << (field_find(codelet_fields, N_FIELDS(codelet_fields), "cycles_per_element") - codelet_fields);
     for (size_t i = 0; i < out->n; i++)
-        if (!finish(&out->items[i], out, given[i] & cycles, err))
+        if (!finish_codelet(&out->items[i], out, given[i] & cycles, err))
             return false;
     return out->n > 0 || fail(err, "%s: describes no operation", path);
 }

@@ -22,12 +22,12 @@ struct codelet {
     const char *domain, *name;
     uint32_t line;                          /* its first line in the sheet */
     const char *output;                     /* "input": results are like the first input; else sizes: 8x16 */
-    uint64_t output_dims[MOST_OUTPUT_DIMS]; /* of "output" where it has sizes; 0 behind the last */
+    uint64_t output_dims[MOST_OUTPUT_DIMS]; /* the sizes of `output`, 0 behind the last; all 0: like the first input */
     const char *split, *worker_split;       /* as written */
     uint32_t axes[MOST_GRID_AXES], n_axes;  /* axes of the first input that are cut; the last one is the innermost */
     enum worker_rule worker_rule;
     uint64_t worker_parts[MOST_GRID_AXES];  /* WORKERS_GIVEN: parts along each of the axes */
-    double cycles_per_element, cycles_per_row, cycles_fixed;    /* of a worker: an element; a run along the last axis; a call */
+    double cycles_per_element, cycles_per_row, cycles_fixed;    /* a worker's: for an element; for a run along the last axis; for a call */
     uint64_t vector;                        /* elements that are computed at once: a row's number is rounded up to it */
     uint64_t halo;                          /* cells around a region of the first input, along each of the axes */
     int copies;                             /* enum codelet_copies */

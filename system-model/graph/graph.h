@@ -247,6 +247,7 @@ struct sparse_request {
 };
 /* Only before the backward pass is added. Fails on a block that does not divide a weight, and where no layer has the names. */
 bool graph_make_sparse(struct graph *g, const struct sparse_request *q, struct err *err);
+
 /* ---- graph_grid.c: one grid over several IPUs ---------------------------------------- */
 
 /* Makes the graph that of one of the IPUs which share its grids: each axis that codelets cut has 1/ipus[i] of its length, rounded up. All ones or

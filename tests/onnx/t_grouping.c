@@ -37,7 +37,7 @@ static uint32_t sum(struct made *m, uint32_t x, uint32_t y)
 static const char *grouped(struct made *m)
 {
     const char *text = "";
-    onnx_group_layers(&m->g);
+    onnx_group_layers(&m->g, NULL);
     for (uint32_t i = 0; i < m->g.n_layers; i++) {
         const struct layer *l = &m->g.layers[i];
         text = arena_printf(&m->arena, "%s%s%s ", text, i ? ", " : "", l->role == LAYER_BODY ? arena_printf(&m->arena, "block%u", l->block_id) : l->name);

@@ -218,7 +218,7 @@ static void drop_losses(struct mapper *p)
 
 static bool refuse_idle(const struct mapper *p)
 {
-    return fail(p->err, "%s: no operation that computes or moves anything; nothing to simulate", p->m->path);
+    return fail(p->err, "%s: no operation that computes anything%s; nothing to simulate", p->m->path, p->o->inference ? "" : ", or no weight that is trained");
 }
 
 static bool map_output(struct mapper *p, size_t i)
@@ -282,13 +282,15 @@ static void find_state(struct graph *g)
     arena_free(&scratch);
 }
 
-/* Views, and pieces of a tensor, are the tensor itself. */
-static bool has_work(const struct graph *g)
+/* Views, and pieces of a tensor, are the tensor itself. Training needs something to train. */
+static bool has_work(const struct graph *g, bool inference)
 {
+    bool works = false, learns = false;
     for (size_t i = 0; i < g->n_ops; i++)
-        if (g->ops[i].kind != OP_VIEW && !(g->ops[i].kind == OP_SLICE && g->ops[i].at->pieces))
-            return true;
-    return false;
+        works |= g->ops[i].kind != OP_VIEW && !(g->ops[i].kind == OP_SLICE && g->ops[i].at->pieces);
+    for (size_t i = 0; i < g->n_tensors; i++)
+        learns |= g->tensors[i].role == ROLE_WEIGHT;
+    return works && (inference || learns);
 }
 
 static const char *output_names(const struct onnx_model *m, size_t first, size_t end)
@@ -361,7 +363,7 @@ bool onnx_build(struct graph *out, struct onnx_import *import, const char *path,
                         .err = err };
     if (!map_all(&p))
         return false;
-    if (!has_work(out))
+    if (!has_work(out, o->inference))
         return refuse_idle(&p);
     find_state(out);
     p.n = NULL;

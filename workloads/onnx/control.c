@@ -22,7 +22,7 @@ struct onnx_loop {
     uint64_t done;
     uint32_t n_carried, n_stacked, n_scanned, condition, *carried, *stacked;
     uint32_t rolled;                        /* one round stands for so many that are alike; 0: each is written out */
-    const char *scope;                      /* of the last round */
+    const char *scope;                      /* the last round's */
     bool scan;                              /* the body of a Scan has no trip count and no condition */
 };
 

@@ -153,7 +153,7 @@ static void move_tensors(struct graph *g, struct arena *scratch)
 /* Operations of one layer run equally often. */
 static void cut_by_rounds(struct grouping *s, const uint32_t *rounds)
 {
-    for (size_t i = 0; i + 1 < s->g->n_ops; i++)
+    for (size_t i = 0; rounds && i + 1 < s->g->n_ops; i++)
         s->cut[i] |= rounds[i] != rounds[i + 1];
 }
 
@@ -176,7 +176,7 @@ void onnx_group_layers(struct graph *g, const uint32_t *rounds)
         name_layer(g, i, n);
     for (size_t i = 0; i < g->n_ops; i++) {
         g->ops[i].layer_id = layer;
-        g->layers[layer].rounds = rounds[i] > 1 ? rounds[i] : 0;
+        g->layers[layer].rounds = rounds && rounds[i] > 1 ? rounds[i] : 0;
         layer += s.cut[i];
     }
     move_tensors(g, &scratch);

@@ -39,7 +39,7 @@ bool infer_multinomial(const struct inference *s)
 
 /* ---- random numbers ------------------------------------------------------------------------------------------------------------- */
 
-static uint32_t draw(struct mapper *p, enum random_draw what, double low, double high, uint32_t n_dims, const uint64_t *dims)
+static uint32_t map_drawn(struct mapper *p, enum random_draw what, double low, double high, uint32_t n_dims, const uint64_t *dims)
 {
     uint32_t seed = graph_tensor(p->g, "seed", ROLE_STATE, TYPE_INT32, 1, (uint64_t[]){ 2 });
     struct op_attributes at = { .draw = what, .low = low, .high = high, .to_type = p->o->type };
@@ -58,7 +58,7 @@ bool map_random(struct mapper *p)
         return MAP_REFUSE(p, "draws floats only; cast them");
     if (op->draw == DRAW_NORMAL ? !(high >= 0) : !(high > low))
         return MAP_REFUSE(p, "%s=%g and %s=%g describe no distribution", op->low_name, low, op->high_name, high);
-    return map_done(p, 0, draw(p, op->draw, low, high, n, dims), false);
+    return map_done(p, 0, map_drawn(p, op->draw, low, high, n, dims), false);
 }
 
 bool map_bernoulli(struct mapper *p)
@@ -68,7 +68,7 @@ bool map_bernoulli(struct mapper *p)
     if (chance == NO_ID)
         return false;
     const struct tensor *t = &p->g->tensors[chance];
-    uint32_t u = draw(p, DRAW_UNIFORM, 0, 1, t->n_dims, t->dims);
+    uint32_t u = map_drawn(p, DRAW_UNIFORM, 0, 1, t->n_dims, t->dims);
     return map_done_as(p, "random, less", map_of_type(p, map_combined(p, FUNCTION_LESS, u, map_of_type(p, chance, p->o->type)), map_type(p, y->type)), false);
 }
 
@@ -79,7 +79,7 @@ bool map_multinomial(struct mapper *p)
     uint32_t logits = map_as_plain(p, map_in_id(p, 0)), u = logits;
     if (logits == NO_ID)
         return false;
-    u = draw(p, DRAW_UNIFORM, 0, 1, 3, (uint64_t[]){ batch, n, classes });
+    u = map_drawn(p, DRAW_UNIFORM, 0, 1, 3, (uint64_t[]){ batch, n, classes });
     for (int i = 0; i < 2; i++)
         u = map_emit_function(p, FUNCTION_NEGATE, map_emit_function(p, FUNCTION_LOG, u));
     u = map_emit2(p, OP_ADD, u, VIEW(p, map_of_type(p, logits, p->o->type), batch, 1, classes), NO_ATTRIBUTES);

@@ -145,7 +145,7 @@ void onnx_drop_inputs(struct onnx_model *m, const struct onnx_node *n);    /* th
 void onnx_retire(struct onnx_model *m, size_t id, const char *why);
 uint32_t onnx_number(struct onnx_model *m, const char *name, int type, double x);
 
-/* What the options' sheet says of the node's operator; NULL: it is not in it. (map_random.c) */
+/* The node's operator as the options' sheet has it; NULL: the sheet lacks it. (map_random.c) */
 const struct codelet *onnx_codelet(const struct onnx_model *m, const struct onnx_node *n);
 
 /* ---- link.c: names to indices ------------------------------------------------------------------------------------------ */

@@ -52,7 +52,7 @@ struct onnx_operator {
     unsigned traits;                                        /* enum onnx_trait */
     enum op_kind kind; enum op_function function;           /* the operation of the graph that computes its elements */
     double low, high; const char *low_name, *high_name;     /* defaults of the function's constants, and their attributes */
-    enum random_draw draw;                                  /* of random numbers; low and high are its constants */
+    enum random_draw draw;                                  /* the distribution of random numbers; low and high are its constants */
     bool sum; int before, after;                            /* reductions: times the count; functions before and after, NO_FUNCTION */
     const char *rough_as; uint32_t n_kept, kept[4];         /* --approximate: the operator that replaces it, and the inputs that stay */
 };

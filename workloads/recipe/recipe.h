@@ -26,7 +26,7 @@ struct recipe {
     int mode;
     /* [data] */
     double logged_sequences_per_pack;   /* as MLPerf logs count a global batch; 0: sequences_per_pack */
-    double graphs_per_pack;             /* of an ONNX file: samples are graphs; 0: a sample is a sample */
+    double graphs_per_pack;             /* an ONNX file's samples are packs of so many graphs, which are counted; 0: they are counted themselves */
     const char *dataset, *data_path;
     uint64_t samples_per_epoch;
     /* [parallel] */

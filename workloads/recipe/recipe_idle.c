@@ -65,7 +65,7 @@ static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const 
     const struct plan_request *o = &p->request;
     const struct program *f = &o->program;
     uint64_t in_pod = p->topology->machine->ipus_per_domain / o->ipus_per_replica;
-    bool no_codelets = !(graph_kinds(p->graph) & op_kind_bit(OP_CODELET));
+    bool no_codelets = p->graph && !(graph_kinds(p->graph) & op_kind_bit(OP_CODELET));
     bool no_calls = o->training ? !(f->steps_per_call > 0) : plan_requests_overlap(o);
     const struct { const char *section, *key; bool idle; } settled[] = {
         { "recipe", "operators", no_codelets }, { "parallel", "grid_ipus", no_codelets }, { "parallel", "grid_tiles", no_codelets },

@@ -71,8 +71,8 @@ def main():
     table, plane, space = value("table", ["rows", "width"]), ["height", "width"], ["height", "width", "depth"]
     save("gather-rows", [node("Gather", ["table", "index"], ["y"], axis=0)], [table, value("index", ["lookups"], INT64)],
          [value("y", ["lookups", "width"])])
-    save("scatter-add-rows", [node("ScatterND", ["table", "index", "updates"], ["y"], reduction="add")],
-         [table, value("index", ["updates", 1], INT64), value("updates", ["updates", "width"])], [value("y", ["rows", "width"])])
+    save("scatter-add-rows", [node("ScatterND", ["table", "index", "added"], ["y"], reduction="add")],
+         [table, value("index", ["updates", 1], INT64), value("added", ["updates", "width"])], [value("y", ["rows", "width"])])
     recurrence("gru-1024", "GRU", 3)
     recurrence("lstm-1024", "LSTM", 4)
     for kind in ("Half4", "Float2", "Float"):

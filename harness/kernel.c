@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * kernel.c - podbench kernel: the operations of an ONNX file, or of a recipe, alone in a loop on the device, without a host: cycles of each, what it
+ * receives over the exchange, and what it holds on a tile.
+ */
+#include "harness/harness.h"
+#include "system-model/graph/graph.h"
+#include "workloads/onnx/onnx.h"
+
+struct kernel_row {
+    const char *operation, *kind, *pass;
+    uint64_t cycles, compute_cycles, copies_cycles, exchange_cycles, sync_cycles, tiles, received_bytes, temporary_bytes, rounds;
+};
+
+static const struct table_column kernel_columns[] = {
+#define C(member, ...) { COLUMN(struct kernel_row, member), __VA_ARGS__ }
+    C(operation, .heading = "operation"), C(kind, .heading = "kind"), C(pass, .heading = "pass"), C(cycles, .heading = "cycles"),
+    C(compute_cycles, .heading = "compute"), C(copies_cycles, .heading = "of it copies"), C(exchange_cycles, .heading = "exchange"),
+    C(sync_cycles, .heading = "sync"), C(tiles, .heading = "tiles"), C(received_bytes, .heading = "B received"),
+    C(temporary_bytes, .heading = "B of temporaries"), C(rounds, .heading = "rounds"),
+#undef C
+};
+
+/* Bytes are those of a tile. */
+static struct kernel_row kernel_row_of(const struct plan *p, uint32_t op_id)
+{
+    const struct op *op = &p->graph->ops[op_id];
+    const struct op_plan *of = plan_stage_of(p, op->layer_id)->compiled->op_plans[op_id];
+    uint64_t n_tiles = p->topology->machine->chip.n_tiles - p->request.io_tiles;
+    return (struct kernel_row){
+        .operation = op->kind == OP_CODELET ? op->at->codelet->name : p->graph->layers[op->layer_id].name, .kind = op_kind_names[op->kind],
+        .pass = op_pass_names[op->pass], .cycles = op_plan_cycles(of), .compute_cycles = of->compute_cycles, .copies_cycles = of->rearrange_cycles,
+        .exchange_cycles = of->exchange_cycles, .sync_cycles = of->sync_cycles, .tiles = of->n_tiles_used,
+        .received_bytes = of->exchanged_bytes / n_tiles, .temporary_bytes = of->temp_bytes_per_tile, .rounds = op_repeats(p->graph, op),
+    };
+}
+
+static uint64_t link_cycles(const struct plan *p)
+{
+    uint64_t sum = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        sum += p->stages[s].forward.part[PART_STAGE_COPY] + p->stages[s].backward.part[PART_STAGE_COPY];
+    return sum;
+}
+
+static void print_kernel(const struct plan *p, const struct result *r, const struct options *o, struct session *s)
+{
+    char time[QUANTITY_ROOM], memory[QUANTITY_ROOM], room[QUANTITY_ROOM];
+    struct document d = { .arena = &s->arena };
+    uint64_t links = link_cycles(p), tile_bytes = p->memory ? p->memory[p->worst_ipu].total_bytes : 0;
+    document_line(&d, "%s on %ju IPU%s of %s: %.0f cycles, %s, in a loop on the device", r->workload, (uintmax_t)r->ipus, plural(r->ipus), r->system, r->device_cycles,
+                  quantity_text(time, r->device_time_s, "s", 4));
+    if (links)
+        document_line(&d, "halos between IPUs: %ju of these cycles", (uintmax_t)links);
+    document_line(&d, "fullest tile: %s of %s%s", quantity_text(memory, (double)tile_bytes, "B", 3),
+                  quantity_text(room, (double)p->topology->machine->chip.tile_memory_bytes, "B", 3), p->fits ? "" : ": DOES NOT FIT");
+    document_gap(&d);
+    struct table *t = document_table(&d, TABLE(kernel_columns, struct kernel_row));
+    for (uint32_t i = 0; i < p->graph->n_ops; i++) {
+        struct kernel_row row = kernel_row_of(p, i);
+        table_add(t, &row, &s->arena);
+    }
+    document_line(&d, "cycles and bytes of one round on the fullest tile; received: mean over the tiles");
+    document_write(s->out, o->format, &d);
+}
+
+/* An ONNX file is run by operators/alone.ini; a recipe is what it is. */
+int command_kernel(const struct options *o, struct session *s, struct err *err)
+{
+    struct simulation sim;
+    struct result r;
+    struct options own = *o;
+    const char *recipe = arena_printf(&s->arena, "%s/operators/alone.ini", s->paths.recipes_dir);
+    const char **sets = ARENA_ARRAY(&s->arena, const char *, o->n_sets + 1);
+    if (onnx_is_file(o->arguments[0])) {
+        sets[0] = arena_printf(&s->arena, "recipe.workload=%s", o->arguments[0]);
+        for (size_t i = 0; i < o->n_sets; i++)
+            sets[i + 1] = o->sets[i];
+        own.arguments = &recipe;
+        own.sets = sets;
+        own.n_sets = o->n_sets + 1;
+    }
+    bool good = simulate_argument(&sim, &r, &own, s, err);
+    if (good)
+        print_kernel(&sim.plan, &r, o, s);
+    bool fits = good && r.fits;
+    simulation_free(&sim);
+    return !good ? EXIT_BAD_INPUT : fits ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
+}

@@ -1,0 +1,50 @@
+#!/bin/sh
+# Operations of one's own from sheet to answer: podbench kernel, rounds, grids that IPUs share, graphs as samples, and what is refused.
+. tests/tap.sh
+heat=operator-gc200-heat2d-8000-r1 graphs=workloads/recipes/graphs sheet=workloads/recipes/operators/stencils.csv
+small="--set data.height=800 --set data.width=900 --set parallel.grid_tiles="
+cell() { # COLUMN - of the first row of csv
+    awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) k = i } NR == 2 { print $k }' "$work/out"
+}
+
+run kernel $graphs/gather-rows.onnx --set data.batch=0 --set data.rows=3 --set data.width=2 --set data.lookups=4 --set precision.compute=fp32 --format csv
+[ "$(cell kind)" = gather ] && [ "$(cell cycles)" -eq $(($(cell compute_cycles) + $(cell exchange_cycles) + $(cell sync_cycles))) ]
+result $? "a lookup alone: computing, exchange and sync are its cycles" "$(cat "$work/out" "$work/err")"
+
+run kernel $heat $small --set recipe.repeat=1
+gives 0 "cycles, " "a codelet alone"
+one=$(sed -n 's/.*: \([0-9]*\) cycles, .*/\1/p' "$work/out")
+run kernel $heat $small --set recipe.repeat=7
+[ "$(sed -n 's/.*: \([0-9]*\) cycles, .*/\1/p' "$work/out")" -eq $((7 * one)) ]
+result $? "seven rounds take seven times as long" "$one; $(cat "$work/out")"
+! grep -q "between IPUs" "$work/out"
+result $? "one IPU has no neighbours" "$(cat "$work/out")"
+
+run kernel $heat $small --set recipe.repeat=7 --set parallel.replicas=4 --set parallel.grid_ipus=2x2
+gives 0 "halos between IPUs: " "four IPUs exchange halos"
+awk -v one="$one" '/cycles, / { sub(/.*: /, ""); all = $1 } /halos/ { links = $4 } END { exit !(links > 0 && (all - links) < 7 * one / 2) }' "$work/out"
+result $? "besides that they take less than half of the time" "$one; $(cat "$work/out")"
+run run $heat $small --set parallel.replicas=4 --set parallel.grid_ipus=1x4 --format csv
+[ "$(cell global_batch)" = 1 ] && [ "$(cell ipus)" = 4 ]
+result $? "a sample is the whole grid" "$(cat "$work/out")"
+
+run run $heat $small --set data.graphs_per_pack=40 --format csv
+[ "$(cell global_batch)" = 40 ]
+result $? "graphs count as samples" "$(cat "$work/out")"
+run explain $heat $small
+gives 0 "most: codelet of stem" "explain names the codelet"
+
+refuses "--operators: domain,name,key,value,unit,source | stencils,Heat2D,split" "a node of one's own without a sheet: the lines to fill in" \
+    workload $graphs/heat-2d.onnx --set data.batch=0 --set data.height=80 --set data.width=90
+run workload $graphs/heat-2d.onnx --operators $sheet --set data.batch=0 --set data.height=80 --set data.width=90 --set recipe.mode=infer
+gives 0 "1 x Heat2D                   codelet" "and with it"
+run execute $heat $small --set recipe.repeat=1
+gives 2 "is described by a sheet, which says what it costs and not what it computes" "a codelet cannot be executed"
+run execute $heat $small --set recipe.repeat=9
+gives 2 "runs 9 rounds, of which one is described" "nor rounds"
+refuses "grid_ipus: '4y': want a number of parts for each axis, such as 1x4" "a grid of IPUs is numbers" run $heat --set parallel.grid_ipus=4y
+refuses "want replicas a multiple of it, 3 replicas of 1 IPUs are not" "IPUs of a grid are replicas" run $heat --set parallel.replicas=3 --set parallel.grid_ipus=1x2
+refuses "repeat: 1000 rounds: a training step has one; want mode = infer" "training has one round" run $heat --set recipe.mode=train --set optimizer.name=sgd
+run run operator-bow-gather-1024x64-2048 --operators $sheet
+gives 0 "no effect here: recipe.operators" "a sheet that no node needs is told"
+done_testing
