@@ -71,7 +71,7 @@ uninstall: $B/podbench                  ## remove what install has put there
 deb: $B/podbench library                  ## build a Debian package in the build folder
 	rm -rf $B/deb
 	$(MAKE) --no-print-directory B=$B PREFIX=/usr DESTDIR=$B/deb install > $B/deb-install.txt
-	gzip -9n $B/deb/usr/share/man/man1/*.1
+	[ ! -e $B/deb/usr/share/man/man1/podbench.1 ] || gzip -9n $B/deb/usr/share/man/man1/*.1
 	install -D -m 644 LICENSE $B/deb/usr/share/doc/podbench/copyright
 	mkdir -p $B/deb/DEBIAN
 	CC="$(CC)" sh harness/deb-control.sh $B/deb/usr/bin/podbench $(version) > $B/deb/DEBIAN/control

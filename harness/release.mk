@@ -29,6 +29,7 @@ $(release_src)/Makefile: $(release_source)
 	tar -C $(dir $(release_src)) -xzf $<
 
 $(release_deb): $(release_src)/Makefile
+	+$(release_make) man
 	+$(release_make) deb
 	cp $(release_src)/build/$(@F) $@
 
