@@ -83,7 +83,7 @@ readme: $B/podbench                     ## simulate, and update the tables and f
 	$B/podbench plot $(run)
 	sh harness/readme.sh $B/podbench README.md
 	sh harness/readme.sh $B/podbench docs/reproduced.md
-	$B/podbench audit --format markdown > docs/audit.md
+	$B/podbench audit --format markdown > docs/maintainers/audit.md
 	$B/podbench list metrics --format markdown > docs/formats.md
 	$B/podbench list words --format markdown > docs/glossary.md
 	mkdir -p docs/figures
@@ -127,7 +127,7 @@ torch: $B/tests/execute/torch_steps     ## train small models here and in PyTorc
 	else echo "podbench: nothing compared: PyTorch is not installed; apt-get install python3-torch"; fi
 
 tried := results/published/claims/numbers.csv
-numbers: $B/tests/execute/number_statements $B/tests/execute/training_statements     ## try statements on formats, norms and batches (docs/numerics.md): exit 1 where a verdict is not the recorded one
+numbers: $B/tests/execute/number_statements $B/tests/execute/training_statements     ## try statements on formats, norms and batches (docs/maintainers/numerics.md): exit 1 where a verdict is not the recorded one
 	@sh harness/needs.sh train
 	@for program in $^; do $$program $B/numbers.csv || [ $$? -eq 1 ] || exit 2; done
 	@cut -d, -f1,5 $(tried) > $B/numbers.before; cut -d, -f1,5 $B/numbers.csv | diff $B/numbers.before - > $B/numbers.difference; differ=$$?; \

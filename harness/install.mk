@@ -89,9 +89,11 @@ python-files: $B/libpodbench.so.$(version)
 	for l in $$(ldd $< | sed -n 's/.*=> \(\/[^ ]*\/lib\(gsl\|gslcblas\|csv\|jansson\|protobuf-c\|xxhash\|z\)\.so[^ ]*\).*/\1/p'); do cp $$l $(PYTHON_FILES)/lib/ || exit 1; done
 	for f in $(data); do install -D -m 644 "$$f" "$(PYTHON_FILES)/data/$$f" || exit 1; done
 
+# The first of these that has what builds a wheel.
+wheel_python = $(or $(shell for p in $(PYTHON) /usr/bin/python3; do $$p -c 'import pip, setuptools, wheel' 2>/dev/null && echo $$p && break; done),$(PYTHON))
 wheel: $B/libpodbench.so.$(version)     ## build a Python wheel in the build folder
-	@$(PYTHON) -c 'import setuptools, wheel' 2>/dev/null || { echo 'podbench: $(PYTHON) lacks pip, setuptools or wheel: apt-get install python3-pip python3-wheel, and PYTHON=/usr/bin/python3' >&2; exit 2; }
-	$(PYTHON) -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $B .
+	@$(wheel_python) -c 'import pip, setuptools, wheel' 2>/dev/null || { echo 'podbench: $(PYTHON) lacks pip, setuptools or wheel: apt-get install python3-pip python3-setuptools python3-wheel' >&2; exit 2; }
+	$(wheel_python) -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $B .
 
 python-test: $B/libpodbench.so.$(version)      ## run the tests of the Python package, and the cells of its notebook
 	PYTHONPATH=python PODBENCH_LIBRARY=$(abspath $<) PODBENCH_ROOT=$(abspath .) $(PYTHON) -m unittest discover -s python/tests -t python/tests

@@ -11,7 +11,7 @@ release_page   := $(release)/$(release_name)-explorer.html
 release_report := $(release)/$(release_name)-report.html
 release_wanted := $(foreach p,$(release_parts),$(release_$p))
 # Times in archives are the commit's, and no path of this machine is in the programs.
-release_make   = SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(MAKE) --no-print-directory -C $(release_src) B=build PODBENCH= \
+release_make   = env -u MAKEFLAGS -u MAKELEVEL -u PODBENCH SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(MAKE) --no-print-directory -C $(release_src) B=build \
     CFLAGS="-O2 -g -ffile-prefix-map=$(abspath $(release_src))=."
 
 release: $(release_wanted)              ## write source archive, .deb, wheel, page, report and their checksums to build/release; release_parts="source deb" makes some
@@ -29,21 +29,22 @@ $(release_src)/Makefile: $(release_source)
 	tar -C $(dir $(release_src)) -xzf $<
 
 $(release_deb): $(release_src)/Makefile
-	+$(release_make) man
-	+$(release_make) deb
+	$(release_make) man
+	$(release_make) deb
 	cp $(release_src)/build/$(@F) $@
 
 $(release_wheel): $(release_src)/Makefile | $(filter %.deb,$(release_wanted))
-	+$(release_make) wheel
+	$(release_make) wheel
 	cp $(release_src)/build/$(@F) $@
 
 $(release_report): $(release_src)/Makefile | $(filter %.deb %.whl,$(release_wanted))
-	+$(release_make) bench > $B/release-bench.txt
+	$(release_make) bench > $B/release-bench.txt
 	cp $(release_src)/results/runs/latest/report.html $@
 
+page_make = $(MAKE) --no-print-directory explorer
 # Emscripten builds for minutes, so the page comes from this folder's objects.
 $(release_page): always
-	@if command -v emcc >/dev/null 2>&1; then $(MAKE) --no-print-directory explorer && cp $B/explorer.html $@; \
+	@if command -v emcc >/dev/null 2>&1; then $(page_make) && cp $B/explorer.html $@; \
 	else echo 'podbench: no page: emcc is not installed; release_parts="source deb wheel report" makes the others' >&2; exit 2; fi
 
 release-test:                           ## install each part of build/release on a bare system, and ask one question

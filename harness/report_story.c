@@ -148,7 +148,7 @@ void report_write_missed(FILE *f, const struct check *c, const struct report_pag
         fputs("<p>No judged run is out of tolerance.</p>\n", f);
         return;
     }
-    fprintf(f, "<p>%zu judged figures of runs are out of tolerance. The worst of each run is below, with what its source says of it; docs/unexplained.md "
+    fprintf(f, "<p>%zu judged figures of runs are out of tolerance. The worst of each run is below, with what its source says of it; docs/maintainers/unexplained.md "
                "says what is known of the causes.</p>\n<ul>\n", n);
     for (size_t i = 0, told = 0; i < n && told < MOST_MISSED; i++) {
         const struct figure *g = missed[i]->figure;

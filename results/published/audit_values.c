@@ -4,7 +4,7 @@
  *
  *     sheet[MACHINE.KEY]            a value on a spec sheet, as written there; has[MACHINE.KEY]: 1 if the sheet has it, otherwise 0
  *     fact[NAME]                    a row of facts.csv: values that neither sheets nor logs have
- *     numbers[ID]                   a row of numbers.csv: statements on number formats, tried by execution (docs/numerics.md)
+ *     numbers[ID]                   a row of numbers.csv: statements on number formats, tried by execution (docs/maintainers/numerics.md)
  *     figure[ID]                    a published value; logged[ID]: 1 if there is such a row, otherwise 0
  *     recipe[ID/section.key]        a number in a recipe; section.key#2: the second of a list
  *     run[ID/metric]                any number of the result of a simulation; run[ID;section.key=value/metric] with keys set

@@ -10,7 +10,7 @@
  *   at end    every checkpoint is written while training waits, and read back and evaluated after training, in the timed region.
  * Training ends with the first whole call that reaches its samples. All 40 logs of MLPerf's ResNet-50 show it, whose
  * epochs are five calls and a fraction: the last epoch is one call longer, and so are those in which the fractions add
- * up to a call (docs/evidence.md). Samples to converge are the recipe's, or predicted from the global batch (converge =
+ * up to a call (docs/maintainers/evidence.md). Samples to converge are the recipe's, or predicted from the global batch (converge =
  * model). A trainer's loop also switches programs for an evaluation, compiles the first, and waits for checkpoints, by the framework's sheet;
  * a recipe says whether its throughput counts them (rate). A recipe of an MLPerf round has both times: with its own samples only the system is predicted, with predicted
  * ones everything is.

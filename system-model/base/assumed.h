@@ -50,7 +50,7 @@
       "its open ancestor (docs/trust.md)") \
     X(TORUS_LINK_BY_LINK, 1, "flag", "time", \
       "with framework.torus_exchanges=link-by-link each exchange on a torus takes the copies of a step one link further; so do rings that do not meet in the " \
-      "middle (docs/unexplained.md)") \
+      "middle (docs/maintainers/unexplained.md)") \
     X(UNCUT_TILE_BYTES, 128, "B", "time", \
       "per tile: on a torus a vector of at most this size is sent to all at once, and a larger one link by link, as the pieces of a ring are, " \
       "which have at least as much (PopLibs). How much an IPU on the way can buffer is not at hand") \

@@ -18,7 +18,7 @@
  * The elements that a strided 1x1 kernel meets are laid out before the loop, as kernel elements that become channels
  * are.
  * Limits: results of a serial loop are moved as partial sums and cast at its end, as the planner of PopLibs prices it;
- * as there, they are missing from the temporary memory. docs/unexplained.md says which measured convolutions no price
+ * as there, they are missing from the temporary memory. docs/maintainers/unexplained.md says which measured convolutions no price
  * here explains, and what was tried.
  */
 #include "system-model/base/assumed.h"

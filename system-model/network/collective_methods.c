@@ -11,7 +11,7 @@
  *
  * AUTO follows the open ancestor of the communication library (PopLibs before 887b9d3a, ReplicatedCollectives) on links in their default
  * configuration. Quad needs links that are set up as a twisted torus, and is used only if a recipe asks for it. When the library's successor
- * uses its broadcast is not known: here an all-reduce of three or more ranks uses it if it is faster (docs/evidence.md).
+ * uses its broadcast is not known: here an all-reduce of three or more ranks uses it if it is faster (docs/maintainers/evidence.md).
  */
 #include "system-model/base/assumed.h"
 #include "system-model/network/collective_internal.h"

@@ -207,7 +207,7 @@ static uint32_t stash_depth(const struct plan *p, uint32_t stage)
 
 /* A host exchange is a sync of the whole replica with its process. There is one for the input, and one for the results if each micro-batch has
  * any for the host, as in inference. I/O tiles take bytes off the way and not the sync; results leave them in the exchange that brings input. That they
- * save no sync is assumed: ResNet-50 on C600 takes 10 us a batch more with real data than with data made on the chip (docs/unexplained.md). A replica
+ * save no sync is assumed: ResNet-50 on C600 takes 10 us a batch more with real data than with data made on the chip (docs/maintainers/unexplained.md). A replica
  * whose streams are not buffered waits for a copy in each exchange, and for the syncs of the others that its process serves in turn; bytes are
  * there by then, as a stream is filled again once it has been read (docs.graphcore.ai poplar-api, StreamCallback), and bound the step alone
  * (plan_feeding_s()). With more buffers a process is ahead of its replicas and grants the sync at once. */

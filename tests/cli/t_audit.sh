@@ -21,6 +21,6 @@ fails=$(grep -c ',does not hold,' "$work/csv")
 result $? "a line for each claim that does not hold, in text and in Markdown" "$fails"
 
 ids() { sed -n 's/^| \(C[0-9]*\) |.*/\1/p' "$1" | sort; }
-[ "$(ids "$work/md")" = "$(ids docs/audit.md)" ]
-result $? "docs/audit.md has every claim (make readme)" "$(ids docs/audit.md | wc -l)"
+[ "$(ids "$work/md")" = "$(ids docs/maintainers/audit.md)" ]
+result $? "docs/maintainers/audit.md has every claim (make readme)" "$(ids docs/maintainers/audit.md | wc -l)"
 done_testing

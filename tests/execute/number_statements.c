@@ -3,7 +3,7 @@
  * number_statements.c - tries statements on number formats with small models and sums, and writes each result with what was expected.
  *
  * usage: number_statements FILE (results/published/claims/numbers.csv). Exit status 1 where a value is outside of its expected range. Ranges were written before the
- * values were known; docs/numerics.md says which missed.
+ * values were known; docs/maintainers/numerics.md says which missed.
  */
 #include "tests/execute/statements.h"
 #include "system-model/execute/product.h"

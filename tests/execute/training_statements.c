@@ -3,7 +3,7 @@
  * training_statements.c - tries statements on training with small models of Fashion-MNIST: norms at small micro-batches, samples to a target against the batch.
  *
  * usage: training_statements FILE: appends rows to what number_statements wrote. Exit status 1 where a value is outside of its expected range, 2 without the
- * data. Ranges were written before the values were known; docs/numerics.md says which missed.
+ * data. Ranges were written before the values were known; docs/maintainers/numerics.md says which missed.
  */
 #include "tests/execute/statements.h"
 #include "workloads/convergence/convergence_law.h"

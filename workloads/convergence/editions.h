@@ -3,7 +3,7 @@
  * editions.h - the editions of MLPerf Training and HPC, and what each asks of a benchmark.
  *
  * An edition is a round ("v2.0", or "hpc-v2.0" of MLPerf HPC) and the release of the official checkers that judged it ("2.0.0"). Each has a folder,
- * workloads/convergence/rounds/v2.0, and adding a round is adding a folder; docs/mlperf.md describes its tables.
+ * workloads/convergence/rounds/v2.0, and adding a round is adding a folder; docs/maintainers/mlperf.md describes its tables.
  * edition.csv says how the checkers differ (struct edition). A row of benchmarks.csv says how many runs a benchmark
  * needs, and where its logs say how long it took to converge (struct round_terms).
  */
