@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+import difflib
 import io
 from typing import Any, Iterable, List, Mapping, Sequence, Tuple, Union
 
 from ._errors import PodbenchError
 
 # What most questions of a sweep are about; a row of inference has no time to train.
-USUAL = ("status", "reason", "throughput_samples_per_s", "validity.interval_low", "validity.interval_high", "step_time_s", "latency_s", "fits", "fits_probability",
-         "memory_peak_bytes_per_tile", "time_to_train_s", "energy_per_step_j", "ipus", "global_batch")
+USUAL = ("throughput_samples_per_s", "validity.interval_low", "validity.interval_high", "step_time_s", "latency_s", "fits", "fits_probability",
+         "memory_peak_bytes_per_tile", "time_to_train_s", "energy_per_step_j", "ipus", "global_batch", "status", "reason")
 ASKED = ("throughput_samples_per_s", "interval_low", "interval_high", "guess", "fits_probability", "time_to_train_s", "ipus", "recipe")
 
 
@@ -23,9 +24,10 @@ def _pandas() -> Any:
 
 
 def _check_columns(frame: Any, wanted: Sequence[str]) -> List[str]:
-    unknown = [name for name in wanted if name not in frame.columns]
-    if unknown:
-        raise PodbenchError(f"no column {unknown[0]!r}; there are {', '.join(map(str, frame.columns))}")
+    for name in wanted:
+        if name not in frame.columns:
+            near = difflib.get_close_matches(name, frame.columns, 3, 0.4) or list(frame.columns)
+            raise PodbenchError(f"no column {name!r}; nearest: {', '.join(near)}; columns=\"all\" has them all")
     return list(wanted)
 
 

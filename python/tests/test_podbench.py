@@ -80,7 +80,7 @@ class SameAsTheProgram(unittest.TestCase):
         over = {"parallel.micro_batch": [1, 2]}
         self.assertGreater(len(podbench.sweep(RESNET, over, columns="all").columns), 60)
         self.assertEqual(list(podbench.sweep(RESNET, over, columns=["mfu"]).columns), ["parallel.micro_batch", "mfu"])
-        with self.assertRaisesRegex(podbench.PodbenchError, "no column 'mfuu'; there are parallel.micro_batch, .*mfu"):
+        with self.assertRaisesRegex(podbench.PodbenchError, "no column 'mfuu'; nearest: mfu.*; columns=.all. has them all"):
             podbench.sweep(RESNET, over, columns=["mfuu"])
         with self.assertRaisesRegex(podbench.PodbenchError, "micro_batch=1,2: want SECTION.KEY=VALUES, as in parallel.micro_batch=1,2"):
             podbench.sweep(RESNET, {"micro_batch": [1, 2]})
