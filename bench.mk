@@ -36,7 +36,7 @@ all: $B/podbench                        ## build the program
 commit = $(or $(shell git -C $(CURDIR) describe --always --abbrev=12 --dirty --exclude='*' 2>/dev/null),$(filter-out $$Format%,$(shell cat harness/commit.txt)),unknown)
 $B/commit.c: always
 	@mkdir -p $(@D)
-	@echo 'extern const char podbench_commit[]; const char podbench_commit[] = "$(commit)";' > $@.new
+	@printf '%s\n' 'extern const char podbench_commit[]; const char podbench_commit[] = "$(commit)";' > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 $B/commit.o: $B/commit.c
 	$(quiet)$(CC) $(CFLAGS) -c -o $@ $<

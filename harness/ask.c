@@ -74,13 +74,16 @@ static void begin_with_setting(struct beginning *b, const char *key, uint64_t va
 static bool begin_with_published(struct beginning *b, const struct asked *q, struct session *s, struct err *err)
 {
     struct recipe r = {0};
-    if (!nearest_recipe(&b->recipe, &r, q, s, err))
+    struct machine wanted;
+    if (!nearest_recipe(&b->recipe, &r, q, s, err) || !machine_load(&wanted, q->system, s->paths.specs_dir, &s->arena, err))
         return false;
     uint64_t width = min_u64(r.ipus_per_replica, q->ipus), replicas = q->ipus / width, accumulation = r.gradient_accumulation * r.replicas / replicas;
     b->said = arena_printf(&s->arena, "the published recipe %s", b->recipe);
     b->sets[b->n_sets++] = arena_printf(&s->arena, "recipe.system=%s", q->system);
     if (q->mode)
         b->sets[b->n_sets++] = arena_printf(&s->arena, "recipe.mode=%s", q->mode);
+    if (r.optimizer_state == OPTIMIZER_STREAMING && !(wanted.streaming_bytes_per_s > 0))
+        b->sets[b->n_sets++] = "parallel.optimizer_state=on-chip";
     if (!text_is(r.workload, q->model)) {
         b->sets[b->n_sets++] = arena_printf(&s->arena, "recipe.workload=%s", q->model);
         b->sets[b->n_sets++] = "parallel.layers_per_ipu=";
@@ -120,8 +123,17 @@ static void drop_entries_of_model(struct recipe *r)
     r->n_entries = n;
 }
 
+/* A setting leaves nothing open of its key. */
+static bool is_settled(const struct ini_entry *e, const char *const *sets, size_t n)
+{
+    for (size_t i = 0; i < n && text_is(e->section, "open"); i++)
+        if (setting_is_of(sets[i], e->key))
+            return true;
+    return false;
+}
+
 /* Sections in the order of their first keys; the id is the file's. */
-static void write_entries(FILE *f, const struct recipe *r, const char *id)
+static void write_entries(FILE *f, const struct recipe *r, const char *id, const char *const *sets, size_t n)
 {
     for (size_t i = 0; i < r->n_entries; i++) {
         bool is_first = true;
@@ -131,7 +143,7 @@ static void write_entries(FILE *f, const struct recipe *r, const char *id)
             continue;
         fprintf(f, "\n[%s]\n", r->entries[i].section);
         for (size_t k = i; k < r->n_entries; k++)
-            if (text_is(r->entries[k].section, r->entries[i].section))
+            if (text_is(r->entries[k].section, r->entries[i].section) && !is_settled(&r->entries[k], sets, n))
                 fprintf(f, "%s = %s\n", r->entries[k].key, text_is(r->entries[k].section, "recipe") && text_is(r->entries[k].key, "id") ? id : r->entries[k].value);
     }
 }
@@ -153,6 +165,9 @@ static bool write_asked_recipe(const char *path, const char *id, const struct be
     if (b->is_other_model)
         drop_entries_of_model(&r);
     write_entries(file.f, &r, id);
+}
+
+    write_entries(file.f, &r, id, all, b->n_sets + n);
     return new_file_save(&file, err);
 }
 

@@ -90,9 +90,9 @@ python-files: $B/libpodbench.so.$(version)
 	for f in $(data); do install -D -m 644 "$$f" "$(PYTHON_FILES)/data/$$f" || exit 1; done
 
 # The first of these that has what builds a wheel.
-wheel_python = $(or $(shell for p in $(PYTHON) /usr/bin/python3; do $$p -c 'import pip, setuptools, wheel' 2>/dev/null && echo $$p && break; done),$(PYTHON))
+wheel_python = $(or $(shell for p in $(PYTHON) /usr/bin/python3; do $$p -c 'import setuptools, wheel, pip' 2>/dev/null && echo $$p && break; done),$(PYTHON))
 wheel: $B/libpodbench.so.$(version)     ## build a Python wheel in the build folder
-	@$(wheel_python) -c 'import pip, setuptools, wheel' 2>/dev/null || { echo 'podbench: $(PYTHON) lacks pip, setuptools or wheel: apt-get install python3-pip python3-setuptools python3-wheel' >&2; exit 2; }
+	@$(wheel_python) -c 'import setuptools, wheel, pip' 2>/dev/null || { echo 'podbench: $(PYTHON) lacks pip, setuptools or wheel: apt-get install python3-pip python3-setuptools python3-wheel' >&2; exit 2; }
 	$(wheel_python) -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $B .
 
 python-test: $B/libpodbench.so.$(version)      ## run the tests of the Python package, and the cells of its notebook

@@ -38,6 +38,14 @@ asked resnet34 on bow-pod16 train --most 20
 grep -q "^began with: the published recipe [^ ]*resnet50[^ ]*, which has another model" "$work/out" && ! grep -q "^time to train" "$work/out" \
     && ! grep -qE '^\[(training|data)\]|^opt_' "$work/ask-resnet34-bow-pod16-train.ini" && grep -qx "source = asked; no published run has this model" "$work/ask-resnet34-bow-pod16-train.ini"
 result $? "a model without a published run takes no figures of another" "$(cat "$work/out" "$work/ask-resnet34-bow-pod16-train.ini")"
+# What a published recipe leaves open is settled by what the search chooses, and a machine without streaming memory gets none.
+asked gpt2-small on ipu-pod64 --most 60
+"$PODBENCH" run "$work/ask-gpt2-small-ipu-pod64.ini" >"$work/again" 2>"$work/err2"
+[ "$status" -eq 0 ] && [ "$(rate "$work/out")" = "$(rate "$work/again")" ]
+result $? "a recipe with open readings can be read again" "$(cat "$work/err" "$work/err2")"
+asked rnnt on c600 --most 40
+[ "$status" -le 1 ] && ! grep -q "streaming" "$work/err" && grep -q "^optimizer_state = on-chip" "$work/ask-rnnt-c600.ini"
+result $? "a chip alone streams nothing" "$status: $(cat "$work/err")"
 # A model of one's own.
 cp tests/root/two-layers.onnx "$work/mine.onnx"
 asked mine.onnx on 4 bow infer --most 20

@@ -24,11 +24,11 @@ large=vendor-c600-resnet50-b1-poprt
 for what in "timeline" "timeline --format csv"; do
     # shellcheck disable=SC2086
     run $what $large --set machine.tile_memory_bytes=32768 --set machine.interleaved_bytes=8192
-    [ "$status" -eq 0 ] && grep -q "^podbench: $large: does not fit: [1-9][0-9]* B more than a tile has; this is the time it would take if it did$" "$work/err"
+    [ "$status" -eq 0 ] && grep -q "^podbench: $large: does not fit: [1-9][0-9.]* [kM]*B more than a tile has; this is the time it would take if it did$" "$work/err"
     result $? "$what of what does not fit says so" "$(cat "$work/err")"
 done
 run plan $bert --update --set parallel.micro_batch=40
-grep -q "^podbench: $bert: does not fit: [1-9][0-9]* B more than a tile has; this is the time it would take if it did$" "$work/err"
+grep -q "^podbench: $bert: does not fit: [1-9][0-9.]* [kM]*B more than a tile has; this is the time it would take if it did$" "$work/err"
 result $? "so does its update" "$(cat "$work/err")"
 run timeline $large
 [ "$status" -eq 0 ] && [ ! -s "$work/err" ]

@@ -6,7 +6,7 @@ result $? "the tables of README and docs/reproduced.md are current (make readme)
 "$PODBENCH" list metrics --format markdown | cmp -s - docs/formats.md
 result $? "docs/formats.md is current (make readme)"
 missing=
-for f in $(grep -o '](\([^)h][^)]*\))' README.md | tr -d '()]'); do [ -e "$f" ] || missing="$missing $f"; done
+for f in $(grep -o '](\([^)h][^)]*\))' README.md | tr -d '()]'); do [ -e "${f%%#*}" ] || missing="$missing $f"; done
 [ -z "$missing" ]
 result $? "README's pictures and links exist" "$missing"
 missing=
