@@ -164,9 +164,6 @@ static bool write_asked_recipe(const char *path, const char *id, const struct be
     fprintf(file.f, "%s, from %s.\n", first_line, b->said);
     if (b->is_other_model)
         drop_entries_of_model(&r);
-    write_entries(file.f, &r, id);
-}
-
     write_entries(file.f, &r, id, all, b->n_sets + n);
     return new_file_save(&file, err);
 }
