@@ -124,7 +124,7 @@ static void drop_entries_of_model(struct recipe *r)
 }
 
 /* A setting leaves nothing open of its key. */
-static bool is_settled(const struct ini_entry *e, const char *const *sets, size_t n)
+static bool is_answered(const struct ini_entry *e, const char *const *sets, size_t n)
 {
     for (size_t i = 0; i < n && text_is(e->section, "open"); i++)
         if (setting_is_of(sets[i], e->key))
@@ -143,7 +143,7 @@ static void write_entries(FILE *f, const struct recipe *r, const char *id, const
             continue;
         fprintf(f, "\n[%s]\n", r->entries[i].section);
         for (size_t k = i; k < r->n_entries; k++)
-            if (text_is(r->entries[k].section, r->entries[i].section) && !is_settled(&r->entries[k], sets, n))
+            if (text_is(r->entries[k].section, r->entries[i].section) && !is_answered(&r->entries[k], sets, n))
                 fprintf(f, "%s = %s\n", r->entries[k].key, text_is(r->entries[k].section, "recipe") && text_is(r->entries[k].key, "id") ? id : r->entries[k].value);
     }
 }
