@@ -89,18 +89,75 @@ static uint32_t weight_behind(const struct cuts *c, uint32_t tensor)
     return c->g->tensors[id].role == ROLE_WEIGHT ? id : NO_ID;
 }
 
-/* Cuts an operand like others of the region, if it is given, or cast from a weight, and not used whole. Where it has one element, it is whole. */
+static uint32_t count_readers(const struct cuts *c, uint32_t tensor)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->g->n_forward_ops; i++)
+        for (uint32_t k = 0; k < c->g->ops[i].n_inputs; k++)
+            n += c->g->ops[i].inputs[k] == tensor;
+    return n;
+}
+
+/* Every operation that reads the table looks its rows up, and may be cut. */
+static bool is_only_looked_up(const struct cuts *c, uint32_t table)
+{
+    for (uint32_t i = 0; i < c->g->n_forward_ops; i++)
+        for (uint32_t k = 0; k < c->g->ops[i].n_inputs; k++)
+            if (c->g->ops[i].inputs[k] == table && (c->g->ops[i].kind != OP_GATHER || k > 0 || c->keeps_whole[i]))
+                return false;
+    return true;
+}
+
+/* The dimension of an operation's first input that becomes a dimension of its result; NO_ID if none does by itself. */
+static uint32_t dim_before(const struct cuts *c, const struct op *op, uint32_t dim)
+{
+    const struct tensor *x = &c->g->tensors[op->inputs[0]];
+    bool as_it_is = memcmp(op->at->view, x->dims, x->n_dims * sizeof *x->dims) == 0;
+    if (op->kind == OP_CAST)
+        return dim;
+    if (op->kind == OP_TRANSPOSE)
+        return as_it_is && op->at->merge < 2 ? op->at->order[dim] : NO_ID;
+    for (uint32_t d = 0; d < x->n_dims && op->kind == OP_VIEW; d++)
+        if (cuts_dim_in_view(x, d, op->at->view) == dim && x->dims[d] % c->g->tensors[op->outputs[0]].dims[dim] == 0)
+            return d;
+    return NO_ID;
+}
+
+/* An operand that is made of a weight alone is cut as far back as that: packed weights, and biases of positions, which are looked up by head. */
+static bool cut_back(struct cuts *c, uint32_t tensor, uint32_t dim, uint32_t pieces, uint32_t region)
+{
+    const struct tensor *t = &c->g->tensors[tensor];
+    const struct op *op = t->producer_op == NO_ID ? NULL : &c->g->ops[t->producer_op];
+    if (c->of[tensor].dim || count_readers(c, tensor) > 1)
+        return false;
+    if (!op) {
+        if (t->role != ROLE_WEIGHT)
+            return false;
+    } else if (op->kind == OP_GATHER) {
+        const struct tensor *table = &c->g->tensors[op->inputs[0]];
+        if (dim != t->n_dims - 1 || table->n_dims != 2 || c->of[op->inputs[0]].dim || !is_only_looked_up(c, op->inputs[0]))
+            return false;
+        set_cut(c, op->inputs[0], 1, pieces, region);
+    } else {
+        uint32_t before = dim_before(c, op, dim);
+        if (before == NO_ID || (op->kind != OP_CAST && pieces > 1) || !cut_back(c, op->inputs[0], before, pieces, region))
+            return false;
+    }
+    set_cut(c, tensor, dim, pieces, region);
+    return true;
+}
+
+/* Cuts an operand like others of the region, if it is given or made of a weight alone, and not used whole. Where it has one element, it is whole. */
 static bool cut_operand(struct cuts *c, uint32_t tensor, uint32_t dim, uint32_t pieces, uint32_t region)
 {
     const struct tensor *t = &c->g->tensors[tensor];
     struct tensor_cut *cut = &c->of[tensor];
-    uint32_t weight = weight_behind(c, tensor);
     if (t->dims[dim] == 1)
         return !cut->dim;
-    if (!cut->dim && weight != NO_ID && weight != tensor && !cut->is_used_whole && cut_operand(c, weight, dim, pieces, region))
-        set_cut(c, tensor, dim, pieces, region);
     if (!cut->dim && is_given(t) && !cut->is_used_whole)
         set_cut(c, tensor, dim, pieces, region);
+    else if (!cut->dim && !is_given(t))
+        cut_back(c, tensor, dim, pieces, region);
     if (cut->dim != dim + 1 || cut->pieces != pieces)
         return false;
     unite(c, region, cut->region);
@@ -260,15 +317,6 @@ static bool rotary(struct cuts *c, const struct op *op, uint32_t id)
     return x.dim - 1 == last_dim_of(c, op->inputs[0]) || x.dim < last_dim_of(c, op->inputs[0]);
 }
 
-static uint32_t count_readers(const struct cuts *c, uint32_t tensor)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < c->g->n_forward_ops; i++)
-        for (uint32_t k = 0; k < c->g->ops[i].n_inputs; k++)
-            n += c->g->ops[i].inputs[k] == tensor;
-    return n;
-}
-
 /* A tensor that is about to be taken apart into equal pieces, such as queries, keys and values, is cut in each of them, and so are the weights that
  * made it. False if anything else reads it. */
 static bool cut_in_pieces(struct cuts *c, uint32_t tensor, uint32_t pieces)
@@ -313,9 +361,13 @@ static bool concat(struct cuts *c, const struct op *op, uint32_t id)
 
 static bool lookup(struct cuts *c, const struct op *op, uint32_t id)
 {
-    if (c->of[op->inputs[0]].dim != 1 || c->g->tensors[op->inputs[0]].n_dims != 2 || c->of[op->inputs[0]].pieces > 1)
+    const struct tensor_cut table = c->of[op->inputs[0]];
+    if (!table.dim || c->g->tensors[op->inputs[0]].n_dims != 2 || table.pieces > 1)
         return false;
-    c->sums[id] = true;
+    if (table.dim == 2)
+        set_cut(c, op->outputs[0], last_dim_of(c, op->outputs[0]), 1, table.region);
+    else
+        c->sums[id] = true;
     return true;
 }
 
@@ -329,11 +381,12 @@ static cut_rule *const rules[N_OP_KINDS] = {
 
 /* ---- the search ------------------------------------------------------------------------------------------- */
 
-/* A table with fewer rows than IPUs stays whole. */
+/* A table with fewer rows than IPUs stays whole, as does one whose lookups are the same each time: those are biases. */
 static bool begins_table(const struct cuts *c, const struct op *op, uint32_t id)
 {
     const struct tensor *t = &c->g->tensors[op->inputs[0]];
-    return op->kind == OP_GATHER && !c->keeps_whole[id] && t->role == ROLE_WEIGHT && t->n_dims == 2 && t->dims[0] >= c->parts;
+    return op->kind == OP_GATHER && !c->keeps_whole[id] && t->role == ROLE_WEIGHT && t->n_dims == 2 && t->dims[0] >= c->parts &&
+           !is_cut(c, op->inputs[0]) && c->g->tensors[op->inputs[1]].role != ROLE_STATE;
 }
 
 static void mark_whole(struct cuts *c, const struct op *op)

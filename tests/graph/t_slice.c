@@ -105,6 +105,30 @@ static void elements_of_parts(void **state)
         assert_int_equal(tensor_whole_element(&t, rows[i].element, rows[i].rank), rows[i].whole);
 }
 
+/* Flan-T5 Base's 12 heads over 4 IPUs: a bias of positions is looked up in 3 of 12 columns; all words in 8032 of 32128 rows. Packed weights are cut before they are
+ * unpacked. */
+static void biases_and_packed_weights_are_cut(void **state)
+{
+    struct cut_model m;
+    struct model_options o = { .micro_batch = 1, .sequence_length = 16, .inference = true, .generation = { .prompt_tokens = 1, .new_tokens = 1, .weight_bits = 4 } };
+    (void)state;
+    cut(&m, "flan-t5-base", o, "4");
+    is_shape(weight(&m.g, "embeddings", 0), 1, 8032, 768);
+    is_shape(weight(&m.g, "embeddings", 1), 2, 32, 3);
+    is_shape(weight(&m.g, "embeddings", 2), 2, 32, 3);
+    const char *second[] = { "encoder1/attention", "decoder11/attention" };
+    for (int i = 0; i < 2; i++) {
+        const struct tensor *w = weight(&m.g, second[i], 1);
+        is_shape(w, 2, 768, 3 * 192);
+        assert_int_equal(w->part.pieces, 3);
+        assert_int_equal(w->type, TYPE_INT4);
+        is_shape(weight(&m.g, second[i], 2), 1, 192, 768);
+    }
+    assert_int_equal(count(&m.g, "decoder11/attention", OP_ALL_REDUCE, PASS_FORWARD), 2);
+    assert_int_equal(count(&m.g, "encoder11/attention", OP_ALL_REDUCE, PASS_FORWARD), 1);
+    arena_free(&m.a);
+}
+
 /* A convolutional network has one product of an activation, its classes. */
 static void little_of_an_image_network_is_cut(void **state)
 {
@@ -119,5 +143,5 @@ static void little_of_an_image_network_is_cut(void **state)
 }
 
 static const struct CMUnitTest tests[] = { cmocka_unit_test(bert_large_is_cut_by_8), cmocka_unit_test(sums_of_a_layer), cmocka_unit_test(elements_of_parts),
-                                          cmocka_unit_test(little_of_an_image_network_is_cut) };
+                                          cmocka_unit_test(little_of_an_image_network_is_cut), cmocka_unit_test(biases_and_packed_weights_are_cut) };
 int main(void) { cmocka_set_message_output(CM_OUTPUT_TAP); return cmocka_run_group_tests(tests, NULL, NULL); }
