@@ -1,6 +1,7 @@
 #!/bin/sh
 # readme.sh PROGRAM PAGE [--check] - writes the table of MLPerf runs between a page's markers, out of a fresh simulation: "closed" has
-# the closed division in the vendor's own frameworks, samples a second alone; "all" has every run with its times to train. With --check:
+# the closed division in the vendor's own frameworks, samples a second alone; "all" has every run with its times to train. The marker "power" has
+# the rows of power and energy. With --check:
 # whether the page is current (0) or not (1); nothing is changed.
 set -eu
 export LC_ALL=C
@@ -38,6 +39,18 @@ function rows(which,    line, c, n, i, order, role, speed, steady, score, all) {
                 printf "| in steady state | %s | %s |%s\n", role[order[i]], steady[order[i]], all ? " - | - | - | - | - |" : ""
         }
 }
+function power(    line, c) {
+    print "| row | role | measured | predicted | difference |\n|---|---|---:|---:|---:|"
+    while ((getline line < table) > 0) {
+        split(line, c, ",")
+        if (line ~ /,power,$/ && c[8] != "") {
+            printf "| `%s` | %s | %.4g %s | %.4g %s | %+.1f %% |\n", c[1], c[4], c[7], unit(c[3]), c[8], unit(c[3]), 100 * c[9]
+        }
+    }
+    close(table)
+}
+function unit(metric) { return metric ~ /_w$/ ? "W" : "J" }
+/^<!-- power -->/ { print; power(); inside = 1; next }
 /^<!-- reproduced: / { print; rows($0 ~ /all/ ? "all" : "closed"); inside = 1; next }
 /^<!-- end -->/ { inside = 0 }
 !inside { print }' "$page" >"$new"

@@ -1,28 +1,37 @@
 #!/usr/bin/perl
 # assumed.pl - what the assumed numbers that stand in code do: each is halved (rounded down) and doubled, a flag turned, and every recipe is
-# simulated by a program built so. Prints the rows of a table of docs/trust.md: the largest changes of the step time and of the fullest tile's
-# memory, and the recipe that moves most. How many recipes begin or cease to fit is told beside them, on standard error.
+# simulated by one program, built so that it reads them from its environment. Writes the table between "<!-- assumed -->" and "<!-- end -->" of a page
+# (docs/trust.md): the largest changes of the step time and of the fullest tile's memory, the recipe that moves most, and how many begin or cease to fit.
 #
-# usage: assumed.pl BUILD COMPILER [NAME]...
+# usage: assumed.pl BUILD COMPILER PAGE
 use strict;
 use warnings;
 use File::Path qw(make_path);
 $| = 1;
 
-my ($build, $compiler, @only) = @ARGV;
+my ($build, $compiler, $page) = @ARGV;
 my ($header, @groups) = ("system-model/base/assumed.h", "bert-large", "resnet50", "others");
 my $varied = "$build/varied";
 make_path("$varied/system-model/base");
 
 sub text_of { open my $f, "<", $_[0] or die "$_[0]: $!\n"; local $/; <$f> }
+sub write_text { my ($path, $text) = @_; open my $f, ">", $path or die "$path: $!\n"; print $f $text; close $f or die "$path: $!\n" }
 
-# The recipes' rows, by name, of a program with this header.
-sub rows_with {
+# The header with each number read once from the environment, where it is given.
+sub header_of_variables {
     my ($text) = @_;
-    open my $f, ">", "$varied/$header" or die "$header: $!\n";
-    print $f $text;
-    close $f;
-    system("make -j2 B=$build CC='$compiler -I$varied' CFLAGS=-O2 $build/podbench >$build/log 2>&1") == 0 or die text_of("$build/log");
+    my $defines = join "", map { "#define $_->[0] ASSUMED_OF(\"$_->[0]\", $_->[1])\n" } numbers($text);
+    my $reader = "#include <stdlib.h>\n#define ASSUMED_OF(name, value) (__extension__({ static int of_ = -1; if (of_ < 0) { const char *given_ = getenv(name); "
+        . "of_ = given_ ? atoi(given_) : value; } of_; }))\n";
+    $text =~ s/#define X\(name, value, unit, enters, why\) name = value,\nenum \{ ASSUMED\(X\) \};\n#undef X\n/$reader$defines/ or die "$header: its enumeration is not found\n";
+    return $text;
+}
+
+sub numbers { my @all; push @all, [$1, $2, $3] while $_[0] =~ /^ +X\((\w+), (\d+), "([^"]+)"/mg; return @all }
+
+# The recipes' rows, by name, with one number at another value.
+sub rows_with {
+    local %ENV = (%ENV, @_);
     system("$build/podbench bench --out $build/run >$build/log 2>&1") == 0 or die text_of("$build/log");
     my ($head, @lines) = map { [split /,/] } split /\n/, text_of("$build/run/rows.csv");    # what is read here stands before the first quoted cell
     my %rows;
@@ -44,15 +53,16 @@ sub percents {
 }
 
 my $text = text_of($header);
-my $base = rows_with($text);
-while ($text =~ /^ +X\((\w+), (\d+), "(\w+)"/mg) {
-    my ($name, $value, $unit) = ($1, $2, $3);
-    next if @only && !grep { $_ eq $name } @only;
+write_text("$varied/$header", header_of_variables($text));
+system("make -j2 B=$build CC='$compiler -I$varied' CFLAGS=-O2 $build/podbench >$build/log 2>&1") == 0 or die text_of("$build/log");
+my $base = rows_with();
+my $table = "| number | BERT-Large | ResNet-50 | all others | fullest tile | moves most | fit changes |\n|---|---|---|---|---|---|---:|\n";
+for my $number (numbers($text)) {
+    my ($name, $value, $unit) = @$number;
     my (%low, %high, $most);
     my ($largest, $refits) = (0, 0);
     for my $to ($unit eq "flag" ? 1 - $value : (int($value / 2), 2 * $value)) {
-        (my $other = $text) =~ s/X\($name, \d+/X($name, $to/;
-        my $rows = rows_with($other);
+        my $rows = rows_with($name, $to);
         for my $id (sort keys %$base) {
             my ($was, $is) = ($base->{$id}, $rows->{$id});
             my $group = $was->{workload} eq "bert-large" || $was->{workload} eq "resnet50" ? $was->{workload} : "others";
@@ -67,6 +77,8 @@ while ($text =~ /^ +X\((\w+), (\d+), "(\w+)"/mg) {
             $refits++ if $was->{fits} ne $is->{fits};
         }
     }
-    print join(" | ", "| `$name`", map({ percents($low{$_} || 0, $high{$_} || 0) } @groups, "memory"), $most || "-"), " |\n";
-    print STDERR "$name: $refits recipe(s) begin or cease to fit\n" if $refits;
+    $table .= join(" | ", "| `$name`", map({ percents($low{$_} || 0, $high{$_} || 0) } @groups, "memory"), $most || "-", $refits) . " |\n";
 }
+my $written = text_of($page);
+$written =~ s/(<!-- assumed -->\n).*?(<!-- end -->)/$1$table$2/s or die "$page: has no <!-- assumed -->\n";
+write_text($page, $written);

@@ -20,18 +20,18 @@
  * the first half of BERT-Large. What no profile shows is assumed to be a few of the smallest: recurrences, losses, pooling, optimizers. */
 static const uint32_t codelet_bytes[N_PARTS] = {
     [PART_MATMUL] = 1600, [PART_CONV] = 1600, [PART_NORM] = 2019, [PART_SOFTMAX] = 1559, [PART_EMBEDDING] = 1076,
-    [PART_ELEMENTWISE] = SMALL_CODELET_BYTES, [PART_REARRANGE] = SMALL_CODELET_BYTES, [PART_POOLING] = SMALL_CODELET_BYTES,
-    [PART_LSTM] = 4 * SMALL_CODELET_BYTES, [PART_LOSS] = 2 * SMALL_CODELET_BYTES,
 };
+static const uint32_t small_codelets[N_PARTS] = { [PART_ELEMENTWISE] = 1, [PART_REARRANGE] = 1, [PART_POOLING] = 1, [PART_LSTM] = 4, [PART_LOSS] = 2 };
 /* EfficientNet-EdgeTPU-L (popliner, test_profile.py): convolutions of 1x1 1,379; of 3x3 2,248 to 2,791; scale and bias 621 to 838. */
 enum { CONV_1X1_CODELET_BYTES = 1379, CONV_CODELET_BYTES = 2520, VECTOR_CODELET_BYTES = 730 };
 
 static uint32_t codelet_bytes_of(const struct graph *g, const struct op *op, const struct op_plan *p)
 {
     bool image = g->tensors[op->inputs[0]].n_dims == 4;
-    if (op_part(op) == PART_CONV)
+    enum part part = op_part(op);
+    if (part == PART_CONV)
         return p->vertex == VERTEX_AMP_1X1 ? CONV_1X1_CODELET_BYTES : CONV_CODELET_BYTES;
-    return image && op->kind == OP_BIAS_ADD && op->pass == PASS_FORWARD ? VECTOR_CODELET_BYTES : codelet_bytes[op_part(op)];
+    return image && op->kind == OP_BIAS_ADD && op->pass == PASS_FORWARD ? VECTOR_CODELET_BYTES : codelet_bytes[part] + small_codelets[part] * SMALL_CODELET_BYTES;
 }
 
 uint64_t vector_work_codelet_bytes(enum vector_work work)

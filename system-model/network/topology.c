@@ -19,7 +19,7 @@ const char *const link_kind_names[N_LINK_KINDS] = { "rung", "rail", "port", "gat
 /* Latency between the gateways of two domains; in a network it has a leaf switch, the spine and a leaf switch. */
 static double between_domains_s(const struct topology *t)
 {
-    static const double n_switches[] = { [GATEWAY_SWITCHED] = 1, [GATEWAY_NETWORK] = NETWORK_SWITCHES };
+    const double n_switches[] = { [GATEWAY_SWITCHED] = 1, [GATEWAY_NETWORK] = NETWORK_SWITCHES };
     return t->machine->gateway_latency_s + n_switches[gateways(t)] * t->machine->switch_latency_s;
 }
 
