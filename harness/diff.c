@@ -4,6 +4,8 @@
  */
 #include "harness/harness.h"
 #include "results/study/diff.h"
+#include "results/study/trust.h"
+#include <jansson.h>
 
 /* "a:section.key=value" is for A; "b:..." and settings without a prefix are for B. */
 static void part_sets(struct simulation_request *a, struct simulation_request *b, const struct options *o, struct arena *arena)
@@ -21,6 +23,22 @@ static void part_sets(struct simulation_request *a, struct simulation_request *b
     b->overrides = of_b;
 }
 
+/* A side that is unlike everything published is a guess, and so is how far the other lies from it. */
+static bool add_side(struct document *d, const char *side, const struct simulation_request *q, const struct track_record *record, struct session *s, struct err *err)
+{
+    struct simulation sim;
+    struct result r;
+    struct validity v;
+    if (!simulator_run(&s->simulator, &sim, &r, q->recipe, q->overrides, q->n_overrides, err))
+        return false;
+    validity_of(&v, record, &sim, &r, NULL, &s->arena);
+    document_member(d, arena_printf(d->arena, "%s_guess", side), json_boolean(validity_is_guess(&v)));
+    if (validity_is_guess(&v))
+        document_line(d, "%s is A GUESS: no published run is near; of its throughput, 90 %% interval x %.2g to x %.2g", side, v.low / v.throughput, v.high / v.throughput);
+    simulation_free(&sim);
+    return true;
+}
+
 static int diff_recipes(const struct options *o, struct session *s, struct err *err)
 {
     struct progress p;
@@ -34,7 +52,10 @@ static int diff_recipes(const struct options *o, struct session *s, struct err *
     if (!good)
         return EXIT_BAD_INPUT;
     struct document out = { .arena = &s->arena };
+    struct track_record record;
     diff_document(&out, &d);
+    if (!session_record(&record, NULL, s, err) || !add_side(&out, "a", &a, &record, s, err) || !add_side(&out, "b", &b, &record, s, err))
+        return EXIT_BAD_INPUT;
     document_write(s->out, o->format, &out);
     return EXIT_DONE;
 }

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * t_losing_parts.c - no machine gets faster by losing a part: links, rates, clock, hosts, tiles, memory, and the links that close a torus. Each is taken
+ * from every recipe, one at a time.
+ *
+ * The law holds to the bit for rates, links, clock and hosts. Where a plan is chosen anew, on fewer tiles or in less memory, it may be a little faster: PopLibs
+ * chooses by its estimate, not by what a plan takes. A torus may be slower than the ladder it contains, as the last public library goes each full
+ * route in turn there and does not on a ladder (docs/unexplained.md): with replicas wider than two IPUs alone, by no more than the bound here.
+ */
+#include "tests/check.h"
+#include "tests/model_paths.h"
+
+struct lost_part { const char *key; double left; bool whole; double most_faster; };
+static const struct lost_part parts[] = {
+    { "rung_links", 0.84, true, 1e-9 }, { "rail_links", 0.5, true, 1e-9 }, { "link_bytes_per_s", 0.5, false, 1e-9 }, { "exchange_bytes_per_cycle", 0.5, false, 1e-9 },
+    { "clock_hz", 0.8, false, 1e-9 }, { "host_link_bytes_per_s", 0.5, false, 1e-9 }, { "streaming_bytes_per_s", 0.5, false, 1e-9 },
+    { "gateway_bytes_per_s", 0.5, false, 1e-9 }, { "host_network_bytes_per_s", 0.5, false, 1e-9 }, { "host_cores", 0.5, true, 1e-9 },
+    { "n_tiles", 0.98, true, 0.01 }, { "tile_memory_bytes", 0.9, true, 0.001 },
+};
+enum { N_PARTS_LOST = sizeof parts / sizeof *parts };
+static const double MOST_FASTER_ON_A_LADDER = 0.085;
+
+struct law { uint64_t tried[N_PARTS_LOST + 1], faster[N_PARTS_LOST + 1]; double largest[N_PARTS_LOST + 1]; };
+
+static const char *value_on_sheets(const struct simulation *sim, const char *key)
+{
+    const struct sheet *sheets[MAX_SHEETS];
+    size_t n = simulation_sheets(sheets, sim);
+    const char *value = NULL;
+    for (size_t i = n; i-- > 0;) {             /* the outermost holds */
+        const struct sheet_row *row = sheet_find(sheets[i], key);
+        value = row ? row->value : value;
+    }
+    return value;
+}
+
+/* The share by which the recipe is faster with one value of its machine; NaN where it cannot be simulated so. */
+static double faster_by(struct simulator *s, const char *recipe, const char *set, double rate)
+{
+    struct simulation sim;
+    struct result r;
+    struct err err = {0};
+    if (!simulator_run(s, &sim, &r, recipe, &set, 1, &err))
+        return NAN;
+    simulation_free(&sim);
+    return r.throughput_samples_per_s / rate - 1;
+}
+
+static void count_law(struct law *law, size_t which, double faster, double most, const char *recipe, const char *set)
+{
+    if (isnan(faster))
+        return;
+    law->tried[which]++;
+    law->faster[which] += faster > 1e-9;
+    law->largest[which] = fmax(law->largest[which], faster);
+    if (faster > most)
+        print_error("%s is %.3f %% faster with %s\n", recipe, 100 * faster, set);
+    assert_true(faster <= most);
+}
+
+static void try_recipe(struct law *law, struct simulator *s, const char *recipe, struct arena *a)
+{
+    struct simulation sim;
+    struct result r;
+    struct err err = {0};
+    if (!simulator_run(s, &sim, &r, recipe, NULL, 0, &err))
+        return;
+    for (size_t i = 0; i < N_PARTS_LOST; i++) {
+        const char *text = value_on_sheets(&sim, parts[i].key);
+        double value;
+        if (!text || !parse_f64(text, &value) || !(value > 1))
+            continue;
+        const char *set = arena_printf(a, "machine.%s=%.17g", parts[i].key, parts[i].whole ? floor(parts[i].left * value) : parts[i].left * value);
+        count_law(law, i, faster_by(s, recipe, set, r.throughput_samples_per_s), parts[i].most_faster, recipe, set);
+    }
+    if (sim.machine->domain_topology == DOMAIN_TORUS) {
+        bool wide = sim.recipe.ipus_per_replica > 2;
+        const char *set = "machine.domain_topology=ladder";
+        count_law(law, N_PARTS_LOST, faster_by(s, recipe, set, r.throughput_samples_per_s), wide ? MOST_FASTER_ON_A_LADDER : 1e-9, recipe, set);
+    }
+    simulation_free(&sim);
+}
+
+static void losing_a_part_makes_nothing_faster(void **state)
+{
+    struct arena a = {0};
+    struct err err = {0};
+    struct simulator s;
+    struct law law = { .tried = {0} };
+    char **names;
+    size_t n;
+    uint64_t tried = 0, faster = 0;
+    (void)state;
+    simulator_open(&s, &paths);
+    assert_true(list_folder(&names, &n, paths.recipes_dir, ".ini", &a, &err));
+    for (size_t i = 0; i < n; i++)
+        try_recipe(&law, &s, names[i], &a);
+    for (size_t i = 0; i <= N_PARTS_LOST; i++) {
+        print_message("# %s: %" PRIu64 " configurations, %" PRIu64 " faster, by %.3f %% at most\n", i < N_PARTS_LOST ? parts[i].key : "ladder instead of torus", law.tried[i],
+                      law.faster[i], 100 * law.largest[i]);
+        tried += law.tried[i], faster += law.faster[i];
+    }
+    print_message("# %" PRIu64 " configurations in all, of which %" PRIu64 " are faster\n", tried, faster);
+    assert_true(tried > 2500 && faster < tried / 100);
+    simulator_close(&s);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(losing_a_part_makes_nothing_faster) };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests_name("losing_parts", tests, NULL, NULL);
+}
