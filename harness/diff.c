@@ -24,7 +24,7 @@ static void part_sets(struct simulation_request *a, struct simulation_request *b
 }
 
 /* A side that is unlike everything published is a guess, and so is how far the other lies from it. */
-static bool add_side(struct document *d, const char *side, const struct simulation_request *q, const struct track_record *record, struct session *s, struct err *err)
+static bool add_guess(struct document *d, const char *side, const struct simulation_request *q, const struct track_record *record, struct session *s, struct err *err)
 {
     struct simulation sim;
     struct result r;
@@ -54,7 +54,7 @@ static int diff_recipes(const struct options *o, struct session *s, struct err *
     struct document out = { .arena = &s->arena };
     struct track_record record;
     diff_document(&out, &d);
-    if (!session_record(&record, NULL, s, err) || !add_side(&out, "a", &a, &record, s, err) || !add_side(&out, "b", &b, &record, s, err))
+    if (!session_record(&record, NULL, s, err) || !add_guess(&out, "a", &a, &record, s, err) || !add_guess(&out, "b", &b, &record, s, err))
         return EXIT_BAD_INPUT;
     document_write(s->out, o->format, &out);
     return EXIT_DONE;
