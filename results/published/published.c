@@ -33,6 +33,8 @@ static const struct published_metric published_metrics[] = {
     { "throughput_samples_per_s", OF_RUN("samples/s", +1, 1, throughput_samples_per_s) },
     { "time_to_train_min", OF_RUN("min", -1, 1 / 60.0, time_to_train_s) }, { "latency_s", OF_RUN("s", -1, 1, latency_s) },
     { "samples_to_converge", OF_RUN("samples", -1, 1, samples_to_converge) }, { "step_time_s", OF_RUN("s", -1, 1, step_time_s) },
+    { "throughput_tokens_per_s", OF_RUN("tokens/s", +1, 1, throughput_tokens_per_s) }, { "token_latency_s", OF_RUN("s", -1, 1, token_latency_s) },
+    { "first_token_s", OF_RUN("s", -1, 1, first_token_s) },
     { "device_time_s", OF_RUN("s", -1, 1, device_time_s) }, { "device_cycles", OF_RUN("cycles", -1, 1, device_cycles) },
     { "codelet_cycles", OF_RUN("cycles", -1, 1, codelet_cycles) },
     { "evaluation_time_s", OF_RUN("s", -1, 1, evaluation_time_s) }, { "time_to_train_s", OF_RUN("s", -1, 1, time_to_train_s) },
