@@ -129,9 +129,6 @@ enum likeness likeness_of(const struct references *r, const struct distances *d)
  * as a share; and Winkler's score, the interval's width plus 20 times what a true value lies outside, as logarithms: a wide interval costs, too. */
 struct interval_count { const char *kind; uint64_t runs, inside; double share, chance, median_half_width, score; };
 struct interval_coverage { struct interval_count *rows; size_t n; };
-/* The interval of a published run, judged by those of other origins, as logarithms of the ratio to its prediction; 0, 0 without any. */
-struct log_interval { double low, high; };
-struct log_interval interval_without_origin(const struct references *r, const struct reference *x, const struct spread *s, struct arena *a);
 void interval_coverage(struct interval_coverage *out, const struct references *r, struct arena *a);
 struct table interval_coverage_table(const struct interval_coverage *c);
 struct json_t *interval_coverage_json(const struct interval_coverage *c);
@@ -156,6 +153,7 @@ struct open_readings { struct open_reading *items; size_t n; const char *unset_t
 void open_readings_list(struct open_readings *out, const struct simulation *sim, struct arena *a);
 void open_readings_try(struct open_readings *o, const struct track_record *by, const struct result *base, const struct simulation_request *q,
                        struct arena *a);
+struct log_interval { double low, high; };          /* logarithms of the ratio to a prediction */
 /* Spans the intervals of the answer and of all simulated readings; as logarithms of the ratio to the answer. */
 struct log_interval open_readings_interval(const struct open_readings *o, struct expectation own);
 /* The slowest and the fastest of the answer and its readings, without their intervals; q says how it was simulated. */

@@ -29,13 +29,6 @@ static struct judged_question answer_of(const struct question *q, const struct s
     return (struct judged_question){ r, q->likeness, half, high - low + 2 / (1 - LEVEL) * outside, outside == 0 };
 }
 
-struct log_interval interval_without_origin(const struct references *r, const struct reference *x, const struct spread *s, struct arena *a)
-{
-    const struct question q = question_of(r, x, true, NULL, a);
-    double half = spread_nine_in_ten() * spread_at(s, &q.near, x->at.number[BY_SHARES + CLASS_HOST]);
-    return question_is_answered(&q) ? (struct log_interval){ q.open_low - q.near.bias - half, q.open_high - q.near.bias + half } : (struct log_interval){0};
-}
-
 /* The chance of a count as far from the mean, or farther, on either side. */
 static double binomial_chance(uint64_t inside, uint64_t n)
 {
