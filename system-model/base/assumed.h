@@ -62,6 +62,12 @@
     X(SUPERSTEP_CONTROL_BYTES, 17, "B", "memory", \
       "control code of a superstep: a layer of BERT-Large that is not outlined has 920 B a tile (popliner, test_popart_bert_inf.py), and 53 " \
       "compute sets in its plan here; other operations are assumed to have as much") \
+    X(DISTANCE_CYCLES, 5, "cycles", "time", \
+      "8 bytes of a sum of absolute differences: two loads, a difference, an absolute value and a sum in compiled C++ (l1distance.codelet.cpp of " \
+      "graphcore/distributed-kge-poplar at 0dfc4be, which states no cycles)") \
+    X(DISTANCE_SLOPE_CYCLES, 16, "cycles", "time", \
+      "8 bytes of its gradient: two loads, a difference, a comparison, a sign by way of integers, a product and a sum there") \
+    X(DISTANCE_FIXED_CYCLES, 30, "cycles", "time", "start of such a vertex, the sum of a vector's elements, and the store") \
     X(SUPERSTEP_STATE_BYTES, 5, "B", "memory", \
       "vertex state of a superstep besides worklists: that layer has 713 B a tile, of which worklists are 446 in its plan here") \
     X(EXCHANGE_BYTES, 12, "B", "memory", \

@@ -469,7 +469,8 @@ static void plan_local_norm(struct passes *p, const struct vector_op *w)
  * it. Products have planners of their own (NULL). */
 static const struct op_row { enum part part; void (*price)(struct passes *p, const struct vector_op *w); } op_rows[] = {
     [OP_CONV] = { PART_CONV, NULL }, [OP_MATMUL] = { PART_MATMUL, NULL }, [OP_CONV_TRANSPOSE] = { PART_CONV, NULL },
-    [OP_SPARSE_MATMUL] = { PART_MATMUL, plan_sparse_matmul },
+    [OP_SPARSE_MATMUL] = { PART_MATMUL, plan_sparse_matmul }, [OP_ALL_TO_ALL] = { PART_REARRANGE, plan_all_to_all },
+    [OP_DISTANCE] = { PART_ELEMENTWISE, plan_distance },
     [OP_ADD] = { PART_ELEMENTWISE, plan_binary }, [OP_MUL] = { PART_ELEMENTWISE, plan_binary },
     [OP_SCALE] = { PART_ELEMENTWISE, plan_scale }, [OP_BIAS_ADD] = { PART_ELEMENTWISE, plan_bias_add },
     [OP_RELU] = { PART_ELEMENTWISE, plan_nonlinearity }, [OP_GELU] = { PART_ELEMENTWISE, plan_nonlinearity },

@@ -57,6 +57,35 @@ static inline void run_sparse_matmul(const struct run *r)
     }
 }
 
+/* The pieces of a single replica, as graph_is_executable() demands: all are its own. */
+static inline void run_all_to_all(const struct run *r)
+{
+    memcpy(out(r, 0), in(r, 0), n_out(r) * sizeof(real));
+}
+
+/* The gradient of |a - b| is the sign of the difference, for b the other way round. */
+static inline void run_distance(const struct run *r)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    const struct tensor *ta = &r->g->tensors[f->inputs[0]], *tb = &r->g->tensors[f->inputs[1]];
+    bool forward = r->op->pass == PASS_FORWARD;
+    uint64_t width = ta->dims[1], n_b = tb->dims[0];
+    const real *a = forward ? in(r, 0) : in(r, 1), *b = forward ? in(r, 1) : in(r, 2);
+    for (uint64_t i = 0; i < ta->dims[0] * n_b * width; i++) {
+        uint64_t row = i / width / n_b, other = i / width % n_b, k = i % width;
+        real d = a[row * width + k] - b[other * width + k];
+        if (forward)
+            out(r, 0)[row * n_b + other] += d < 0 ? -d : d;
+        for (uint32_t o = 0; o < r->op->n_outputs && !forward; o++) {
+            real slope = in(r, 0)[row * n_b + other] * (real)((d > 0) - (d < 0));
+            if (which_input(r, o) == 0)
+                out(r, o)[row * width + k] += slope;
+            else
+                out(r, o)[other * width + k] -= slope;
+        }
+    }
+}
+
 /* Window positions of convolutions and pools: y[b, i, j] sees x[b, i stride + p dilation - pad, j stride + q dilation
  * - pad]. */
 static inline bool window_at(uint64_t *at, const struct tensor *x, const struct op_attributes *w, uint64_t b, uint64_t i,
@@ -321,6 +350,6 @@ static inline void run_top_k(const struct run *r)
 #define KERNELS_OF_PRODUCTS \
     [OP_CONV] = run_conv, [OP_CONV_TRANSPOSE] = run_conv, [OP_MATMUL] = run_matmul, [OP_MAX_POOL] = run_pool, \
     [OP_AVERAGE_POOL] = run_pool, [OP_RESIZE] = run_resize, [OP_LOCAL_NORM] = run_local_norm, [OP_ARG_MAX] = run_arg_max, \
-    [OP_TOP_K] = run_top_k, [OP_SPARSE_MATMUL] = run_sparse_matmul,
+    [OP_TOP_K] = run_top_k, [OP_SPARSE_MATMUL] = run_sparse_matmul, [OP_ALL_TO_ALL] = run_all_to_all, [OP_DISTANCE] = run_distance,
 
 #endif

@@ -25,6 +25,10 @@ bool graph_is_executable(const struct graph *g, struct err *err)
         if (g->ops[i].kind == OP_CODELET)
             return fail(err, "operation %zu, %s of layer %s, is described by a sheet, which says what it costs and not what it computes: it cannot be executed; "
                              "stop before it with --set recipe.output=NAME", i, g->ops[i].at->codelet->name, g->layers[g->ops[i].layer_id].name);
+    for (size_t i = 0; i < g->n_tensors; i++)
+        if (g->tensors[i].sharded)
+            return fail(err, "table %s of layer %s has its rows on several replicas, which cannot be executed; leave out parallel.shard_tables",
+                        g->tensors[i].name, g->layers[g->tensors[i].layer_id].name);
     return true;
 }
 

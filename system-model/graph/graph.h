@@ -41,6 +41,7 @@ struct tensor {
     uint32_t first_reader, last_reader;         /* layers whose operations read it, forward or backward; NO_ID and 0: none does */
     bool read_backward;     /* a backward operation reads it */
     struct tensor_part part;
+    bool sharded;           /* a weight of which each replica has rows of its own: nothing reduces its gradients */
 };
 
 /* Row order of op_rules in op_kinds.c. Shapes: image tensors are [batch, height, width, channels]; sequences are
@@ -82,6 +83,8 @@ enum op_kind {
     OP_ALL_GATHER,                          /* the parts of at.ranks IPUs side by side along at.axis, to at.length; forward only */
     OP_CODELET,                             /* an operation of one's own (at.codelet) on a grid; at.pieces results like the first input, or of given sizes */
     OP_RANDOM,                              /* numbers of the chip's generator, in the first input's shape or at.view (at.draw, at.low, at.high) */
+    OP_ALL_TO_ALL,                          /* [n, ..]: piece i goes to replica i of n, and comes back as the piece of the sender */
+    OP_DISTANCE,                            /* [a, width], [b, width] -> [a, b]: sums of absolute differences */
     N_OP_KINDS
 };
 extern const char *const op_kind_names[N_OP_KINDS];
@@ -274,8 +277,15 @@ uint64_t tensor_whole_element(const struct tensor *t, uint64_t element, uint32_t
 
 /* op_exchange.c: the collectives of one operation, n of them one after the other, over `ranks` neighbouring replicas of the program; ranks 0: none.
  * bytes: of a rank's whole vector. */
-struct op_exchange { uint32_t ranks, n; double bytes; bool gathers, of_activations, of_halos; };     /* of_halos: neighbours of a grid, no collective */
+struct op_exchange { uint32_t ranks, n; double bytes; bool gathers, of_activations, of_halos, sends_pieces; };     /* of_halos: neighbours of a grid, no collective */
 struct op_exchange op_exchange(const struct graph *g, const struct op *op);
+/* ---- graph_tables.c: tables whose rows are spread over replicas ------------------------ */
+
+/* Each of n replicas keeps every nth row of the tables that lookups alone read, in layers of these names ("auto": all), and looks up what the others ask for:
+ * an all-to-all follows each lookup. The host sorts indices by shard. names NULL or n below 2: nothing changes. Fails where no table has the names, or a
+ * lookup's rows do not divide by n. Only before the backward pass is added. */
+bool graph_shard_tables(struct graph *g, const char *names, uint64_t n, struct err *err);
+bool layer_is_named(const char *patterns, const char *layer);       /* one of several patterns, separated by commas, with * for any text */
 
 /* ---- op_functions.c: values of single elements, for folding and for execution ------- */
 

@@ -7,22 +7,8 @@
  * Tables that are looked up too, products of two activations, and convolutions stay dense.
  */
 #include "system-model/graph/op_kinds.h"
-#include <fnmatch.h>
 
 const char *const sparse_pattern_names[] = { [PATTERN_STATIC] = "static", [PATTERN_DYNAMIC] = "dynamic", NULL };
-
-static bool names_layer(const char *patterns, const char *layer)
-{
-    char one[256];
-    for (const char *p = patterns; *p; p += strspn(p, ", ")) {
-        size_t n = strcspn(p, ",");
-        snprintf(one, sizeof one, "%.*s", (int)n, p);
-        if (fnmatch(one, layer, 0) == 0)
-            return true;
-        p += n;
-    }
-    return false;
-}
 
 static uint32_t n_readers(const struct graph *g, uint32_t tensor_id)
 {
@@ -68,7 +54,7 @@ bool graph_make_sparse(struct graph *g, const struct sparse_request *q, struct e
     if (q->block != 1 && q->block != 4 && q->block != 8 && q->block != 16)
         return fail(err, "sparsity.block: %" PRIu64 "; want 1, 4, 8 or 16, which PopSparse has", q->block);
     for (size_t i = 0; i < g->n_ops; i++)
-        if (may_be_sparse(g, &g->ops[i]) && names_layer(layers, g->layers[g->ops[i].layer_id].name)) {
+        if (may_be_sparse(g, &g->ops[i]) && layer_is_named(layers, g->layers[g->ops[i].layer_id].name)) {
             if (!make_sparse(g, &g->ops[i], q, err))
                 return false;
             n++;

@@ -7,6 +7,7 @@
  *                    ops/cross_entropy_sharded_loss/crossentropyshardedx.cpp, in the scores' type)
  *     softmax        the first two of them; backward the sum of each row
  *     codelet        the halos of a grid that several IPUs share, with neighbours
+ *     all-to-all     a piece for each other replica: as many bytes on the links as if each sent the same to all
  *     batch norm     mean and variance of each channel, in fp32, over at->norm_groups replicas; a stable one has the mean first
  */
 #include "system-model/graph/graph.h"
@@ -52,6 +53,8 @@ struct op_exchange op_exchange(const struct graph *g, const struct op *op)
         return of_grid(op);
     if (op->kind == OP_ALL_REDUCE || op->kind == OP_ALL_GATHER)
         return of_tensor(g, op, op->kind == OP_ALL_GATHER);
+    if (op->kind == OP_ALL_TO_ALL)
+        return (struct op_exchange){ .ranks = UINT32_MAX, .n = 1, .bytes = (double)tensor_bytes(&g->tensors[op->inputs[0]]), .gathers = true, .sends_pieces = true };
     if (op->kind == OP_SHARE)
         return forward ? none : of_tensor(g, op, false);
     if (loss_or_softmax)

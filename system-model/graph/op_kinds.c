@@ -25,6 +25,7 @@ const char *const op_kind_names[N_OP_KINDS] = {
     [OP_TOP_K] = "top-k", [OP_SCATTER] = "scatter", [OP_RMS_NORM] = "rms-norm", [OP_ROTARY] = "rotary", [OP_SPARSE_MATMUL] = "sparse-matmul",
     [OP_ALL_REDUCE] = "all-reduce", [OP_SHARE] = "share", [OP_ALL_GATHER] = "all-gather",
     [OP_CODELET] = "codelet", [OP_RANDOM] = "random",
+    [OP_ALL_TO_ALL] = "all-to-all", [OP_DISTANCE] = "distance",
 };
 
 static uint64_t dims_product(const uint64_t *dims, uint32_t n)
@@ -328,6 +329,14 @@ static void shape_rotary(const struct graph *g, struct op *op, struct tensor *ou
     assert(op->at->length == 2 * cosines->dims[2] && op->at->length <= width);
 }
 
+static void shape_distance(const struct graph *g, struct op *op, struct tensor *out)
+{
+    const struct tensor *a = op_input(g, op, 0), *b = op_input(g, op, 1);
+    assert(a->n_dims == 2 && b->n_dims == 2 && a->dims[1] == b->dims[1]);
+    shape_same(g, op, out);
+    out->dims[1] = b->dims[0];
+}
+
 static void shape_sparse_matmul(const struct graph *g, struct op *op, struct tensor *out)
 {
     const struct tensor *x = op_input(g, op, 0), *w = op_input(g, op, 1);
@@ -478,6 +487,8 @@ const struct op_rule op_rules[N_OP_KINDS] = {
                               .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
     [OP_ROTARY]           = { .shape = shape_rotary, .flop = { 3, 3 },
                               .gradient = { .first_alone = true, .data_keeps = KEEP_SECOND | KEEP_THIRD }, .defaults = one_group },
+    [OP_ALL_TO_ALL]       = { .shape = shape_same },
+    [OP_DISTANCE]         = { .shape = shape_distance, .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND } },
     [OP_SPARSE_MATMUL]    = { .shape = shape_sparse_matmul, .mac = sparse_matmul_mac,
                               .gradient = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
     [OP_ALL_REDUCE]       = { .shape = shape_same, .flop = { 1 }, .gradient = { .pass_through = true } },

@@ -70,7 +70,7 @@ bool stage_exchange(struct stage_plan *s, struct compiler *c, uint32_t op_id, co
         return true;
     struct collective_question q = { .kind = x.gathers ? COLLECTIVE_ALL_GATHER : COLLECTIVE_ALL_REDUCE, .bytes = x.bytes,
                                      .ranks = { span, 1, played_replicas(t, at->n_replicas, at->width, at->each, span * at->width) / span, at->width, s->ipu, 1 },
-                                     .n_in_use = at->n_replicas * at->width, .unfolded = at->unfolded };
+                                     .method = x.sends_pieces ? METHOD_BROADCAST : 0, .n_in_use = at->n_replicas * at->width, .unfolded = at->unfolded };
     struct collective_cost cost;
     if (!compile_collective(&cost, c, &q, err))
         return false;

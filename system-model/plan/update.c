@@ -126,6 +126,8 @@ static bool is_merged(const struct update_builder *b, double bytes)
 static bool add_reduction(struct update_builder *b, const struct update_chain *chain, double bytes)
 {
     const struct update_terms *o = b->q;
+    if (chain->apart)
+        return true;
     if (b->n_shards < 2 || b->n_parts < o->tensor_replicas) {
         bool alone = n_copies(b) > 1 && !is_merged(b, bytes);
         return !alone || add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_ALL_REDUCE, over_copies(b, chain->ipu), bytes);
@@ -247,7 +249,7 @@ static bool add_steps(struct update_builder *b, const struct update_chain *chain
     const struct update_terms *o = b->q;
     double bytes = (double)(chain->n_elements * data_type_bytes(chain->type));
     b->n_parts = chain->n_parts;
-    b->n_shards = chain->n_elements >= o->sharded_elements ? max_u32(1, o->shard / chain->n_parts) : 1;
+    b->n_shards = !chain->apart && chain->n_elements >= o->sharded_elements ? max_u32(1, o->shard / chain->n_parts) : 1;
     uint64_t n_local = ceil_div(chain->n_elements, b->n_shards);
     if (!add_reduction(b, chain, bytes) || !add_clip(b, chain, n_local))
         return false;
@@ -268,7 +270,7 @@ static const void *make_steps(void *world, const void *input, struct err *err)
     const struct steps_input *q = input;
     struct update_builder b;
     const struct update_chain chain = { .ipu = q->ipu, .type = (enum data_type)q->type, .n_elements = q->n_elements, .has_norms = q->has_norms,
-                                        .n_parts = (uint32_t)q->n_parts };
+                                        .n_parts = (uint32_t)q->n_parts, .apart = q->apart };
     update_start(&b, q->terms, c, err);
     if (!add_steps(&b, &chain))
         return NULL;
@@ -279,7 +281,7 @@ static const void *make_steps(void *world, const void *input, struct err *err)
 
 static bool fill_chain(const struct update_builder *b, struct update_chain *chain)
 {
-    const struct steps_input q = { b->terms, chain->n_elements, chain->has_norms, chain->n_parts, chain->ipu, chain->type };
+    const struct steps_input q = { b->terms, chain->n_elements, chain->has_norms, chain->n_parts, chain->apart, chain->ipu, chain->type };
     chain->steps = memo_get(&b->c->memo, make_steps, &q, sizeof q, b->err).at;
     return chain->steps;
 }
@@ -300,12 +302,14 @@ static void add_tensor(struct update_builder *b, const struct tensor *t, uint32_
     bool has_norms = norms == NORMS_OF_ALL || (norms == NORMS_OF_KERNELS && t->n_dims > 1);
     for (uint32_t i = b->u.n_chains; i-- > 0; ) {
         struct update_chain *same = &b->u.chains[i];
-        if (same->ipu == ipu && same->n_elements == n && same->type == t->type && same->has_norms == has_norms && same->n_parts == n_parts) {
+        if (same->ipu == ipu && same->n_elements == n && same->type == t->type && same->has_norms == has_norms && same->n_parts == n_parts &&
+            same->apart == t->sharded) {
             same->n_tensors++;
             return;
         }
     }
-    new_chain(b, (struct update_chain){ .ipu = ipu, .tensor = t->name, .type = t->type, .n_elements = n, .has_norms = has_norms, .n_tensors = 1, .n_parts = n_parts });
+    new_chain(b, (struct update_chain){ .ipu = ipu, .tensor = t->name, .type = t->type, .n_elements = n, .has_norms = has_norms, .apart = t->sharded, .n_tensors = 1,
+                                        .n_parts = n_parts });
 }
 
 /* Merged collectives first, then IPU by IPU, small tensors first. */
@@ -360,7 +364,7 @@ static double merged_behind_port(const struct update_builder *b, const struct up
         sum = ipu % n ? sum : 0;
         for (const struct update_chain *c = of_ipus[ipu]->chains; c < of_ipus[ipu]->chains + of_ipus[ipu]->n_chains; c++) {
             double bytes = (double)(c->n_elements * data_type_bytes(c->type)) / c->steps->n_shards;
-            if ((c->steps->n_shards > 1) == sharded && is_merged(b, bytes))
+            if ((c->steps->n_shards > 1) == sharded && !c->apart && is_merged(b, bytes))
                 most = fmax(most, sum += c->n_tensors * bytes / n);
         }
     }
@@ -372,7 +376,7 @@ static void add_to_merged(struct merged *m, const struct update_builder *b, cons
     double bytes = (double)(c->n_elements * data_type_bytes(c->type)), moved = bytes / c->steps->n_shards;
     uint32_t n_norms = c->has_norms ? c->n_tensors : 0;
     bool sharded = c->steps->n_shards > 1;
-    if (is_merged(b, moved))
+    if (!c->apart && is_merged(b, moved))
         *(sharded ? &m->sharded_bytes : &m->bytes) += c->n_tensors * bytes;
     m->n_norms += n_norms;
     m->n_sharded_norms += sharded ? n_norms : 0;

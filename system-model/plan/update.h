@@ -50,6 +50,7 @@ struct update_chain {
     enum data_type type;
     uint64_t n_elements;                /* the elements of one tensor */
     bool has_norms;                     /* the optimizer needs their norms */
+    bool apart;                         /* each replica has rows of its own, whose gradients nothing reduces */
     uint32_t n_tensors;                 /* tensors that are alike and go through the chain one after the other */
     uint32_t n_parts;                   /* replicas that the whole tensor is cut over; 1: each has it whole */
     bool is_merged;                     /* a collective of many tensors, which have chains of their own */

@@ -16,7 +16,7 @@ MEMO_INPUT(update_terms,
     uint32_t work, work_without_norms, norms, n_moments, full_routes, merge_over_ipus;
 );
 /* A tensor of the update, or several that are alike; the layers of a stage; an IPU with its stages; a replica with all of them. */
-MEMO_INPUT(steps_input, struct owned terms; uint64_t n_elements, has_norms, n_parts; uint32_t ipu, type;);
+MEMO_INPUT(steps_input, struct owned terms; uint64_t n_elements, has_norms, n_parts, apart; uint32_t ipu, type;);
 MEMO_INPUT(stage_place, uint32_t ipu, first_layer, n_layers;);
 MEMO_INPUT(ipu_update_input, struct owned terms, places; uint32_t ipu, n_places;);
 MEMO_INPUT(update_input, struct owned terms, places; uint64_t n_stages;);

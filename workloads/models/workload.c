@@ -71,7 +71,7 @@ bool onnx_file_import(struct graph *g, struct onnx_import *import, const struct 
 {
     struct onnx_options reader = {
         .batch = o->micro_batch, .inference = o->inference, .byte_images = o->input_type == INPUT_UINT8, .float_images = o->input_type == INPUT_FP32, .approximate = o->approximate, .output = o->output,
-        .sparse = o->sparse, .batch_norm_span = (uint32_t)o->batch_norm_span, .type = o->compute == COMPUTE_FP32 ? TYPE_FP32 : TYPE_FP16,
+        .sparse = o->sparse, .shard_tables = o->shard_tables, .n_shards = o->n_shards, .batch_norm_span = (uint32_t)o->batch_norm_span, .type = o->compute == COMPUTE_FP32 ? TYPE_FP32 : TYPE_FP16,
     };
     struct codelets *own = o->operators ? ARENA_NEW(a, struct codelets) : NULL;
     reader.codelets = own;
@@ -138,7 +138,7 @@ static bool forward_graph(struct graph *out, const struct workload *w, const str
     if (b.undivided_queries)
         return fail(err, "%s: parallel.attention_serialisation: %ju pieces do not divide the %ju queries of %s; take another number", o->where,
                     (uintmax_t)o->attention_serialisation, (uintmax_t)b.undivided_queries, w->name);
-    if (!graph_make_sparse(out, &o->sparse, err))
+    if (!graph_shard_tables(out, o->shard_tables, o->n_shards, err) || !graph_make_sparse(out, &o->sparse, err))
         return false;
     graph_keep_fp32(out, fp32_kinds);
     return true;

@@ -370,7 +370,7 @@ bool onnx_build(struct graph *out, struct onnx_import *import, const char *path,
     note_rounds(&p);
     if (!p.layers_named)
         onnx_group_layers(out, p.rounds.items);
-    if (!graph_make_sparse(out, &o->sparse, err))
+    if (!graph_shard_tables(out, o->shard_tables, o->n_shards, err) || !graph_make_sparse(out, &o->sparse, err))
         return false;
     if (!graph_cut_grid(out, o->grid_ipus, err))
         return fail_at(err, path);

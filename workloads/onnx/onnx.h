@@ -21,6 +21,7 @@ struct onnx_options {
     bool byte_images;                           /* images come as bytes, and are cast and normalised on the chip */
     bool approximate;                           /* rough prices instead of refusals */
     const char *output;                         /* values to stop at, separated by commas; NULL means the file's outputs */
+    const char *shard_tables; uint64_t n_shards;    /* see graph_shard_tables() */
     struct sparse_request sparse;               /* products by weights of the file that are made sparse */
     bool contents;                              /* large tensors are read too, to execute the graph */
     const struct codelets *codelets;            /* operations of one's own; NULL: none */

@@ -12,6 +12,7 @@ bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, st
     o.where = r->path;
     o.inference = r->mode == MODE_INFER;
     o.keeps_training_heads = r->optimizer_name;
+    o.n_shards = r->model.shard_tables ? r->replicas : 0;
     return w && workload_graph(out, w, &o, a, err);
 }
 
@@ -28,6 +29,8 @@ static void add_graph_key(struct hash_key *k, const struct recipe *r)
     hash_key_add_text(k, r->model.file);             /* these two are not the value of a single key */
     hash_key_add_text(k, r->model.dimensions);
     hash_key_add_text(k, r->model.operators);
+    const uint64_t n_shards = r->model.shard_tables ? r->replicas : 0;
+    hash_key_add(k, &n_shards, sizeof n_shards);
     hash_key_add(k, kind, sizeof kind);
     for (size_t i = 0; i < n_recipe_keys; i++) {
         const struct field *f = &recipe_keys[i].field;

@@ -85,6 +85,8 @@ static bool in_narrow_types(const struct recipe *r) { return r->model.compute !=
 static bool in_fp8(const struct recipe *r) { return r->model.compute == COMPUTE_FP8 && !in_file(r); }
 static bool in_decoding(const struct recipe *r) { return r->host_decode_bytes_per_s > 0; }
 static bool in_preparing(const struct recipe *r) { return r->sample_s > 0; }
+static bool in_word_table(const struct recipe *r) { return in_table(r) && !has_trait(r, HAS_NEGATIVES); }
+static bool in_knowledge(const struct recipe *r) { return has_trait(r, HAS_NEGATIVES); }
 static bool in_sparsity(const struct recipe *r) { return r->model.sparse.density > 0; }
 static bool in_dynamic_sparsity(const struct recipe *r) { return in_sparsity(r) && r->model.sparse.pattern == PATTERN_DYNAMIC; }
 static bool in_copies(const struct recipe *r) { return r->replicas > 1; }
@@ -131,7 +133,10 @@ const struct recipe_key recipe_keys[] = {
     TEXT("data", "dataset", dataset, false, in_reading, "name of the data set; documentation only"),
     TEXT("data", "path", data_path, false, in_reading, "file or folder that podbench train reads, beside the recipe or as it is; nothing else reads it"),
     COUNT("data", "samples_per_epoch", samples_per_epoch, 1, 1e12, false, trains_in_epochs, "samples in one epoch"),
-    COUNT("data", "vocabulary", model.vocabulary, 2, 1e7, false, in_table, "rows of the word embedding; default: the model's"),
+    COUNT("data", "vocabulary", model.vocabulary, 2, 1e7, false, in_table, "rows of the word embedding, or entities of a knowledge graph; default: the model's"),
+    COUNT("data", "negatives", model.negatives, 1, 100000, false, in_knowledge,
+          "negative entities from each shard: for each triple, or once for all where they share them; default: the model's"),
+    COUNT("data", "embedding_size", model.embedding_size, 1, 65536, false, in_knowledge, "numbers of an entity; default: the model's"),
     NUMBER("data", "labels_per_sample", model.labels_per_sample, "", 1, 4096, in_transcripts,
            "labels of the longest transcript; default: from the length of the audio"),
     COUNT("data", "norm_groups", model.norm_groups, 1, 1024, false, in_norms, "number of groups of a group norm; default: batch norm instead"),
@@ -208,11 +213,15 @@ const struct recipe_key recipe_keys[] = {
     CHOICE("parallel", "all_reduce", all_reduce, collective_method_names, in_replicas, "algorithm of the all-reduce"),
     COUNT("parallel", "batch_norm_span", model.batch_norm_span, 1, 65536, false, in_norm_training,
           "replicas that share batch-norm statistics; default 1"),
-    COUNT("parallel", "embedding_serial_steps", model.embedding_serial_steps, 1, 4096, false, in_table,
+    COUNT("parallel", "embedding_serial_steps", model.embedding_serial_steps, 1, 4096, false, in_word_table,
           "serial steps that products with the word embedding are cut into; default 1"),
     FLAG("parallel", "split_qkv", model.split_qkv, in_attention, "compute query, key and value as three products instead of one"),
     COUNT("parallel", "joint_slices", model.joint_slices, 1, 4096, false, in_joint,
           "time slices that the joint network processes one after another; default 1"),
+
+    TEXT("parallel", "shard_tables", model.shard_tables, false, NULL,
+         "tables that are looked up, with their rows spread over all replicas: auto (all), or layers of podbench workload, separated by commas, * for any text; "
+         "what is looked up goes to its replica in an all-to-all, and no gradient of a table is reduced"),
 
     CHOICE("precision", "compute", model.compute, float_type_names, NULL, "type of weights and activations"),
     FLAG("precision", "all_products_fp8", model.all_products_fp8, in_fp8, "with fp8, the first convolution and the last product are in fp8, too"),

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * knowledge.c - embeddings of knowledge graphs: TransE (Bordes et al. 2013), RotatE (arXiv 1902.10197), ComplEx (arXiv 1606.06357).
+ *
+ * As two published programs train them, with the rows of the entities spread over shards (BESS): graphcore-research/bess-kge at 1fedeac, and for the
+ * form that PyTorch's own operations score, gradient-ai/Graphcore-Pytorch, distributed-kge. A micro-batch has triples of head, relation and tail, and negative
+ * entities from each shard. Heads are looked up where their triple is; tails and negatives come in an all-to-all.
+ *     score   - sum |h + r - t|     - sum |h rotated by r - t|     sum of h r conj(t)
+ * A sampled softmax over the triple's own tail and all negatives is the loss; or log-sigmoids of both scores, negatives weighed by their softmax,
+ * whose last sum over the triples is taken here as a loss over two classes.
+ */
+#include "workloads/models/builders.h"
+
+enum score { SCORE_TRANSE, SCORE_ROTATE, SCORE_COMPLEX };
+
+/* shared: all triples have the same negatives, and each other's tails; both_ends: heads are replaced for half of the triples, tails for the others.
+ * by_operations: distances are differences of expanded tensors in fp32, not an operator of their own. */
+struct knowledge_config { enum score score; uint64_t entities, relations, width, negatives; bool shared, both_ends, by_operations; };
+
+struct triples { struct builder *b; const struct knowledge_config *c; uint64_t n, n_shards, width, n_negatives; uint32_t relation; };
+
+static uint32_t function_of(struct builder *b, enum op_function f, uint32_t x) { return graph_op(b->g, OP_MAP, &x, 1, (struct op_attributes){ .function = f }); }
+
+static uint32_t difference(struct builder *b, uint32_t x, uint32_t y)
+{
+    return graph_op(b->g, OP_COMBINE, (uint32_t[]){ x, y }, 2, (struct op_attributes){ .function = FUNCTION_SUBTRACT });
+}
+
+static uint32_t range(struct builder *b, uint32_t x, uint32_t axis, uint64_t begin, uint64_t length)
+{
+    if (begin == 0 && length == build_dim(b, x, axis))
+        return x;
+    return graph_op(b->g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = axis, .begin = begin, .length = length });
+}
+
+static uint32_t joined(struct builder *b, uint32_t x, uint32_t y, uint32_t axis)
+{
+    return graph_op(b->g, OP_CONCAT, (uint32_t[]){ x, y }, 2, (struct op_attributes){ .axis = axis });
+}
+
+static uint32_t as_type(struct builder *b, uint32_t x, enum data_type type)
+{
+    return b->g->tensors[x].type == type ? x : graph_op(b->g, OP_CAST, &x, 1, (struct op_attributes){ .to_type = type });
+}
+
+/* [rows, width] to [rows, 1] */
+static uint32_t row_sums(struct builder *b, uint32_t x)
+{
+    uint64_t rows = build_dim(b, x, 0), width = build_width(b, x);
+    x = build_reshape(b, x, DIMS(rows, width, 1, 1));
+    x = graph_op(b->g, OP_AVERAGE_POOL, &x, 1, (struct op_attributes){ .kernel_h = (uint32_t)width, .kernel_w = 1, .stride = 1 });
+    return build_reshape(b, build_scale(b, x, (double)width), DIMS(rows, 1));
+}
+
+/* [rows, 2 e] times [rows, 2 e] in complex numbers: real parts first. */
+static uint32_t complex_product(struct builder *b, uint32_t x, uint32_t y)
+{
+    uint64_t e = build_width(b, x) / 2;
+    uint32_t xr = range(b, x, 1, 0, e), xi = range(b, x, 1, e, e), yr = range(b, y, 1, 0, e), yi = range(b, y, 1, e, e);
+    uint32_t real_part = difference(b, build_op2(b, OP_MUL, xr, yr), build_op2(b, OP_MUL, xi, yi));
+    return joined(b, real_part, build_op2(b, OP_ADD, build_op2(b, OP_MUL, xr, yi), build_op2(b, OP_MUL, xi, yr)), 1);
+}
+
+/* Rotation by angles: sine and cosine in fp16 always (besskge/utils.py). */
+static uint32_t rotated(struct builder *b, uint32_t x, uint32_t angle)
+{
+    enum data_type type = b->g->tensors[angle].type;
+    uint32_t narrow = as_type(b, angle, TYPE_FP16);
+    uint32_t turn = joined(b, as_type(b, function_of(b, FUNCTION_COS, narrow), type), as_type(b, function_of(b, FUNCTION_SIN, narrow), type), 1);
+    return complex_product(b, x, turn);
+}
+
+/* The relation applied to one end of a triple, which is then compared with the other end. back: to the tail, against its direction. */
+static uint32_t translated(const struct triples *t, uint32_t end, uint32_t relation, bool back)
+{
+    struct builder *b = t->b;
+    if (t->c->score == SCORE_TRANSE)
+        return back ? difference(b, end, relation) : build_op2(b, OP_ADD, end, relation);
+    if (t->c->score == SCORE_ROTATE)
+        return rotated(b, end, back ? function_of(b, FUNCTION_NEGATE, relation) : relation);
+    return complex_product(b, end, relation);
+}
+
+static uint32_t own_scores(const struct triples *t, uint32_t x, uint32_t y)
+{
+    struct builder *b = t->b;
+    if (t->c->score == SCORE_COMPLEX)
+        return row_sums(b, build_op2(b, OP_MUL, x, y));
+    return function_of(b, FUNCTION_NEGATE, row_sums(b, function_of(b, FUNCTION_ABS, difference(b, x, y))));
+}
+
+/* [a, width], [c, width] to [a, c], by differences of expanded tensors. */
+static uint32_t expanded_distances(struct builder *b, uint32_t x, uint32_t y)
+{
+    uint64_t rows = build_dim(b, x, 0), others = build_dim(b, y, 0), width = build_width(b, x);
+    x = build_reshape(b, x, DIMS(rows, 1, width));
+    x = graph_op(b->g, OP_EXPAND, &x, 1, (struct op_attributes){ .view = { rows, others, width } });
+    x = function_of(b, FUNCTION_ABS, difference(b, x, build_reshape(b, y, DIMS(1, others, width))));
+    return build_reshape(b, row_sums(b, build_reshape(b, x, DIMS(rows * others, width))), DIMS(rows, others));
+}
+
+static uint32_t scores_of_all(const struct triples *t, uint32_t x, uint32_t others)
+{
+    struct builder *b = t->b;
+    if (t->c->score == SCORE_COMPLEX)
+        return graph_op(b->g, OP_MATMUL, (uint32_t[]){ x, others }, 2, (struct op_attributes){ .transpose_b = true });
+    return function_of(b, FUNCTION_NEGATE, t->c->by_operations ? expanded_distances(b, x, others) : build_op2(b, OP_DISTANCE, x, others));
+}
+
+/* The triple's own entity is not among its negatives: a constant mask times a large negative number is added. */
+static uint32_t masked(struct builder *b, uint32_t scores)
+{
+    uint32_t mask = graph_tensor(b->g, "own", ROLE_STATE, b->g->tensors[scores].type, 2, b->g->tensors[scores].dims);
+    return build_op2(b, OP_ADD, scores, build_scale(b, mask, -50000));
+}
+
+static uint32_t shifted(struct builder *b, uint32_t x, double by)
+{
+    return graph_op(b->g, OP_MAP, &x, 1, (struct op_attributes){ .function = FUNCTION_ADD, .low = by });
+}
+
+/* ---- losses ---------------------------------------------------------------------------------------------------------- */
+
+static void softmax_loss(const struct triples *t, uint32_t own, uint32_t negatives)
+{
+    struct builder *b = t->b;
+    uint32_t x = shifted(b, as_type(b, negatives, TYPE_FP32), log((double)t->c->entities));      /* for classes that are not drawn */
+    build_classes(b, own == NO_ID ? x : joined(b, as_type(b, own, TYPE_FP32), x, 1), DIMS(t->n));
+}
+
+static uint32_t log_sigmoid(struct builder *b, uint32_t x, double margin)
+{
+    return function_of(b, FUNCTION_LOG, build_op1(b, OP_SIGMOID, shifted(b, x, margin)));
+}
+
+static void sigmoid_loss(const struct triples *t, uint32_t own, uint32_t negatives)
+{
+    struct builder *b = t->b;
+    own = as_type(b, own, TYPE_FP32);
+    negatives = as_type(b, negatives, TYPE_FP32);
+    uint32_t weighed = build_op2(b, OP_MUL, build_op1(b, OP_SOFTMAX, negatives), log_sigmoid(b, function_of(b, FUNCTION_NEGATE, negatives), -12));
+    build_classes(b, joined(b, log_sigmoid(b, own, 12), row_sums(b, weighed), 1), DIMS(t->n));
+}
+
+/* ---- the program ------------------------------------------------------------------------------------------------------- */
+
+static uint32_t entity_table(struct triples *t)
+{
+    uint64_t entities = t->b->o->vocabulary ? t->b->o->vocabulary : t->c->entities;
+    uint32_t table = build_weight(t->b, "entities", DIMS(ceil_div(entities, t->n_shards), t->width));
+    t->b->g->tensors[table].sharded = t->n_shards > 1;
+    return table;
+}
+
+/* Rows of others' shards: tails, then negatives, in n_shards pieces. */
+static uint32_t moved(struct triples *t, uint32_t x) { return t->n_shards > 1 ? build_op1(t->b, OP_ALL_TO_ALL, x) : x; }
+
+static void score_both_ends(struct triples *t, uint32_t head, uint32_t tail, uint32_t negatives, uint32_t own)
+{
+    struct builder *b = t->b;
+    uint64_t half = t->n / 2, n = build_dim(b, negatives, 0) / 2;
+    uint32_t first = translated(t, range(b, tail, 0, 0, half), range(b, t->relation, 0, 0, half), true);
+    uint32_t second = translated(t, range(b, head, 0, half, half), range(b, t->relation, 0, half, half), false);
+    uint32_t x = joined(b, scores_of_all(t, first, range(b, negatives, 0, 0, n)), scores_of_all(t, second, range(b, negatives, 0, n, n)), 0);
+    sigmoid_loss(t, own, x);
+}
+
+static void score_tails(struct triples *t, uint32_t head, uint32_t tail, uint32_t negatives)
+{
+    struct builder *b = t->b;
+    uint32_t x = translated(t, head, t->relation, false);
+    if (t->c->by_operations) {          /* the own tail is one of the classes */
+        softmax_loss(t, NO_ID, scores_of_all(t, x, joined(b, tail, negatives, 0)));
+        return;
+    }
+    softmax_loss(t, own_scores(t, x, tail), masked(b, scores_of_all(t, x, joined(b, tail, negatives, 0))));
+}
+
+static bool knowledge_build(struct builder *b, const struct workload *w, struct err *err)
+{
+    const struct knowledge_config *c = w->config;
+    const struct model_options *o = b->o;
+    struct triples t = { b, c, b->batch, max_u64(1, o->n_shards), o->embedding_size ? o->embedding_size : c->width, 0, 0 };
+    uint64_t each = o->negatives ? o->negatives : c->negatives;
+    t.n_negatives = t.n_shards * each * (c->shared ? 1 : t.n);
+    if (t.n % t.n_shards || (c->both_ends && t.n % 2) || (c->score != SCORE_TRANSE && t.width % 2))
+        return fail(err, "%s: parallel.micro_batch: %s wants an even number of triples that its %ju shards divide, and an even data.embedding_size", o->where, w->name,
+                    (uintmax_t)t.n_shards);
+    build_layer(b, LAYER_FIRST, 0, 0, 1, "entities");
+    uint32_t table = entity_table(&t), indices = build_input(b, "entity", TYPE_INT32, DIMS(2 * t.n + t.n_negatives));
+    uint32_t all = build_gather(b, table, indices), head = range(b, all, 0, 0, t.n), others = moved(&t, range(b, all, 0, t.n, t.n + t.n_negatives));
+    build_layer(b, LAYER_BODY, 0, 0, 1, "relations");
+    uint64_t relation_width = c->score == SCORE_ROTATE ? t.width / 2 : t.width;
+    t.relation = build_gather(b, build_weight(b, "relations", DIMS(c->relations, relation_width)), build_input(b, "relation", TYPE_INT32, DIMS(t.n)));
+    build_layer(b, LAYER_LAST, 0, 0, 1, "scores");
+    if (c->by_operations) {
+        head = as_type(b, head, TYPE_FP32);
+        others = as_type(b, others, TYPE_FP32);
+        t.relation = as_type(b, t.relation, TYPE_FP32);
+    }
+    uint32_t tail = range(b, others, 0, 0, t.n), negatives = range(b, others, 0, t.n, t.n_negatives);
+    if (c->both_ends)
+        score_both_ends(&t, head, tail, negatives, own_scores(&t, translated(&t, head, t.relation, false), tail));
+    else
+        score_tails(&t, head, tail, negatives);
+    return true;
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------------ */
+
+static const struct knowledge_config transe = { SCORE_TRANSE, 2500604, 535, 100, 32, true, false, false };
+static const struct knowledge_config transe_pytorch = { SCORE_TRANSE, 2500604, 535, 100, 64, true, false, true };
+static const struct knowledge_config rotate = { SCORE_ROTATE, 93773, 51, 128, 1, false, true, false };
+static const struct knowledge_config complex_numbers = { SCORE_COMPLEX, 123182, 37, 256, 1, false, true, false };
+
+WORKLOADS(knowledge)
+{
+    { "transe", "knowledge graph", "TransE of ogbl-wikikg2, sampled softmax", "triple", knowledge_build, &transe, 0, NULL, HAS_TABLE | HAS_NEGATIVES },
+    { "transe-pytorch", "knowledge graph", "the same, distances by PyTorch's operations in fp32", "triple", knowledge_build, &transe_pytorch, 0, NULL, HAS_TABLE | HAS_NEGATIVES },
+    { "rotate", "knowledge graph", "RotatE of ogbl-biokg", "triple", knowledge_build, &rotate, 0, NULL, HAS_TABLE | HAS_NEGATIVES },
+    { "complex", "knowledge graph", "ComplEx of YAGO3-10", "triple", knowledge_build, &complex_numbers, 0, NULL, HAS_TABLE | HAS_NEGATIVES },
+    { 0 }
+};
