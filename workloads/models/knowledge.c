@@ -159,6 +159,10 @@ static void score_both_ends(struct triples *t, uint32_t head, uint32_t tail, uin
 {
     struct builder *b = t->b;
     uint64_t half = t->n / 2, n = build_dim(b, negatives, 0) / 2;
+    if (half == 0) {                    /* a single triple has its tail replaced */
+        sigmoid_loss(t, own, scores_of_all(t, translated(t, head, t->relation, false), negatives));
+        return;
+    }
     uint32_t first = translated(t, range(b, tail, 0, 0, half), range(b, t->relation, 0, 0, half), true);
     uint32_t second = translated(t, range(b, head, 0, half, half), range(b, t->relation, 0, half, half), false);
     uint32_t x = joined(b, scores_of_all(t, first, range(b, negatives, 0, 0, n)), scores_of_all(t, second, range(b, negatives, 0, n, n)), 0);
@@ -183,7 +187,7 @@ static bool knowledge_build(struct builder *b, const struct workload *w, struct 
     struct triples t = { b, c, b->batch, max_u64(1, o->n_shards), o->embedding_size ? o->embedding_size : c->width, 0, 0 };
     uint64_t each = o->negatives ? o->negatives : c->negatives;
     t.n_negatives = t.n_shards * each * (c->shared ? 1 : t.n);
-    if (t.n % t.n_shards || (c->both_ends && t.n % 2) || (c->score != SCORE_TRANSE && t.width % 2))
+    if (t.n % t.n_shards || (c->both_ends && t.n > 1 && t.n % 2) || (c->score != SCORE_TRANSE && t.width % 2))
         return fail(err, "%s: parallel.micro_batch: %s wants an even number of triples that its %ju shards divide, and an even data.embedding_size", o->where, w->name,
                     (uintmax_t)t.n_shards);
     build_layer(b, LAYER_FIRST, 0, 0, 1, "entities");
