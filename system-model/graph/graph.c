@@ -26,6 +26,8 @@ uint64_t op_flop(const struct graph *g, const struct op *op)
         elements = tensor_elements(&g->tensors[f->inputs[0]]);
     else if (rule->per == PER_WINDOW)
         elements *= (uint64_t)f->at->kernel_h * f->at->kernel_w;
+    else if (rule->per == PER_PAIR)
+        elements *= g->tensors[f->inputs[0]].dims[1];
     return 2 * op_mac(g, op) + rule->flop[op->pass] * elements;
 }
 

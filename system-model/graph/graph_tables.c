@@ -63,9 +63,12 @@ static void append_lookup(struct graph *g, struct op op)
 static size_t mark_tables(struct graph *g, bool *marked, const char *names, uint64_t n)
 {
     size_t n_marked = 0;
+    bool built = false;                 /* a builder spreads the tables that its program spreads */
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        built |= g->tensors[i].sharded;
     for (uint32_t i = 0; i < g->n_tensors; i++) {
         struct tensor *t = &g->tensors[i];
-        bool named = text_is(names, "auto") || layer_is_named(names, g->layers[t->layer_id].name);
+        bool named = (text_is(names, "auto") && t->sharded >= built) || layer_is_named(names, g->layers[t->layer_id].name);
         if (!named || !is_table(g, i))
             continue;
         n_marked++;

@@ -488,7 +488,7 @@ const struct op_rule op_rules[N_OP_KINDS] = {
     [OP_ROTARY]           = { .shape = shape_rotary, .flop = { 3, 3 },
                               .gradient = { .first_alone = true, .data_keeps = KEEP_SECOND | KEEP_THIRD }, .defaults = one_group },
     [OP_ALL_TO_ALL]       = { .shape = shape_same },
-    [OP_DISTANCE]         = { .shape = shape_distance, .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND } },
+    [OP_DISTANCE]         = { .shape = shape_distance, .per = PER_PAIR, .flop = { 3, 3 }, .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND } },
     [OP_SPARSE_MATMUL]    = { .shape = shape_sparse_matmul, .mac = sparse_matmul_mac,
                               .gradient = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
     [OP_ALL_REDUCE]       = { .shape = shape_same, .flop = { 1 }, .gradient = { .pass_through = true } },

@@ -18,7 +18,7 @@ struct gradient_rule {
 };
 
 /* A count of operations is per element of the output, of the first input, or of the kernel's window. */
-enum per { PER_OUTPUT, PER_INPUT, PER_WINDOW };
+enum per { PER_OUTPUT, PER_INPUT, PER_WINDOW, PER_PAIR };  /* PER_PAIR: each element of a row of the first with each row of the second */
 
 struct op_rule {
     void (*shape)(const struct graph *g, struct op *op, struct tensor *out);

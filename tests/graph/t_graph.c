@@ -380,6 +380,34 @@ static void every_kind_has_a_name(void **state)
     }
 }
 
+/* 10 rows over 3 replicas are 4 each; an all-to-all follows the lookup, and its gradient goes back by one before rows are added up. */
+static void tables_over_replicas(void **state)
+{
+    struct graph g;
+    struct arena a;
+    struct err err;
+    (void)state;
+    for (int refused = 0; refused < 4; refused++) {
+        start(&g, &a);
+        uint32_t table = weight(&g, DIMS(10, 7)), rows = graph_op(&g, OP_GATHER, (uint32_t[]){ table, given(&g, TYPE_INT32, DIMS(3)) }, 2, none);
+        lose(&g, dense(&g, rows, 7, 5));
+        const bool good = graph_shard_tables(&g, (const char *[]){ "auto", "tw*, one", "two", "auto" }[refused], refused == 3 ? 2 : 3, &err);
+        assert_int_equal(good, refused < 2);
+        if (good) {
+            assert_dims(&g, table, DIMS(4, 7));
+            assert_true(g.tensors[table].sharded && !g.tensors[table + 3].sharded);
+            assert_int_equal(find(&g, OP_ALL_TO_ALL, PASS_FORWARD, 0)->outputs[0], find(&g, OP_MATMUL, PASS_FORWARD, 0)->inputs[0]);
+            assert_int_equal(find(&g, OP_ALL_TO_ALL, PASS_FORWARD, 0)->inputs[0], find(&g, OP_GATHER, PASS_FORWARD, 0)->outputs[0]);
+            graph_add_backward(&g);
+            assert_int_equal(count(&g, OP_ALL_TO_ALL, PASS_BACKWARD_DATA), 1);
+            assert_true(find(&g, OP_ALL_TO_ALL, PASS_BACKWARD_DATA, 0) < find(&g, OP_GATHER, PASS_BACKWARD_WEIGHT, 0));
+        } else {
+            assert_non_null(strstr(err.msg, refused == 2 ? "no table" : "change parallel.micro_batch"));
+        }
+        arena_free(&a);
+    }
+}
+
 static void text_of_a_graph(void **state)
 {
     struct graph g;
@@ -416,6 +444,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(other_shapes), cmocka_unit_test(inputs_get_no_gradient), cmocka_unit_test(branches_are_summed),
     cmocka_unit_test(tied_weights_keep_several_gradients), cmocka_unit_test(matmul_of_activations),
     cmocka_unit_test(recurrence), cmocka_unit_test(what_needs_no_gradient_gets_none), cmocka_unit_test(pieces_beside_one_that_is_read),
-    cmocka_unit_test(what_layers_hand_on), cmocka_unit_test(every_kind_has_a_name), cmocka_unit_test(text_of_a_graph),
+    cmocka_unit_test(what_layers_hand_on), cmocka_unit_test(every_kind_has_a_name), cmocka_unit_test(text_of_a_graph), cmocka_unit_test(tables_over_replicas),
 };
 TAP_MAIN(tests)

@@ -77,6 +77,9 @@ static void families_have_published_sizes(void **state)
         { "flan-t5-base", 247577856, 128597 },      /* google's checkpoints: 247,577,856; 783,150,080; 2,849,757,184; 11,135,332,352 */
         { "flan-t5-large", 783150080, 422719 },
         { "flan-t5-xl", 2849757184, 1502567 },
+        /* By hand (2,500,604 + 535) 100; 93,773 x 128 + 51 x 64; (123,182 + 37) 256. Work of dlrm: 13 x 512 + 512 x 256 + 256 x 128 + 27^2 x 128 + 2,194,688 */
+        { "transe", 250113900, 0 }, { "rotate", 12006208, 0 }, { "complex", 31544064, 0 },
+        { "dlrm", 10255488 + 171392 + 2197505, 2 },         /* as CompressedDLRM.ipynb prints them */
         { "flan-t5-xxl", 11135332352, 5788274 },
         /* Brown et al., table 2.1: 2.7 B and 175.0 B; by hand n (12 h^2 + 13 h) + (50257 + 2048 + 2) h */
         { "gpt3-2.7b", 32 * (12 * 2560ull * 2560 + 13 * 2560) + 52307 * 2560, 6104647 },

@@ -85,6 +85,25 @@ static void every_copy_is_updated(void **state)
     stop(&y);
 }
 
+/* Rows of entities that are spread over the replicas have no gradient to reduce, and no shards to gather; the table of relations has. */
+static void spread_rows_are_updated_where_they_are(void **state)
+{
+    struct planned y;
+    bool reduced[2] = { false, false }, seen[2] = { false, false };
+    (void)state;
+    start(&y, "field-ipu-pod4-transe-wikikg2-bess");
+    for (uint32_t i = 0; i < y.sim.plan.update.n_chains; i++) {
+        const struct update_chain *chain = &y.sim.plan.update.chains[i];
+        const bool entities = chain->n_elements > 10000000;         /* of 535 relations are fewer */
+        seen[entities] = true;
+        assert_int_equal(chain->apart, entities);
+        for (uint32_t k = 0; k < chain->steps->n_ops; k++)
+            reduced[entities] |= chain->steps->ops[k].kind == UPDATE_REDUCE || chain->steps->ops[k].kind == UPDATE_GATHER;
+    }
+    assert_true(seen[0] && seen[1] && reduced[0] && !reduced[1]);
+    stop(&y);
+}
+
 /* Tensors that are alike go one after the other; merged ones first, then by IPU, small ones first, halves before floats. Merged norms are of
  * the widest. */
 static void tensors_in_order(void **state)
@@ -668,7 +687,7 @@ static void the_arithmetic_is_as_wide_as_a_moment(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_arithmetic_is_as_wide_as_a_moment), cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(copies_have_moments), cmocka_unit_test(every_copy_is_updated), cmocka_unit_test(tensors_in_order),
+    cmocka_unit_test(the_arithmetic_is_as_wide_as_a_moment), cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(copies_have_moments), cmocka_unit_test(every_copy_is_updated), cmocka_unit_test(spread_rows_are_updated_where_they_are), cmocka_unit_test(tensors_in_order),
     cmocka_unit_test(pods_reduce_and_gather_apart), cmocka_unit_test(links_carry_the_collectives_bytes),
     cmocka_unit_test(a_framework_orders_the_update),
     cmocka_unit_test(a_clip_by_hand), cmocka_unit_test(words_of_a_clip_go_round), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(stages_share_a_port), cmocka_unit_test(each_ipu_merges_its_own), cmocka_unit_test(a_torus_by_full_routes),

@@ -110,7 +110,7 @@ static uint32_t scores_of_all(const struct triples *t, uint32_t x, uint32_t othe
 /* The triple's own entity is not among its negatives: a constant mask times a large negative number is added. */
 static uint32_t masked(struct builder *b, uint32_t scores)
 {
-    uint32_t mask = graph_tensor(b->g, "own", ROLE_STATE, b->g->tensors[scores].type, 2, b->g->tensors[scores].dims);
+    uint32_t mask = graph_tensor(b->g, "own-entities", ROLE_STATE, b->g->tensors[scores].type, 2, b->g->tensors[scores].dims);
     return build_op2(b, OP_ADD, scores, build_scale(b, mask, -50000));
 }
 
@@ -219,9 +219,9 @@ static const struct knowledge_config complex_numbers = { SCORE_COMPLEX, 123182, 
 
 WORKLOADS(knowledge)
 {
-    { "transe", "knowledge graph", "TransE of ogbl-wikikg2, sampled softmax", "triple", knowledge_build, &transe, 0, NULL, HAS_TABLE | HAS_NEGATIVES },
-    { "transe-pytorch", "knowledge graph", "the same, distances by PyTorch's operations in fp32", "triple", knowledge_build, &transe_pytorch, 0, NULL, HAS_TABLE | HAS_NEGATIVES },
-    { "rotate", "knowledge graph", "RotatE of ogbl-biokg", "triple", knowledge_build, &rotate, 0, NULL, HAS_TABLE | HAS_NEGATIVES },
-    { "complex", "knowledge graph", "ComplEx of YAGO3-10", "triple", knowledge_build, &complex_numbers, 0, NULL, HAS_TABLE | HAS_NEGATIVES },
+    { "transe", "knowledge graph", "TransE of ogbl-wikikg2, sampled softmax", "triple", knowledge_build, &transe, 0, NULL, HAS_TABLE | HAS_ROW_WIDTH | HAS_NEGATIVES },
+    { "transe-pytorch", "knowledge graph", "the same, distances by PyTorch's operations in fp32", "triple", knowledge_build, &transe_pytorch, 0, NULL, HAS_TABLE | HAS_ROW_WIDTH | HAS_NEGATIVES },
+    { "rotate", "knowledge graph", "RotatE of ogbl-biokg", "triple", knowledge_build, &rotate, 0, NULL, HAS_TABLE | HAS_ROW_WIDTH | HAS_NEGATIVES },
+    { "complex", "knowledge graph", "ComplEx of YAGO3-10", "triple", knowledge_build, &complex_numbers, 0, NULL, HAS_TABLE | HAS_ROW_WIDTH | HAS_NEGATIVES },
     { 0 }
 };

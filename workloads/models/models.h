@@ -55,7 +55,7 @@ struct model_options {
     const char *file;                   /* an ONNX file's path; NULL means a built-in model */
     const char *dimensions;             /* sizes of its symbolic dimensions: "tokens=128,frames=1220"; NULL if none */
     const char *output;                 /* its values to stop at, separated by commas; NULL means the file's outputs */
-    uint64_t negatives, embedding_size; /* knowledge graphs: negatives of a triple or of all, for each shard; numbers of an entity; 0: the model's own */
+    uint64_t negatives, embedding_size; /* knowledge graphs: negatives of a triple or of all, for each shard; numbers of a row of a table; 0: the model's own */
     const char *shard_tables;           /* tables whose rows are spread over the replicas: "auto" or layers' names; NULL: none */
     uint64_t n_shards;                  /* replicas, where tables are spread over them; 0: one */
     struct sparse_request sparse;       /* products by weights that are sparse */
@@ -74,10 +74,11 @@ enum workload_trait {
     HAS_TRANSCRIPTS = 32,               /* labels of a transcript */
     HAS_JOINT = 64,                     /* a joint network of steps and labels */
     HAS_NORMS = 128,                    /* by batch, or by group */
-    HAS_NEGATIVES = 512,                /* knowledge graphs: entities are the rows of the table */
     IS_FILE = 256,                      /* an ONNX file */
     HAS_TWO_SIDES = 512,                /* an encoder and a decoder */
     GENERATES = 2048,                   /* scores of the next token for every token */
+    HAS_NEGATIVES = 4096,               /* knowledge graphs: entities are the rows of the table */
+    HAS_ROW_WIDTH = 8192,               /* tables whose rows are as wide as the recipe says */
     HAS_NO_DROPOUT = 1024,              /* none that attention_dropout could add to */
 };
 

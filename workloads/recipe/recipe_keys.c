@@ -85,7 +85,8 @@ static bool in_narrow_types(const struct recipe *r) { return r->model.compute !=
 static bool in_fp8(const struct recipe *r) { return r->model.compute == COMPUTE_FP8 && !in_file(r); }
 static bool in_decoding(const struct recipe *r) { return r->host_decode_bytes_per_s > 0; }
 static bool in_preparing(const struct recipe *r) { return r->sample_s > 0; }
-static bool in_word_table(const struct recipe *r) { return in_table(r) && !has_trait(r, HAS_NEGATIVES); }
+static bool in_word_table(const struct recipe *r) { return in_table(r) && !has_trait(r, HAS_ROW_WIDTH); }
+static bool in_row_width(const struct recipe *r) { return has_trait(r, HAS_ROW_WIDTH); }
 static bool in_knowledge(const struct recipe *r) { return has_trait(r, HAS_NEGATIVES); }
 static bool in_sparsity(const struct recipe *r) { return r->model.sparse.density > 0; }
 static bool in_dynamic_sparsity(const struct recipe *r) { return in_sparsity(r) && r->model.sparse.pattern == PATTERN_DYNAMIC; }
@@ -133,10 +134,10 @@ const struct recipe_key recipe_keys[] = {
     TEXT("data", "dataset", dataset, false, in_reading, "name of the data set; documentation only"),
     TEXT("data", "path", data_path, false, in_reading, "file or folder that podbench train reads, beside the recipe or as it is; nothing else reads it"),
     COUNT("data", "samples_per_epoch", samples_per_epoch, 1, 1e12, false, trains_in_epochs, "samples in one epoch"),
-    COUNT("data", "vocabulary", model.vocabulary, 2, 1e7, false, in_table, "rows of the word embedding, or entities of a knowledge graph; default: the model's"),
+    COUNT("data", "vocabulary", model.vocabulary, 2, 1e7, false, in_table, "rows of the word embedding, entities of a knowledge graph, or most rows of a table of categories; default: the model's"),
     COUNT("data", "negatives", model.negatives, 1, 100000, false, in_knowledge,
           "negative entities from each shard: for each triple, or once for all where they share them; default: the model's"),
-    COUNT("data", "embedding_size", model.embedding_size, 1, 65536, false, in_knowledge, "numbers of an entity; default: the model's"),
+    COUNT("data", "embedding_size", model.embedding_size, 1, 65536, false, in_row_width, "numbers of an entity or a category; default: the model's"),
     NUMBER("data", "labels_per_sample", model.labels_per_sample, "", 1, 4096, in_transcripts,
            "labels of the longest transcript; default: from the length of the audio"),
     COUNT("data", "norm_groups", model.norm_groups, 1, 1024, false, in_norms, "number of groups of a group norm; default: batch norm instead"),
