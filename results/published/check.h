@@ -69,6 +69,11 @@ void check_document(struct document *d, const struct check *c);
 void check_add_summary(struct document *d, const struct check *c);
 struct table check_table(const struct check *c, struct arena *a);      /* all rows, for CSV and JSON */
 
+/* ---- table_rows.c ------------------------------------------------------------------------------------- */
+
+/* The most rows of the recipe's table that fit, in thousands. */
+bool table_rows_predict(double *out, struct simulator *s, const char *recipe, struct err *err);
+
 /* ---- accuracy.c: errors by group ---------------------------------------------------------------------- */
 
 /* A configuration counts once, with the mean |error| of its rows. n: configurations. bias: mean of signed errors,

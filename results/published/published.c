@@ -40,7 +40,7 @@ static const struct published_metric published_metrics[] = {
     { "evaluation_time_s", OF_RUN("s", -1, 1, evaluation_time_s) }, { "time_to_train_s", OF_RUN("s", -1, 1, time_to_train_s) },
     { "ipu_power_w", OF_RUN("W", -1, 1, ipu_power_w) }, { "mfu", OF_RUN("share", +1, 1, mfu) }, { "hfu", OF_RUN("share", +1, 1, hfu) },
     { "speedup_x", "x", +1, 0, 0 }, { "time_to_train_speedup_x", "x", +1, 0, 0 },                                     /* two runs */
-    { "fits", "yes=1", +1, 0, 0 },                                                                                    /* memory */
+    { "fits", "yes=1", +1, 0, 0 }, { "entities", "entities", +1, 0, 0 },                                                                                    /* memory */
     { "tflop_per_s", NULL, +1, 0, 0 }, { "peak_share", NULL, +1, 0, 0 }, { "time_s", NULL, -1, 0, 0 }, { "cycles", NULL, -1, 0, 0 }, { "energy_above_idle_j", "J", -1, 0, 0 }, /* kernels */
     { "nonzero_tflop_per_s", NULL, +1, 0, 0 }, { "speed_over_dense_x", "ratio", +1, 0, 0 },                           /* sparse products */
     { "aggregate_gb_per_s", NULL, +1, 0, 0 }, { "latency_us", NULL, -1, 0, 0 },                                       /* links */

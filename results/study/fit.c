@@ -11,10 +11,11 @@
 
 const char *const fit_axis_keys[N_FIT_AXES] = {
     [FIT_MICRO_BATCH] = "parallel.micro_batch", [FIT_SEQUENCE_LENGTH] = "data.sequence_length", [FIT_IPUS] = "parallel.ipus_per_replica",
+    [FIT_ROWS] = "data.vocabulary",
 };
 
 /* The ranges of the keys. Sequence lengths that are no multiple of 8 fill no tile evenly, so they are not tried. */
-enum { MOST_SAMPLES = 65536, MOST_TOKENS = 16384, TOKENS_STEP = 8, MOST_SIZE_SETS = 8, TRIED_AFTER = 4, USUAL_TRIALS = 50 };
+enum { MOST_SAMPLES = 65536, MOST_TOKENS = 16384, TOKENS_STEP = 8, MOST_ROWS = 1000000000, ROWS_STEP = 1000, MOST_SIZE_SETS = 8, TRIED_AFTER = 4, USUAL_TRIALS = 50 };
 
 struct fit_search {
     struct fit_answer *out;
@@ -262,7 +263,7 @@ static bool fit_find_layers(struct fit_search *s, struct err *err)
     struct result r;
     struct simulation_request q = s->q->simulation;
     struct fit_axis *axis = &s->out->axes[FIT_MICRO_BATCH];
-    s->out->point = max_u64(axis->best, 1);
+    s->out->point = max_u64(axis->best, axis->step);
     struct size_sets sets = sets_of(s, axis, s->out->point);
     q.options.verdict_only = q.options.step_only = true;
     if (!simulate_size(&sim, &r, &sets, &q, err))
@@ -324,18 +325,32 @@ static uint64_t own_sequence_length(const struct recipe *r, struct arena *a)
     return 0;
 }
 
+/* The rows of the recipe's largest table, over all replicas; 0 where its model takes no other sizes. */
+static uint64_t own_rows(const struct recipe *r, const struct graph *g)
+{
+    const struct workload *w = recipe_workload(r);
+    uint64_t rows = r->model.vocabulary;
+    if (!w || !(w->traits & HAS_ROW_WIDTH))
+        return 0;
+    for (size_t i = 0; i < g->n_tensors && !r->model.vocabulary; i++)
+        if (g->tensors[i].role == ROLE_WEIGHT)
+            rows = max_u64(rows, g->tensors[i].dims[0] * (g->tensors[i].sharded ? r->replicas : 1));
+    return rows;
+}
+
 static void describe_recipe(struct fit_answer *out, const struct simulation *sim, struct arena *a)
 {
     const struct recipe *r = &sim->recipe;
-    uint64_t length = own_sequence_length(r, a);
+    uint64_t length = own_sequence_length(r, a), rows = own_rows(r, sim->graph), together = r->model.shard_tables ? r->replicas : 1;
     *out = (struct fit_answer){
         .recipe = arena_strdup(a, r->id), .workload = arena_strdup(a, r->workload), .system = arena_strdup(a, sim->machine->name),
         .framework = r->framework ? arena_strdup(a, r->framework) : NULL, .n_ipus = r->replicas * r->ipus_per_replica,
         .tile_memory_bytes = sim->machine->chip.tile_memory_bytes, .training = r->mode == MODE_TRAIN };
     const struct fit_axis axes[N_FIT_AXES] = {
-        [FIT_MICRO_BATCH] = { .own = r->model.micro_batch, .step = 1, .most = MOST_SAMPLES },
+        [FIT_MICRO_BATCH] = { .own = r->model.micro_batch, .step = r->model.micro_batch % together ? 1 : together, .most = MOST_SAMPLES },
         [FIT_SEQUENCE_LENGTH] = { .own = length, .step = length ? TOKENS_STEP : 0, .most = MOST_TOKENS },
         [FIT_IPUS] = { .own = r->ipus_per_replica, .step = 1, .most = most_ipus_tried(r, sim->machine) },
+        [FIT_ROWS] = { .own = rows, .step = rows ? ROWS_STEP : 0, .most = MOST_ROWS },
     };
     for (int k = 0; k < N_FIT_AXES; k++) {
         out->axes[k] = axes[k];
@@ -355,6 +370,7 @@ bool fit_find(struct fit_answer *out, const struct fit_request *q, struct arena 
     describe_recipe(out, &own, a);
     search_sizes(&s, &out->axes[FIT_MICRO_BATCH]);
     search_sizes(&s, &out->axes[FIT_SEQUENCE_LENGTH]);
+    search_sizes(&s, &out->axes[FIT_ROWS]);
     search_ipus(&s, &out->axes[FIT_IPUS]);
     uint64_t target = q->size ? q->size : r.fits ? 0 : out->axes[FIT_MICRO_BATCH].own;
     bool good = fit_find_layers(&s, err) && (!target || find_remedies_for(&s, target, err));

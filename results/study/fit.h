@@ -2,7 +2,7 @@
 /*
  * fit.h - the largest sizes of a recipe that fit its machine, what fills the fullest tile there, and what would make a larger size fit.
  *
- * A size is the micro-batch, the sequence length or the IPUs of a replica. Each size that is tried is a whole simulation, as `run` would do
+ * A size is the micro-batch, the sequence length, the IPUs of a replica, or the rows of a table of entities or categories. Each size that is tried is a whole simulation, as `run` would do
  * it with --set. The micro-batch and the IPUs of a replica change the gradient accumulation so that the global batch stays, where that
  * divides; more IPUs for a replica leave fewer replicas, and the layers are divided anew.
  */
@@ -11,7 +11,7 @@
 #include "results/simulate/simulator.h"
 #include "system-model/output/output.h"
 
-enum fit_axis_kind { FIT_MICRO_BATCH, FIT_SEQUENCE_LENGTH, FIT_IPUS, N_FIT_AXES };
+enum fit_axis_kind { FIT_MICRO_BATCH, FIT_SEQUENCE_LENGTH, FIT_IPUS, FIT_ROWS, N_FIT_AXES };
 extern const char *const fit_axis_keys[N_FIT_AXES];         /* parallel.micro_batch, ... */
 
 /* One size that was tried. */

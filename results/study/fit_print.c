@@ -11,7 +11,7 @@
 enum { LAYERS_SHOWN = 8 };
 
 static const char *const axis_names[N_FIT_AXES] = {
-    [FIT_MICRO_BATCH] = "micro-batch", [FIT_SEQUENCE_LENGTH] = "sequence length", [FIT_IPUS] = "IPUs of a replica",
+    [FIT_MICRO_BATCH] = "micro-batch", [FIT_SEQUENCE_LENGTH] = "sequence length", [FIT_IPUS] = "IPUs of a replica", [FIT_ROWS] = "table, in rows",
 };
 
 /* ---- the sizes that were tried -------------------------------------------------------------------- */

@@ -134,7 +134,7 @@ const struct recipe_key recipe_keys[] = {
     TEXT("data", "dataset", dataset, false, in_reading, "name of the data set; documentation only"),
     TEXT("data", "path", data_path, false, in_reading, "file or folder that podbench train reads, beside the recipe or as it is; nothing else reads it"),
     COUNT("data", "samples_per_epoch", samples_per_epoch, 1, 1e12, false, trains_in_epochs, "samples in one epoch"),
-    COUNT("data", "vocabulary", model.vocabulary, 2, 1e7, false, in_table, "rows of the word embedding, entities of a knowledge graph, or most rows of a table of categories; default: the model's"),
+    COUNT("data", "vocabulary", model.vocabulary, 2, 1e9, false, in_table, "rows of the word embedding, entities of a knowledge graph, or most rows of a table of categories; default: the model's"),
     COUNT("data", "negatives", model.negatives, 1, 100000, false, in_knowledge,
           "negative entities from each shard: for each triple, or once for all where they share them; default: the model's"),
     COUNT("data", "embedding_size", model.embedding_size, 1, 65536, false, in_row_width, "numbers of an entity or a category; default: the model's"),
