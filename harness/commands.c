@@ -39,7 +39,8 @@ const struct command commands[] = {
       "podbench-measured.csv the run, what --step says of it, and what was predicted before. From then on run, explain, search and sweep there count it with its sign, "
       "as nine published runs; check lists it, explain says which parts could carry the difference. TABLE.csv has the columns recipe,step.", O(SET) | O(STEP), TEXT_CSV_JSON,
       command_measured, true },
-    { NULL, "fit", "RECIPE", "Find the largest sizes that fit, and what would make a larger one fit", "Micro-batch, sequence length and IPUs of a replica; "
+    { NULL, "fit", "RECIPE", "Find the largest sizes that fit, and what would make a larger one fit", "Micro-batch, sequence length, IPUs of a replica, and "
+      "rows of a table of entities or categories; "
       "what fills the fullest tile there, by category and by layer. Changes come with what they cost in time, as keys of the recipe and as options of its "
       "framework. As csv: the memory of every size that was tried. Exit 1 when the recipe itself does not fit.", O(SET) | O(SIZE) | O(APPROXIMATE) | O(OPERATORS),
       TEXT_CSV_JSON, command_fit, true },

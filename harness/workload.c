@@ -47,6 +47,18 @@ static void print_workload(const struct options *o, const struct workload *w, co
         onnx_print(s->out, import);
 }
 
+static bool read_sparsity(struct sparse_request *q, const char *text)
+{
+    if (strncmp(text, "density=", 8) == 0)
+        return parse_f64(text + 8, &q->density) && q->density > 0 && q->density <= 1;
+    if (strncmp(text, "block=", 6) == 0)
+        return parse_u64(text + 6, &q->block) && q->block > 0 && q->block <= 16;
+    if (strncmp(text, "layers=", 7) == 0)
+        return q->layers = text + 7, true;
+    q->pattern = text_is(text, "pattern=dynamic") ? PATTERN_DYNAMIC : PATTERN_STATIC;
+    return strncmp(text, "pattern=", 8) == 0 && (q->pattern == PATTERN_DYNAMIC || text_is(text + 8, "static"));
+}
+
 /* Takes the recipe keys that shape a model. */
 static bool read_setting(struct model_options *m, const char *text, struct arena *a, struct err *err)
 {
@@ -62,11 +74,13 @@ static bool read_setting(struct model_options *m, const char *text, struct arena
         m->output = text + 14;
     else if (text_is(text, "recipe.mode=infer"))
         m->inference = true;
+    else if (strncmp(text, "sparsity.", 9) == 0 && read_sparsity(&m->sparse, text + 9))
+        return true;
     else if (strncmp(text, "parallel.micro_batch=", 21) == 0 && parse_u64(text + 21, &m->micro_batch) && m->micro_batch - 1 < 65536)
         return true;
     else
         return fail(err, "--set %.100s: want data.NAME=SIZE, parallel.micro_batch=1..65536, recipe.mode=infer, recipe.output=NAME, "
-                    "recipe.operators=FILE or recipe.approximate=yes", text);
+                    "sparsity.KEY=VALUE, recipe.operators=FILE or recipe.approximate=yes", text);
     return true;
 }
 

@@ -15,7 +15,7 @@ const char *const fit_axis_keys[N_FIT_AXES] = {
 };
 
 /* The ranges of the keys. Sequence lengths that are no multiple of 8 fill no tile evenly, so they are not tried. */
-enum { MOST_SAMPLES = 65536, MOST_TOKENS = 16384, TOKENS_STEP = 8, MOST_ROWS = 1000000000, ROWS_STEP = 1000, MOST_SIZE_SETS = 8, TRIED_AFTER = 4, USUAL_TRIALS = 50 };
+enum { MOST_SAMPLES = 65536, MOST_TOKENS = 16384, TOKENS_STEP = 8, MOST_TABLE_ROWS = 1000000000, TABLE_ROWS_STEP = 1000, MOST_SIZE_SETS = 8, TRIED_AFTER = 4, USUAL_TRIALS = 50 };
 
 struct fit_search {
     struct fit_answer *out;
@@ -350,7 +350,7 @@ static void describe_recipe(struct fit_answer *out, const struct simulation *sim
         [FIT_MICRO_BATCH] = { .own = r->model.micro_batch, .step = r->model.micro_batch % together ? 1 : together, .most = MOST_SAMPLES },
         [FIT_SEQUENCE_LENGTH] = { .own = length, .step = length ? TOKENS_STEP : 0, .most = MOST_TOKENS },
         [FIT_IPUS] = { .own = r->ipus_per_replica, .step = 1, .most = most_ipus_tried(r, sim->machine) },
-        [FIT_ROWS] = { .own = rows, .step = rows ? ROWS_STEP : 0, .most = MOST_ROWS },
+        [FIT_ROWS] = { .own = rows, .step = rows ? TABLE_ROWS_STEP : 0, .most = MOST_TABLE_ROWS },
     };
     for (int k = 0; k < N_FIT_AXES; k++) {
         out->axes[k] = axes[k];

@@ -30,19 +30,19 @@ static struct block_of_results result_blocks(uint64_t rows, uint64_t columns, ui
     return b;
 }
 
-static void add_results(struct passes *p, struct block_of_results b, uint64_t length, uint64_t cycles_per_vector)
+static void add_distance_results(struct passes *p, struct block_of_results b, uint64_t length, uint64_t cycles_per_vector)
 {
     uint64_t vector = 8 / p->element_bytes, vertex = DISTANCE_FIXED_CYCLES + ceil_div(length, vector) * cycles_per_vector;
     passes_superstep(p, ceil_div(b.rows * b.columns, p->chip->n_workers) * vertex * chip_turn_cycles(p->chip));
 }
 
-static void add_gradient(struct passes *p, uint64_t rows, uint64_t width, uint64_t n_other)
+static void add_distance_gradient(struct passes *p, uint64_t rows, uint64_t width, uint64_t n_other)
 {
     struct block_of_results b = result_blocks(rows, width, p->n_tiles);
     uint64_t column_bytes = b.columns * n_other * p->element_bytes;
     passes_exchange(p, column_bytes + b.rows * n_other * p->element_bytes);
     passes_superstep(p, rearrange_cycles(&vertex_table, p->chip, column_bytes, p->element_bytes, false));
-    add_results(p, b, n_other, DISTANCE_SLOPE_CYCLES);
+    add_distance_results(p, b, n_other, DISTANCE_SLOPE_CYCLES);
 }
 
 void plan_distance(struct passes *p, const struct vector_op *w)
@@ -51,12 +51,12 @@ void plan_distance(struct passes *p, const struct vector_op *w)
     uint64_t rows = w->x->dims[0], n_other = other->dims[0], width = w->x->dims[1];
     p->plan->n_tiles_used = (uint32_t)p->n_tiles;
     if (w->backward) {
-        add_gradient(p, rows, width, n_other);
-        add_gradient(p, n_other, width, rows);
+        add_distance_gradient(p, rows, width, n_other);
+        add_distance_gradient(p, n_other, width, rows);
         return;
     }
     struct block_of_results b = result_blocks(rows, n_other, p->n_tiles);
     passes_exchange(p, (b.rows + b.columns) * width * p->element_bytes);
-    add_results(p, b, width, DISTANCE_CYCLES);
+    add_distance_results(p, b, width, DISTANCE_CYCLES);
     passes_map(p, MAP_CAST, rows * n_other);            /* results are floats, and cast to the operands' type */
 }

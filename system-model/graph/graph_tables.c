@@ -23,7 +23,7 @@ bool layer_is_named(const char *patterns, const char *layer)
 }
 
 /* A weight of rows that lookups alone read. */
-static bool is_table(const struct graph *g, uint32_t id)
+static bool is_looked_up(const struct graph *g, uint32_t id)
 {
     const struct tensor *t = &g->tensors[id];
     bool looked_up = false;
@@ -69,7 +69,7 @@ static size_t mark_tables(struct graph *g, bool *marked, const char *names, uint
     for (uint32_t i = 0; i < g->n_tensors; i++) {
         struct tensor *t = &g->tensors[i];
         bool named = (text_is(names, "auto") && t->sharded >= built) || layer_is_named(names, g->layers[t->layer_id].name);
-        if (!named || !is_table(g, i))
+        if (!named || !is_looked_up(g, i))
             continue;
         n_marked++;
         marked[i] = !t->sharded;        /* a builder may have spread it already */

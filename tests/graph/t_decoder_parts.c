@@ -109,7 +109,7 @@ static void tables(void **state)
     assert_near(value_of("rotary-cosines", 3, angles, 4 * 3), cos(4), 1e-12);
     assert_near(value_of("own-entities", 2, square, 7 * 300 + 7), 1, 0);
     assert_near(value_of("own-entities", 2, square, 7 * 300 + 8), 0, 0);
-    assert_near(value_of("pairs-below", 2, (uint64_t[]){ 2, 6 }, 6), 4, 0);       /* of 4 rows: 1 x 4 + 0, ..., 3 x 4 + 2 */
+    assert_near(value_of("pairs-below", 2, (uint64_t[]){ 2, 6 }, 6), 4, 0);       /* 4 rows: 1 x 4 + 0, ..., 3 x 4 + 2 */
     assert_near(value_of("pairs-below", 2, (uint64_t[]){ 2, 6 }, 2), 9, 0);
     assert_near(value_of("pairs-below", 2, (uint64_t[]){ 2, 6 }, 11), 14, 0);
     assert_near(value_of("zeros", 2, (uint64_t[]){ 2, 6 }, 11), 0, 0);

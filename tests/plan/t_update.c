@@ -94,7 +94,7 @@ static void spread_rows_are_updated_where_they_are(void **state)
     start(&y, "field-ipu-pod4-transe-wikikg2-bess");
     for (uint32_t i = 0; i < y.sim.plan.update.n_chains; i++) {
         const struct update_chain *chain = &y.sim.plan.update.chains[i];
-        const bool entities = chain->n_elements > 10000000;         /* of 535 relations are fewer */
+        const bool entities = chain->n_elements > 10000000;         /* the other table has 535 rows */
         seen[entities] = true;
         assert_int_equal(chain->apart, entities);
         for (uint32_t k = 0; k < chain->steps->n_ops; k++)

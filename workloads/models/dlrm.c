@@ -7,7 +7,7 @@
  */
 #include "workloads/models/builders.h"
 
-enum { N_CATEGORIES = 26, N_NUMBERS = 13, HASH_LIMIT = 5000, ROW_WIDTH = 128, N_ROWS_MET = N_CATEGORIES + 1, N_PAIRS = N_ROWS_MET * N_CATEGORIES / 2 };
+enum { N_CATEGORIES = 26, N_DENSE_FEATURES = 13, HASH_LIMIT = 5000, ROW_WIDTH = 128, N_ROWS_MET = N_CATEGORIES + 1, N_PAIRS = N_ROWS_MET * N_CATEGORIES / 2 };
 
 /* Different values of each category. */
 static const uint64_t category_values[N_CATEGORIES] = {
@@ -52,7 +52,7 @@ static bool dlrm_build(struct builder *b, const struct workload *w, struct err *
     if (b->batch % max_u64(1, b->o->n_shards))
         return fail(err, "%s: parallel.micro_batch: %s wants samples that its %ju shards divide", b->o->where, w->name, (uintmax_t)b->o->n_shards);
     build_layer(b, LAYER_FIRST, 0, 0, 1, "numbers");
-    uint32_t numbers = perceptron(b, build_input(b, "numbers", b->type, DIMS(b->batch, N_NUMBERS)), 3, (uint64_t[]){ 512, 256, width });
+    uint32_t numbers = perceptron(b, build_input(b, "numbers", b->type, DIMS(b->batch, N_DENSE_FEATURES)), 3, (uint64_t[]){ 512, 256, width });
     build_layer(b, LAYER_BODY, 0, 0, 1, "categories");
     uint32_t rows = all_rows(b, numbers, width);
     build_layer(b, LAYER_BODY, 1, 0, 1, "pairs");

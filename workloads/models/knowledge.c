@@ -19,7 +19,7 @@ struct knowledge_config { enum score score; uint64_t entities, relations, width,
 
 struct triples { struct builder *b; const struct knowledge_config *c; uint64_t n, n_shards, width, n_negatives; uint32_t relation; };
 
-static uint32_t function_of(struct builder *b, enum op_function f, uint32_t x) { return graph_op(b->g, OP_MAP, &x, 1, (struct op_attributes){ .function = f }); }
+static uint32_t mapped(struct builder *b, enum op_function f, uint32_t x) { return graph_op(b->g, OP_MAP, &x, 1, (struct op_attributes){ .function = f }); }
 
 static uint32_t difference(struct builder *b, uint32_t x, uint32_t y)
 {
@@ -62,11 +62,11 @@ static uint32_t complex_product(struct builder *b, uint32_t x, uint32_t y)
 }
 
 /* Rotation by angles: sine and cosine in fp16 always (besskge/utils.py). */
-static uint32_t rotated(struct builder *b, uint32_t x, uint32_t angle)
+static uint32_t turned_by(struct builder *b, uint32_t x, uint32_t angle)
 {
     enum data_type type = b->g->tensors[angle].type;
     uint32_t narrow = as_type(b, angle, TYPE_FP16);
-    uint32_t turn = joined(b, as_type(b, function_of(b, FUNCTION_COS, narrow), type), as_type(b, function_of(b, FUNCTION_SIN, narrow), type), 1);
+    uint32_t turn = joined(b, as_type(b, mapped(b, FUNCTION_COS, narrow), type), as_type(b, mapped(b, FUNCTION_SIN, narrow), type), 1);
     return complex_product(b, x, turn);
 }
 
@@ -77,7 +77,7 @@ static uint32_t translated(const struct triples *t, uint32_t end, uint32_t relat
     if (t->c->score == SCORE_TRANSE)
         return back ? difference(b, end, relation) : build_op2(b, OP_ADD, end, relation);
     if (t->c->score == SCORE_ROTATE)
-        return rotated(b, end, back ? function_of(b, FUNCTION_NEGATE, relation) : relation);
+        return turned_by(b, end, back ? mapped(b, FUNCTION_NEGATE, relation) : relation);
     return complex_product(b, end, relation);
 }
 
@@ -86,7 +86,7 @@ static uint32_t own_scores(const struct triples *t, uint32_t x, uint32_t y)
     struct builder *b = t->b;
     if (t->c->score == SCORE_COMPLEX)
         return row_sums(b, build_op2(b, OP_MUL, x, y));
-    return function_of(b, FUNCTION_NEGATE, row_sums(b, function_of(b, FUNCTION_ABS, difference(b, x, y))));
+    return mapped(b, FUNCTION_NEGATE, row_sums(b, mapped(b, FUNCTION_ABS, difference(b, x, y))));
 }
 
 /* [a, width], [c, width] to [a, c], by differences of expanded tensors. */
@@ -95,7 +95,7 @@ static uint32_t expanded_distances(struct builder *b, uint32_t x, uint32_t y)
     uint64_t rows = build_dim(b, x, 0), others = build_dim(b, y, 0), width = build_width(b, x);
     x = build_reshape(b, x, DIMS(rows, 1, width));
     x = graph_op(b->g, OP_EXPAND, &x, 1, (struct op_attributes){ .view = { rows, others, width } });
-    x = function_of(b, FUNCTION_ABS, difference(b, x, build_reshape(b, y, DIMS(1, others, width))));
+    x = mapped(b, FUNCTION_ABS, difference(b, x, build_reshape(b, y, DIMS(1, others, width))));
     return build_reshape(b, row_sums(b, build_reshape(b, x, DIMS(rows * others, width))), DIMS(rows, others));
 }
 
@@ -104,11 +104,11 @@ static uint32_t scores_of_all(const struct triples *t, uint32_t x, uint32_t othe
     struct builder *b = t->b;
     if (t->c->score == SCORE_COMPLEX)
         return graph_op(b->g, OP_MATMUL, (uint32_t[]){ x, others }, 2, (struct op_attributes){ .transpose_b = true });
-    return function_of(b, FUNCTION_NEGATE, t->c->by_operations ? expanded_distances(b, x, others) : build_op2(b, OP_DISTANCE, x, others));
+    return mapped(b, FUNCTION_NEGATE, t->c->by_operations ? expanded_distances(b, x, others) : build_op2(b, OP_DISTANCE, x, others));
 }
 
 /* The triple's own entity is not among its negatives: a constant mask times a large negative number is added. */
-static uint32_t masked(struct builder *b, uint32_t scores)
+static uint32_t without_own(struct builder *b, uint32_t scores)
 {
     uint32_t mask = graph_tensor(b->g, "own-entities", ROLE_STATE, b->g->tensors[scores].type, 2, b->g->tensors[scores].dims);
     return build_op2(b, OP_ADD, scores, build_scale(b, mask, -50000));
@@ -130,7 +130,7 @@ static void softmax_loss(const struct triples *t, uint32_t own, uint32_t negativ
 
 static uint32_t log_sigmoid(struct builder *b, uint32_t x, double margin)
 {
-    return function_of(b, FUNCTION_LOG, build_op1(b, OP_SIGMOID, shifted(b, x, margin)));
+    return mapped(b, FUNCTION_LOG, build_op1(b, OP_SIGMOID, shifted(b, x, margin)));
 }
 
 static void sigmoid_loss(const struct triples *t, uint32_t own, uint32_t negatives)
@@ -138,7 +138,7 @@ static void sigmoid_loss(const struct triples *t, uint32_t own, uint32_t negativ
     struct builder *b = t->b;
     own = as_type(b, own, TYPE_FP32);
     negatives = as_type(b, negatives, TYPE_FP32);
-    uint32_t weighed = build_op2(b, OP_MUL, build_op1(b, OP_SOFTMAX, negatives), log_sigmoid(b, function_of(b, FUNCTION_NEGATE, negatives), -12));
+    uint32_t weighed = build_op2(b, OP_MUL, build_op1(b, OP_SOFTMAX, negatives), log_sigmoid(b, mapped(b, FUNCTION_NEGATE, negatives), -12));
     build_classes(b, joined(b, log_sigmoid(b, own, 12), row_sums(b, weighed), 1), DIMS(t->n));
 }
 
@@ -177,7 +177,7 @@ static void score_tails(struct triples *t, uint32_t head, uint32_t tail, uint32_
         softmax_loss(t, NO_ID, scores_of_all(t, x, joined(b, tail, negatives, 0)));
         return;
     }
-    softmax_loss(t, own_scores(t, x, tail), masked(b, scores_of_all(t, x, joined(b, tail, negatives, 0))));
+    softmax_loss(t, own_scores(t, x, tail), without_own(b, scores_of_all(t, x, joined(b, tail, negatives, 0))));
 }
 
 static bool knowledge_build(struct builder *b, const struct workload *w, struct err *err)
