@@ -10,33 +10,22 @@
  * Blocks of a partition are drawn from their binomial distribution, each partition by a hash of its number.
  */
 #include "system-model/compiler/sparse.h"
+#include <gsl/gsl_cdf.h>
 
-/* A number from 0 to 1 for each i (splitmix64). */
-static double hash_share(uint64_t i)
-{
-    uint64_t h = (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
-    h = (h ^ (h >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    h = (h ^ (h >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return (double)((h ^ (h >> 31)) >> 11) * 0x1p-53;
-}
+/* A number between 0 and 1 for each i. */
+static double drawn_share(uint64_t i) { return ((double)(hash_bytes(&i, sizeof i, 0) >> 11) + 0.5) * 0x1p-53; }
 
 /* The number of blocks among n places below which lies this share of all draws. Means above 200 are normal. */
 static uint64_t drawn_blocks(double share, uint64_t n, double density)
 {
-    double mean = density * (double)n, chance = exp((double)n * log1p(-density)), sum = chance;
-    uint64_t k = 0;
+    double mean = density * (double)n;
+    unsigned k = 0;
     if (density >= 1)
         return n;
-    if (mean > 200) {
-        double s = sqrt(mean * (1 - density)), low = -8, high = 8;
-        for (int i = 0; i < 50; i++)
-            *(0.5 * erfc(-(low + high) / 2 / sqrt(2)) < share ? &low : &high) = (low + high) / 2;
-        return (uint64_t)fmax(0, round(mean + s * low));
-    }
-    for (; sum < share && k < n; k++) {
-        chance *= (double)(n - k) / (double)(k + 1) * density / (1 - density);
-        sum += chance;
-    }
+    if (mean > 200)
+        return (uint64_t)fmax(0, round(mean + sqrt(mean * (1 - density)) * gsl_cdf_ugaussian_Pinv(share)));
+    while (k < n && gsl_cdf_binomial_P(k, density, (unsigned)n) < share)
+        k++;
     return k;
 }
 
@@ -69,7 +58,7 @@ void sparse_buckets_fill(struct dynamic_split *p, const struct sparse_shape *s)
     for (uint64_t x = 0; x < p->x; x++) {
         uint64_t over;
         for (uint64_t y = 0; y < p->y; y++) {
-            blocks[y] = drawn_blocks(hash_share(x * p->y + y), places, density);
+            blocks[y] = drawn_blocks(drawn_share(x * p->y + y), places, density);
             p->most_blocks = max_u64(p->most_blocks, min_u64(blocks[y], room));
         }
         farthest = max_u64(farthest, settle_row(blocks, p->y, room, &over));

@@ -12,6 +12,7 @@
  */
 #include "system-model/compiler/conv.h"
 #include "system-model/compiler/sparse.h"
+#include <gsl/gsl_cdf.h>
 
 enum { MOST_COLUMN_SPLITS = 32, MOST_BANDS = 128, TILES_OF_BUS = 2, MOST_OFFSET = 65535 };
 
@@ -20,12 +21,7 @@ enum { MOST_COLUMN_SPLITS = 32, MOST_BANDS = 128, TILES_OF_BUS = 2, MOST_OFFSET 
 /* The chance that a row of n places has no more than a tenth of the mean number of blocks. */
 static double sparse_row_chance(double density, uint64_t n)
 {
-    double mean = density * (double)n, chance = pow(1 - density, (double)n), sum = 0;
-    for (uint64_t k = 0; (double)k <= mean / 10 && k <= n; k++) {
-        sum += chance;
-        chance *= (double)(n - k) / (double)(k + 1) * density / (1 - density);
-    }
-    return density < 1 ? sum : 0;
+    return density < 1 ? gsl_cdf_binomial_P((unsigned)(density * (double)n / 10), density, (unsigned)n) : 0;
 }
 
 struct met_pattern { uint64_t rows, columns; double density; };     /* rows and columns of blocks, without those that are left out */
