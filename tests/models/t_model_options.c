@@ -297,7 +297,7 @@ static void unknown_workloads_list_the_known(void **state)
     (void)state;
     assert_null(workload_find("resnet51", &err));
     assert_string_equal(err.msg, "unknown workload 'resnet51'; did you mean 'resnet50'? known: bert-tiny, bert-base, bert-large, bloom, bloom-560m, bloom-7b1, "
-                        "conformer-medium, conformer-transducer-s, conformer-transducer-m, conformer-transducer-l, gpt2-small, gpt2-medium, gpt2-large, "
+                        "conformer-medium, conformer-transducer-s, conformer-transducer-m, conformer-transducer-l, dlrm, gpt2-small, gpt2-medium, gpt2-large, "
                         "gpt2-xl, gpt2-tiny, gpt3-2.7b, gpt3-175b, gpt-j, inception-v3, efficientnet-b0, efficientnet-b1, ...");
 }
 

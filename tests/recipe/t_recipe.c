@@ -303,7 +303,7 @@ static const struct { const char *file, *message; } refusals[] = {
     { "not-a-number", ":15: state_bytes_per_param: 'nan' is not a number" },
     { "empty-value", ":4: system: is empty" },
     { "unknown-workload", ": workload: unknown workload 'resnet51'; did you mean 'resnet50'? known: bert-tiny, bert-base, bert-large, bloom, bloom-560m, bloom-7b1, "
-      "conformer-medium, conformer-transducer-s, conformer-transducer-m, conformer-transducer-l, gpt2-small, gpt2-medium, gpt2-large, gpt2-xl, gpt2-tiny, "
+      "conformer-medium, conformer-transducer-s, conformer-transducer-m, conformer-transducer-l, dlrm, gpt2-small, gpt2-medium, gpt2-large, gpt2-xl, gpt2-tiny, "
       "gpt3-2.7b, gpt3-175b, gpt-j, inception-v3, efficientnet-b0, efficientnet-b1, ..." },
     { "no-optimizer", ": name is missing in [optimizer]: sgd, lars, adam, adamw or lamb: required in training; in inference it keeps the heads of pre-training" },
     { "unknown-optimizer", ":14: name: 'sdg' is not known; want one of: sgd, lars, adam, lamb, adamw" },
