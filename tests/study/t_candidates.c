@@ -22,7 +22,7 @@ static void toy_open(struct toy *t)
 {
     memset(t, 0, sizeof *t);
     t->graph = (struct search_graph){ .micro_batch = 3, .clock_hz = 1000, .forward_cycles = 17, .heads_cycles = 4, .longest_cycles = 5, .forward_share = 1,
-                                      .n_body_layers = 4 };
+                                      .n_body_layers = 4, .tensor = 1 };
     t->q = (struct search_request){ .ipus = { 16, 16 }, .global_batch = { 600, 2400 } };
     t->s = (struct search_state){ .q = &t->q, .out = &t->out, .a = &t->a, .samples_per_item = 1.25, .samples = 9e6, .power_w = 50,
         .n_dimensions = N_USUAL, .graphs = &t->graph, .n_graphs = 1 };
@@ -199,7 +199,7 @@ static void a_rate_that_is_just_enough(void **state)
     struct toy t;
     (void)state;
     toy_open(&t);
-    const struct search_family f = { .width = 3, .replicas = 1 };
+    const struct search_family f = { .width = 3, .tensor = 1, .replicas = 1 };
     const struct search_candidate c = { .graph = &t.graph };
     t.q.objective = MINIMISE_IPUS;
     t.q.throughput.low = 3000;
@@ -334,7 +334,7 @@ static void usual_values(void **state)
     static const char *const want[N_USUAL] = {
         [KEY_MICRO_BATCH] = "1 2 3 4 6 8 12 16 20 24 32 48", [KEY_MEMORY] = "0.03 0.06 0.09 0.12 0.15 0.2 0.25 0.3 0.4 0.6", [KEY_IO_TILES] = "0 32", [KEY_WIDTH] = "1 2 4 8 16",
         [KEY_RECOMPUTE] = "none stage layer", [KEY_SCHEDULE] = "popart grouped interleaved sequential", [KEY_OPTIMIZER] = "on-chip streaming", [KEY_SHARDING] = "no yes",
-        [KEY_STASH] = "",
+        [KEY_STASH] = "", [KEY_WEIGHTS] = "", [KEY_TENSOR] = "",
     };
     struct toy t;
     (void)state;
@@ -356,7 +356,7 @@ static void values_that_are_tried(void **state)
     static const char *const want[N_USUAL + 1] = {
         [KEY_MICRO_BATCH] = "1 2 3 4 6 8 12 16 20 24 32 48 5", [KEY_MEMORY] = "0.03 0.06 0.09 0.12 0.15 0.2 0.25 0.3 0.4 0.6", [KEY_IO_TILES] = "72 80",
         [KEY_WIDTH] = "4", [KEY_RECOMPUTE] = "none stage layer", [KEY_SCHEDULE] = "grouped interleaved", [KEY_OPTIMIZER] = "on-chip streaming", [KEY_SHARDING] = "",
-        [KEY_STASH] = "", [N_USUAL] = "9 11",
+        [KEY_STASH] = "", [KEY_WEIGHTS] = "", [KEY_TENSOR] = "", [N_USUAL] = "9 11",
     };
     struct ini_entry entries[] = { { "parallels", "micro_batch", "7", 1, 0 }, { "parallel", "micro_batch", "5", 2, 0 }, { "parallel", "available_memory", "0.1,0.2", 3, 0 },
                                    { "parallel", "ipus_per_replica", "4", 4, 0 }, { "parallel", "recompute", "stage", 5, 0 } };
