@@ -13,6 +13,7 @@ static const char usage[] = "ask MODEL on MACHINE [train|infer] [GOAL...], as in
 static const struct { const char *word, *model; } usual_models[] = {
     { "bert", "bert-large" }, { "resnet", "resnet50" }, { "gpt2", "gpt2-small" }, { "gpt", "gpt2-small" }, { "vit", "vit-b16" }, { "conformer", "conformer-medium" },
     { "efficientnet", "efficientnet-b4" }, { "resnext", "resnext101" }, { "inception", "inception-v3" }, { "mobilenet", "mobilenet-v2" }, { "vgg", "vgg16" },
+    { "llama", "llama2-7b" }, { "llama2", "llama2-7b" }, { "gpt3", "gpt3-175b" }, { "t5", "flan-t5-base" }, { "flant5", "flan-t5-base" },
 };
 
 /* Letters and digits alone, in lower case. */
