@@ -83,7 +83,7 @@ readme: $B/podbench                     ## simulate, and update the tables and f
 	$B/podbench plot $(run)
 	sh harness/readme.sh $B/podbench README.md
 	sh harness/readme.sh $B/podbench docs/reproduced.md
-	sh harness/readme.sh $B/podbench docs/trust.md
+	sh harness/readme.sh $B/podbench docs/maintainers/trust.md
 	$B/podbench audit --format markdown > docs/maintainers/audit.md
 	$B/podbench list metrics --format markdown > docs/formats.md
 	$B/podbench list words --format markdown > docs/glossary.md
@@ -153,8 +153,8 @@ onnx-check: $B/podbench                 ## ONNX's own checker (python3-onnx) acc
 onnx-torch: $B/podbench                 ## models of PyTorch and torchvision, if they are installed: parameters and multiply-accumulates as torch counts them
 	$(PYTHON3) tests/onnx/models.py $B/podbench
 
-assumed: $B/podbench                    ## halve and double each assumed number of the code, and write how far that moves every recipe into docs/trust.md
-	perl tests/assumed.pl $B/assumed "$(CC)" docs/trust.md
+assumed: $B/podbench                    ## halve and double each assumed number of the code, and write how far that moves every recipe into docs/maintainers/trust.md
+	perl tests/assumed.pl $B/assumed "$(CC)" docs/maintainers/trust.md
 
 warm-cold: $B/tests/harness/t_warm_cold ## compare one process that answers many questions with fresh ones for SECONDS (3600): SEED begins with other draws
 	PODBENCH_SECONDS=$(or $(SECONDS),3600) PODBENCH_SEED=$(or $(SEED),1) $<

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # assumed.pl - what the assumed numbers that stand in code do: each is halved (rounded down) and doubled, a flag turned, and every recipe is
 # simulated by one program, built so that it reads them from its environment. Writes the table between "<!-- assumed -->" and "<!-- end -->" of a page
-# (docs/trust.md): the largest changes of the step time and of the fullest tile's memory, the recipe that moves most, and how many begin or cease to fit.
+# (docs/maintainers/trust.md): the largest changes of the step time and of the fullest tile's memory, the recipe that moves most, and how many begin or cease to fit.
 #
 # usage: assumed.pl BUILD COMPILER PAGE
 use strict;

@@ -283,7 +283,7 @@ void assumptions_document(struct document *d, const struct assumptions *all)
         add_assumption(sheets, x, all->n_of, effects_json(x, all->n_of), d->arena);
         add_assumption(both, x, all->n_of, NULL, d->arena);
     }
-    document_line(d, "\nin the code of the model (%s), not varied here: docs/trust.md says what halving and doubling them does", in_code_path);
+    document_line(d, "\nin the code of the model (%s), not varied here: docs/maintainers/trust.md says what halving and doubling them does", in_code_path);
     struct table *code = document_table(d, TABLE(code_columns, struct code_row, .formats = IN_TEXT | IN_JSON | IN_MARKDOWN));
     for (int i = 0; i < N_IN_CODE; i++) {
         add_code(both, &in_code[i], all->n_of, d->arena);

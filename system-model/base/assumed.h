@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * assumed.h - numbers of the model that are in code and that no source at hand gives, each with its meaning. podbench list assumptions prints
- * them with the values that are assumed on sheets; make assumed halves and doubles each (docs/trust.md). An entry says so if calibrating rows
+ * them with the values that are assumed on sheets; make assumed halves and doubles each (docs/maintainers/trust.md). An entry says so if calibrating rows
  * prompted it: the rows showed that something was missing, but the number itself is from elsewhere. PopLibs is 7eac0f2, as it was read for
  * vertex_cost.c; its file is recorded only where one is named.
  */
@@ -47,7 +47,7 @@
       "has their vertex") \
     X(BROADCAST_LEAST_RANKS, 3, "ranks", "time", \
       "all-reduces of at least so many ranks are broadcast if that is faster. When GCL does so is not known; two ranks keep the ring, as in " \
-      "its open ancestor (docs/trust.md)") \
+      "its open ancestor (docs/maintainers/trust.md)") \
     X(TORUS_LINK_BY_LINK, 1, "flag", "time", \
       "with framework.torus_exchanges=link-by-link each exchange on a torus takes the copies of a step one link further; so do rings that do not meet in the " \
       "middle (docs/maintainers/unexplained.md)") \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # README's table of what is reproduced is what the program says now; 'make readme' refreshes it. Its files exist.
 . tests/tap.sh
-sh harness/readme.sh "$PODBENCH" README.md --check && sh harness/readme.sh "$PODBENCH" docs/reproduced.md --check && sh harness/readme.sh "$PODBENCH" docs/trust.md --check
+sh harness/readme.sh "$PODBENCH" README.md --check && sh harness/readme.sh "$PODBENCH" docs/reproduced.md --check && sh harness/readme.sh "$PODBENCH" docs/maintainers/trust.md --check
 result $? "the tables of README and docs/reproduced.md are current (make readme)"
 "$PODBENCH" list metrics --format markdown | cmp -s - docs/formats.md
 result $? "docs/formats.md is current (make readme)"
