@@ -128,7 +128,7 @@ const struct command commands[] = {
     { "Set up",
       "init", "[DIR]", "Start a project of your own in a folder, or a recipe for a model", "Writes a makefile, a recipe, a table of figures, and workflows "
       "for GitHub and GitLab. With --model a recipe alone, NAME.ini, in DIR or the current folder; --set gives sizes and keys that it is to keep.",
-      O(MODEL) | O(SET), 0, command_init, false },
+      O(MODEL) | O(SET) | O(OPERATORS), 0, command_init, false },
     { NULL, "completion", "bash|zsh|fish", "Print the completion script of a shell", NULL, 0, 0, command_completion, false },
 };
 const size_t n_commands = sizeof commands / sizeof *commands;

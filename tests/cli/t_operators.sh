@@ -42,6 +42,9 @@ run execute $heat $small --set recipe.repeat=1
 gives 2 "is described by a sheet, which says what it costs and not what it computes" "a codelet cannot be executed"
 run execute $heat $small --set recipe.repeat=9
 gives 2 "runs 9 rounds, of which one is described" "nor rounds"
+run init "$work" --model $graphs/heat-2d.onnx --operators "$PWD/$sheet" --set data.batch=0 --set data.height=80 --set data.width=90 --set recipe.mode=infer
+grep -q "^operators = .*stencils.csv" "$work"/heat-2d.ini
+result $? "init writes a recipe with the sheet" "$(cat "$work/out" "$work/err" "$work"/*.ini)"
 refuses "grid_ipus: '4y': want a number of parts for each axis, such as 1x4" "a grid of IPUs is numbers" run $heat --set parallel.grid_ipus=4y
 refuses "want replicas a multiple of it, 3 replicas of 1 IPUs are not" "IPUs of a grid are replicas" run $heat --set parallel.replicas=3 --set parallel.grid_ipus=1x2
 refuses "repeat: 1000 rounds: a training step has one; want mode = infer" "training has one round" run $heat --set recipe.mode=train --set optimizer.name=sgd
