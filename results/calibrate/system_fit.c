@@ -5,7 +5,8 @@
  *
  * Every constant is a time that a step spends a fixed number of times, so the time of a row is linear in each of them.
  * One simulation with all constants at their defaults, and one more for each constant, give these lines; the fit itself
- * simulates nothing. Its result is simulated at the end as a check.
+ * simulates nothing. Its result is simulated at the end as a check. Where it disagrees a time bends, and the fit is
+ * repeated with slopes up to the values found.
  *
  * If the loops of a model were all predicted too fast, slow updates would seem to be the cause. So a share of the loop
  * is fitted together with the constants, for each family of models, separately for training and for forward passes.
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 static const double LARGEST_LOOP_ERROR = 0.5;
+enum { MAX_SECANTS = 4 };
 _Static_assert(N_SYSTEM_CONSTANTS + MAX_LOOP_GROUPS <= MAX_FIT_PARAMETERS, "the parameters have room for all");
 
 struct row_job {
@@ -349,21 +351,61 @@ bool system_fit_lines(struct system_fit *fit, struct arena *a, struct err *err)
     return fit_lines(&job, a, err);
 }
 
-/* Simulations with the fitted constants agree with the lines to a thousandth of a row's time. */
-static bool check_lines(struct row_job *job, struct err *err)
+/* Whether simulations with the fitted constants agree with the lines to a thousandth of a row's time. If not, out is the
+ * first row that does not. */
+static bool check_lines(const struct system_row **out, double *time_s, struct row_job *job, struct err *err)
 {
-    double x[N_SYSTEM_CONSTANTS], time_s;
+    double x[N_SYSTEM_CONSTANTS];
     values_of(x, job->fit);
-    for (size_t i = 0; i < job->fit->n_rows; i++) {
-        struct system_row *row = &job->fit->rows[i], again = *row;
-        double line_s = row_time_s(row, x);
-        if (!simulate_system_row(&again, &time_s, x, job, err))
+    *out = NULL;
+    for (size_t i = 0; i < job->fit->n_rows && !*out; i++) {
+        struct system_row again = job->fit->rows[i];
+        if (!simulate_system_row(&again, time_s, x, job, err))
             return false;
-        if (fabs(time_s / line_s - 1) > 1e-3)
-            return fail(err, "%s: %.6g s where the lines of the constants give %.6g: a constant is no longer a plain time", row->figure->id,
-                        time_s, line_s);
+        if (fabs(*time_s / row_time_s(&job->fit->rows[i], x) - 1) > 1e-3)
+            *out = &job->fit->rows[i];
     }
     return true;
+}
+
+/* Slopes from the defaults to the fitted values, raised one after the other, so lines meet the simulation there. */
+static bool take_secants(struct system_row *row, struct row_job *job, struct err *err)
+{
+    double x[N_SYSTEM_CONSTANTS], fitted[N_SYSTEM_CONSTANTS], before_s = row->base_s, time_s, loop_s = row->loop_s;
+    set_defaults(x);
+    values_of(fitted, job->fit);
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
+        double by = fitted[k] - x[k], range = system_constants[k].field.max - system_constants[k].field.min;
+        if (fabs(by) < range / 1e4) /* the rounding to cycles would show */
+            continue;
+        x[k] = fitted[k];
+        if (!simulate_system_row(row, &time_s, x, job, err))
+            return false;
+        row->slope[k] = (time_s - before_s) / by;
+        before_s = time_s;
+    }
+    row->loop_s = loop_s;
+    return true;
+}
+
+/* A time bends where something else ends to hide it: what is fitted beyond a bend is fitted again to secants. */
+static bool fit_bent_lines(struct row_job *job, struct arena *a, struct err *err)
+{
+    const struct system_row *bent;
+    double time_s, x[N_SYSTEM_CONSTANTS];
+    for (int n = 0;; n++) {
+        if (!system_fit_lines(job->fit, a, err) || !check_lines(&bent, &time_s, job, err))
+            return false;
+        if (!bent)
+            return true;
+        values_of(x, job->fit);
+        if (n == MAX_SECANTS)
+            return fail(err, "%s: %.6g s where the lines of the constants give %.6g: a constant is no longer a plain time", bent->figure->id,
+                        time_s, row_time_s(bent, x));
+        for (size_t i = 0; i < job->fit->n_rows; i++)
+            if (!take_secants(&job->fit->rows[i], job, err))
+                return false;
+    }
 }
 
 bool system_fit_run(struct system_fit *out, const struct figures *figures, const struct model_paths *paths, const struct watch *watch,
@@ -371,7 +413,7 @@ bool system_fit_run(struct system_fit *out, const struct figures *figures, const
 {
     struct row_job job = { .fit = out, .paths = paths, .watch = watch };
     *out = (struct system_fit){0};
-    bool good = read_system_rows(&job, figures, a, err) && system_fit_lines(out, a, err) && check_lines(&job, err);
+    bool good = read_system_rows(&job, figures, a, err) && fit_bent_lines(&job, a, err);
     plan_cache_free(&job.cache);
     watch_report(watch, NULL, 0, 0);
     return good;
