@@ -5,8 +5,9 @@
 #include "system-model/graph/graph.h"
 #include "system-model/plan/stage_program.h"
 
-/* All layers as one stage. compiled NULL: every tensor lies evenly on one tile, and no operation has temporaries. */
-static inline const struct stage_layer *moments_of(const struct graph *g, const struct compiled *compiled, enum recompute recompute, struct arena *a)
+/* All layers as one stage. compiled NULL: every tensor lies evenly on one tile, all operations share one code, and none has temporaries. */
+static inline const struct stage_layer *moments_of_calls(const struct graph *g, const struct compiled *compiled, enum recompute recompute, bool by_value,
+                                                         struct arena *a)
 {
     struct op_plan *even = ARENA_ARRAY(a, struct op_plan, 1);
     struct compiled *made = ARENA_ARRAY(a, struct compiled, 1);
@@ -21,8 +22,13 @@ static inline const struct stage_layer *moments_of(const struct graph *g, const 
     *s = (struct stage_plan){ .n_layers = (uint32_t)g->n_layers, .compiled = compiled ? compiled : made };
     const struct stage_layers layers = { 0, (uint32_t)g->n_layers, 0, recompute, NULL };
     stage_program_make(&program, g, &layers, a);
-    stage_moments(s, g, &program, false, a);
+    stage_moments(s, g, &program, false, by_value, a);
     return s->layers;
+}
+
+static inline const struct stage_layer *moments_of(const struct graph *g, const struct compiled *compiled, enum recompute recompute, struct arena *a)
+{
+    return moments_of_calls(g, compiled, recompute, false, a);
 }
 
 #endif

@@ -62,8 +62,7 @@ void compiler_forget(struct compiler *c)
 
 static bool same_options(const struct op_plan_options *a, const struct op_plan_options *b)
 {
-    return a->partials == b->partials && a->available_memory == b->available_memory && a->inference == b->inference
-        && a->divides_scores == b->divides_scores && a->n_tiles == b->n_tiles;
+    return a->partials == b->partials && a->available_memory == b->available_memory && a->inference == b->inference && a->n_tiles == b->n_tiles;
 }
 
 /* How the results of an operation are laid out: the fullest tile over an even share; the plan that put them there, NULL if the layout is
@@ -197,7 +196,7 @@ const struct tensor_room *tensor_rooms(const struct graph *g, const struct op_pl
     return rooms;
 }
 
-MEMO_INPUT(compiled_input, uint64_t n_tiles, divides_scores; double available_memory; uint32_t partials, inference;);
+MEMO_INPUT(compiled_input, uint64_t n_tiles; double available_memory; uint32_t partials, inference;);
 
 static const void *make_compiled(void *world, const void *input, struct err *err)
 {
@@ -207,7 +206,7 @@ static const void *make_compiled(void *world, const void *input, struct err *err
     (void)err;
     out->options = (struct op_plan_options){
         .partials = (enum partials_type)q->partials, .available_memory = q->available_memory, .inference = q->inference,
-        .divides_scores = q->divides_scores, .n_tiles = q->n_tiles,
+        .n_tiles = q->n_tiles,
     };
     out->op_plans = ARENA_ARRAY(c->arena, const struct op_plan *, c->graph->n_ops);
     plan_ops(out->op_plans, c, &out->options);
@@ -219,7 +218,7 @@ static const void *make_compiled(void *world, const void *input, struct err *err
 
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt)
 {
-    const struct compiled_input q = { opt->n_tiles, opt->divides_scores, opt->available_memory, opt->partials, opt->inference };
+    const struct compiled_input q = { opt->n_tiles, opt->available_memory, opt->partials, opt->inference };
     return memo_get(&c->memo, make_compiled, &q, sizeof q, NULL).at;
 }
 

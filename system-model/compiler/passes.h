@@ -83,6 +83,8 @@ void plan_top_k(struct passes *p, const struct vector_op *w);
 void plan_all_to_all(struct passes *p, const struct vector_op *w);
 void plan_distance(struct passes *p, const struct vector_op *w);        /* vector_tables.c */
 void plan_sparse_matmul(struct passes *p, const struct vector_op *w);      /* sparse_plan.c */
+void plan_dropout(struct passes *p, const struct vector_op *w);
+void plan_noise(struct passes *p, const struct vector_op *w);
 void plan_recurrence(struct passes *p, const struct vector_op *w);
 void plan_codelet(struct passes *p, const struct vector_op *w);
 void plan_dropout(struct passes *p, const struct vector_op *w);

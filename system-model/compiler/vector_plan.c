@@ -9,13 +9,12 @@
  * two are on other tiles. The number of passes of an operation is how PopLibs (popops, popnn, poplin at 7eac0f2) and
  * PopART build it; neighbours are not fused, as these frameworks run one operation after the other.
  *     softmax       max, subtract, exponential, sum, inverse, multiply: at least 6 compute sets
- *     dropout       the generators' state kept, set, put back: 3 compute sets besides the mask's
  *     functions     those without a vertex of their own are made of several, as PopART builds them from map
  *                   expressions (willow/src/popx/op)
  *     local norm    squares, one addition for each neighbour, and a power (lrnx.cpp)
  *     resize        copied (nearest), or mixed from two neighbours in either direction (linear); the gradient
  *                   adds up what was copied
- * Norms, lookups and recurrent layers have files of their own (vector_*.c), as has work outside the graph (vector_passes.c).
+ * Norms, lookups, dropouts and recurrent layers have files of their own (vector_*.c), as has work outside the graph (vector_passes.c).
  * Limits: what moves is taken to be even over the tiles afterwards; broadcasts of vectors cost the vector's bytes once
  * a tile.
  */
@@ -90,7 +89,7 @@ static void plan_binary(struct passes *p, const struct vector_op *w)
 
 static void plan_scale(struct passes *p, const struct vector_op *w)
 {
-    passes_map(p, w->forward->at->divided && w->opt->divides_scores ? MAP_DIVIDE_NUMBER : MAP_SCALAR, w->n);
+    passes_map(p, w->forward->at->divided ? MAP_DIVIDE_NUMBER : MAP_SCALAR, w->n);
 }
 
 static void plan_bias_add(struct passes *p, const struct vector_op *w)
@@ -475,7 +474,7 @@ static const struct op_row { enum part part; void (*price)(struct passes *p, con
     [OP_SCALE] = { PART_ELEMENTWISE, plan_scale }, [OP_BIAS_ADD] = { PART_ELEMENTWISE, plan_bias_add },
     [OP_RELU] = { PART_ELEMENTWISE, plan_nonlinearity }, [OP_GELU] = { PART_ELEMENTWISE, plan_nonlinearity },
     [OP_TANH] = { PART_ELEMENTWISE, plan_nonlinearity }, [OP_SIGMOID] = { PART_ELEMENTWISE, plan_nonlinearity },
-    [OP_SWISH] = { PART_ELEMENTWISE, plan_nonlinearity }, [OP_DROPOUT] = { PART_ELEMENTWISE, plan_dropout },
+    [OP_SWISH] = { PART_ELEMENTWISE, plan_nonlinearity }, [OP_DROPOUT] = { PART_ELEMENTWISE, plan_dropout }, [OP_NOISE] = { PART_ELEMENTWISE, plan_noise },
     [OP_MAP] = { PART_ELEMENTWISE, plan_map }, [OP_COMBINE] = { PART_ELEMENTWISE, plan_combine },
     [OP_SELECT] = { PART_ELEMENTWISE, plan_select }, [OP_EXPAND] = { PART_ELEMENTWISE, plan_expand },
     [OP_ARG_MAX] = { PART_ELEMENTWISE, plan_arg_max }, [OP_TOP_K] = { PART_ELEMENTWISE, plan_top_k },
@@ -500,10 +499,12 @@ enum part op_part(const struct op *op)
     return op_rows[op->kind].part;
 }
 
+/* Noise is mapped linearly, wherever its operand lies (PopART willow/src/popx/op/randomuniformx.cpp:36). */
 bool op_is_elementwise(const struct op *op)
 {
     static const bool by_elements[N_PARTS] = { [PART_ELEMENTWISE] = true, [PART_NORM] = true, [PART_SOFTMAX] = true };
-    return by_elements[op_part(op)] && op->kind != OP_CODELET;      /* a codelet's grid has a layout of its own */
+    enum op_kind kind = op->kind;
+    return by_elements[op_part(op)] && kind != OP_CODELET && kind != OP_NOISE;  /* a codelet's grid has a layout of its own */
 }
 
 /* When an operation writes over its operand: where PopART or popnn have a form in place. Functions have one forward (nonLinearityInPlace), but their gradient

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * vector_random.c - operations that draw from the generators of the chip, as poprand does: dropout, and random numbers.
+ * vector_random.c - operations that draw from the generators of the chip, as poprand does: dropout, and random numbers; and dropout in place, as
+ * PopTorch makes it of several.
  */
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/passes.h"
@@ -15,10 +16,23 @@ static void add_generator_states(struct passes *p)
     passes_exchange(p, DROPOUT_SEED_BYTES);
 }
 
+/* The backward pass draws the same mask by drawing it where the forward pass did: the gradient is brought there (PopART willow/src/op/dropout.cpp:79,
+ * poprand's RandomGen.cpp: dropout clones its reference). */
 void plan_dropout(struct passes *p, const struct vector_op *w)
 {
+    if (w->backward)
+        passes_move(p, w->n);
     add_generator_states(p);
     passes_map(p, MAP_DROPOUT, w->n);
+}
+
+/* PopTorch's bernoulli: uniform numbers, compared with what is kept, made numbers again; torch then divides them by it. */
+void plan_noise(struct passes *p, const struct vector_op *w)
+{
+    static const enum map_op steps[] = { MAP_RANDOM, MAP_COMPARE_NUMBER, MAP_CAST_ELEMENT, MAP_DIVIDE_NUMBER };
+    add_generator_states(p);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        passes_map(p, steps[i], w->n);
 }
 
 void plan_random(struct passes *p, const struct vector_op *w)

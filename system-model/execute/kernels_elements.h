@@ -144,14 +144,15 @@ static inline void run_cast(const struct run *r)
         out(r, 0)[i] = whole ? (real)trunc(in(r, 0)[i]) : in(r, 0)[i];
 }
 
-/* Every pass of a micro-batch draws the same mask from the run's key, forward, recomputed and backward. */
+/* Every pass of a micro-batch draws the same mask from the run's key, forward, recomputed and backward; noise is the mask of ones. */
 static inline void run_dropout(const struct run *r)
 {
+    bool ones = r->op->kind == OP_NOISE;
     uint64_t seed[3] = { r->dropout_key[0], r->dropout_key[1], 0 };
     for (uint64_t i = 0, n = n_out(r); i < n; i++) {
         seed[2] = i;
         bool kept = (double)(hash_bytes(seed, sizeof seed, 7) >> 11) >= 0x1p53 * r->op->at->rate;
-        out(r, 0)[i] = kept ? (real)(in(r, 0)[i] / (1 - r->op->at->rate)) : 0;
+        out(r, 0)[i] = kept ? (real)((ones ? 1 : in(r, 0)[i]) / (1 - r->op->at->rate)) : 0;
     }
 }
 
@@ -236,7 +237,7 @@ static inline void run_rotary(const struct run *r)
     [OP_ADD] = run_pair, [OP_MUL] = run_mul, [OP_SCALE] = run_scale, [OP_BIAS_ADD] = run_bias, [OP_RELU] = run_relu, \
     [OP_GELU] = run_function, [OP_TANH] = run_function, [OP_SIGMOID] = run_function, [OP_SWISH] = run_function, [OP_MAP] = run_map, \
     [OP_COMBINE] = run_combine, [OP_SELECT] = run_select, [OP_EXPAND] = run_expand, [OP_VIEW] = run_view, [OP_CAST] = run_cast, \
-    [OP_INPUT_PREPARE] = run_prepare, [OP_DROPOUT] = run_dropout, [OP_ROTARY] = run_rotary, \
+    [OP_INPUT_PREPARE] = run_prepare, [OP_DROPOUT] = run_dropout, [OP_NOISE] = run_dropout, [OP_ROTARY] = run_rotary, \
     [OP_RANDOM] = run_random, [OP_CODELET] = run_codelet,
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * weights.c - the weights of each IPU of each replica: elements, gradients, moments, and the chain of the update that each belongs to.
+ * Limit: weights that are joined (tensor.n_joined) are computed with one norm.
  */
 #include "system-model/execute/execute_internal.h"
 
@@ -79,7 +80,8 @@ static bool belongs(const struct weight *w, const struct graph *g, const struct 
 {
     const struct tensor *t = &g->tensors[w->tensor_id];
     bool has_norms = o->norms == NORMS_OF_ALL || (o->norms == NORMS_OF_KERNELS && t->n_dims > 1);
-    return !c->is_merged && c->ipu == w->ipu && c->n_elements == w->n && c->n_parts == max_u32(1, t->part.parts) && c->type == t->type && c->has_norms == has_norms;
+    return !c->is_merged && c->ipu == w->ipu && c->n_elements == w->n / max_u32(1, t->n_joined) && c->n_parts == max_u32(1, t->part.parts) && c->type == t->type &&
+           c->has_norms == has_norms;
 }
 
 static bool find_chain(struct weight *w, const struct execution *x, struct err *err)
@@ -109,7 +111,7 @@ static bool check_chains(const struct execution *x, struct err *err)
     for (uint32_t i = 0; i < u->n_chains; i++) {
         uint32_t n = 0;
         for (uint32_t k = 0; k < x->n_weights; k++)
-            n += belongs(&x->weights[k], x->g, &x->p->request.optimizer, &u->chains[i]);
+            n += belongs(&x->weights[k], x->g, &x->p->request.optimizer, &u->chains[i]) ? max_u32(1, x->g->tensors[x->weights[k].tensor_id].n_joined) : 0;
         if (!u->chains[i].is_merged && n != u->chains[i].n_tensors)
             return fail(err, "%s: the plan's update changes %u tensors like '%s' on IPU %u, which has %u", x->g->name, u->chains[i].n_tensors,
                         u->chains[i].tensor, u->chains[i].ipu, n);

@@ -42,6 +42,7 @@ struct tensor {
     bool read_backward;     /* a backward operation reads it */
     struct tensor_part part;
     bool sharded;           /* a weight of which each replica has rows of its own: nothing reduces its gradients */
+    uint32_t n_joined;      /* a weight that stands for so many equal ones, which the update takes one by one; 0: itself alone */
 };
 
 /* Row order of op_rules in op_kinds.c. Shapes: image tensors are [batch, height, width, channels]; sequences are
@@ -85,6 +86,7 @@ enum op_kind {
     OP_RANDOM,                              /* numbers of the chip's generator, in the first input's shape or at.view (at.draw, at.low, at.high) */
     OP_ALL_TO_ALL,                          /* [n, ..]: piece i goes to replica i of n, and comes back as the piece of the sender */
     OP_DISTANCE,                            /* [a, width], [b, width] -> [a, b]: sums of absolute differences */
+    OP_NOISE,                               /* a dropout's factors alone, 0 or 1 / (1 - at.rate), of the input's shape, whose elements are not read */
     N_OP_KINDS
 };
 extern const char *const op_kind_names[N_OP_KINDS];

@@ -26,6 +26,7 @@ const char *const op_kind_names[N_OP_KINDS] = {
     [OP_ALL_REDUCE] = "all-reduce", [OP_SHARE] = "share", [OP_ALL_GATHER] = "all-gather",
     [OP_CODELET] = "codelet", [OP_RANDOM] = "random",
     [OP_ALL_TO_ALL] = "all-to-all", [OP_DISTANCE] = "distance",
+    [OP_NOISE] = "noise",
 };
 
 static uint64_t dims_product(const uint64_t *dims, uint32_t n)
@@ -499,4 +500,5 @@ const struct op_rule op_rules[N_OP_KINDS] = {
     [OP_RANDOM]           = { .shape = shape_random, .flop = { 3 }, .gradient = { .no_gradient = true } },    /* drawn, times, plus */
     [OP_CONV_TRANSPOSE]   = { .shape = shape_conv_transpose, .mac = conv_transpose_mac,
                               .gradient = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT }, .defaults = one_group },
+    [OP_NOISE]            = { .shape = shape_same, .flop = { 3 }, .gradient = { .no_gradient = true } },    /* scaled, compared, divided */
 };

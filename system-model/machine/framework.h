@@ -21,7 +21,6 @@ struct program {
     int exchange_target;                /* enum exchange_target */
     bool calls_by_value;                /* a call of shared code copies its inputs in and its results out */
     int torus_exchanges;                /* enum torus_exchanges */
-    bool divides_scores;                /* attention divides its scores by the root of a head's width, instead of multiplying by the inverse */
     uint64_t accumulation_multiple;     /* grouped, interleaved: gradient accumulation is a multiple of this times the stages */
     /* The weight update. */
     int update_order;                   /* order in which the IPUs of a replica update, if collectives or streamed state synchronise them */

@@ -249,7 +249,7 @@ static const void *sum_stage(void *world, const void *input, struct err *err)
     if (q->calls_by_value)
         stage_calls(s, c);
     const struct stage_layers layers = { q->first_layer, q->n_layers, s->n_layers_again, (enum recompute)q->recompute, q->checkpoints.at };
-    stage_moments(s, c->graph, compile_stage_program(c, &layers), q->timed_only, c->arena);
+    stage_moments(s, c->graph, compile_stage_program(c, &layers), q->timed_only, q->calls_by_value, c->arena);
     if (training && !(last && s->first_layer == 0) && !q->phased)
         add_stash_copies(q, &c->topology->machine->chip, s);
     if (training && q->accumulates)
@@ -262,8 +262,9 @@ static const void *sum_stage(void *world, const void *input, struct err *err)
 MEMO_INPUT(placement_input,
     struct owned sizes, shares, checkpoints;    /* by stage; of memory for temporaries, by IPU; by layer */
     uint64_t exchanging_replicas;       /* 0 if no operation exchanges anything */
+    uint64_t calls_by_value;
     uint32_t n_stages, n_shares, ipus_per_replica, training, accumulates, recompute, stash_type, partials, io_tiles, each_replica, unfolded, timed_only;
-    uint32_t divides_scores, calls_by_value, phased, unused;
+    uint32_t phased, unused;
 );
 
 struct placer { const struct placement_input *q; struct compiler *c; struct stage_plan *stages; struct err *err; };
@@ -356,7 +357,7 @@ static bool compile_stage(struct placer *p, uint32_t stage)
         return fail(p->err, "parallel.io_tiles: %u of the %s's %ju tiles leaves none to compute", p->q->io_tiles, chip->name,
                     (uintmax_t)chip->n_tiles);
     struct op_plan_options opt = {
-        .partials = (enum partials_type)p->q->partials, .inference = !p->q->training, .divides_scores = p->q->divides_scores,
+        .partials = (enum partials_type)p->q->partials, .inference = !p->q->training,
         .n_tiles = chip->n_tiles - p->q->io_tiles, .available_memory = share_of(p, stage),
     };
     p->stages[stage].compiled = compile_graph(p->c, &opt);
@@ -413,7 +414,7 @@ bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err 
         .checkpoints = { p->named_checkpoints }, .ipus_per_replica = o->ipus_per_replica, .exchanging_replicas = c->n_spanning ? o->n_replicas : 0,
         .training = o->training, .accumulates = o->grad_accum > 1, .recompute = o->recompute, .stash_type = o->stash_type, .partials = o->partials,
         .io_tiles = o->io_tiles, .each_replica = o->detail.unfolded || o->faults, .unfolded = o->detail.unfolded, .timed_only = o->detail.timed_only,
-        .divides_scores = o->program.divides_scores, .calls_by_value = o->program.calls_by_value && o->outlining == OUTLINING_YES, .phased = plan_is_phased(o),
+        .calls_by_value = o->program.calls_by_value && o->outlining == OUTLINING_YES, .phased = plan_is_phased(o),
     };
     p->placed = memo_get(&c->plans, place_stages, &q, sizeof q, err).at;
     if (p->placed)

@@ -7,6 +7,10 @@
  * all tiles held as much of it as the fullest one, which must have room; but what only waits for its backward operation counts as even, because
  * tensors that wait are full on different tiles.
  *
+ * A product whose code others share works in a subgraph that PopART calls by value (willow/src/popx/op/callx.cpp:94-190): its weights are there
+ * twice, and its input, if the caller reads it again; afterwards its result is, when it is copied out. Left out: with copies on entry (subgraphCopyingStrategy, the
+ * default) a called run of operations holds the weights of all of them.
+ *
  * A micro-batch's stash is taken over by its backward task tensor by tensor, when it is first read; until then it is `waiting`.
  */
 #include "system-model/plan/stage_program.h"
@@ -18,6 +22,7 @@ struct stage_walk {
     uint64_t waiting_bytes, live_bytes; /* the bytes of waiting and of live tensors */
     uint64_t tile_bytes;                /* live_bytes as they lie, but what only waits for a backward operation as if it were even */
     uint64_t most_bytes, received_bytes;        /* received_bytes: what the task got from its neighbour */
+    const uint32_t *code_uses;          /* by code: how often the stage runs it; NULL if calls work on their operands in place */
 };
 
 static bool lives(const struct stage_walk *w, uint32_t id)
@@ -94,20 +99,41 @@ static uint64_t temp_bytes_besides(const struct stage_walk *w, uint32_t op_id)
     return p->temp_bytes_per_tile - min_u64(lying_bytes(w, op->outputs[0]) / w->s->compiled->options.n_tiles, p->temp_bytes_per_tile);
 }
 
+static bool is_called(const struct stage_walk *w, uint32_t op_id)
+{
+    enum part part = op_part(&w->g->ops[op_id]);
+    return w->code_uses && (part == PART_CONV || part == PART_MATMUL) && w->code_uses[w->s->compiled->op_plans[op_id]->code_id] > 1;
+}
+
+/* What a call holds a second time while it works: each operand that lives on outside. */
+static uint64_t called_bytes(const struct stage_walk *w, const struct op_sequence *q, uint32_t i)
+{
+    const struct op *op = &w->g->ops[q->ops.ids[i]];
+    uint64_t bytes = 0;
+    for (uint32_t k = 0; k < op->n_inputs && is_called(w, q->ops.ids[i]); k++)
+        bytes += is_freed(q, i, op->inputs[k]) ? 0 : lying_bytes(w, op->inputs[k]);
+    return bytes;
+}
+
 static uint64_t moment_tile_bytes(const struct stage_walk *w, const struct stage_moment *m)
 {
     return ceil_div(m->waiting_bytes + m->live_bytes, w->s->compiled->options.n_tiles) + m->temp_bytes_per_tile;
 }
 
 /* Keeps the moment if its layer needs more than ever before; the last of equal ones. */
+static void keep_most(struct stage_walk *w, uint32_t layer_id, struct stage_moment now, enum task_kind task)
+{
+    struct stage_moment *most = &w->s->layers[layer_id - w->s->first_layer].moments[task];
+    if (moment_tile_bytes(w, &now) >= moment_tile_bytes(w, most))
+        *most = now;
+}
+
 static void note(struct stage_walk *w, const struct op_sequence *q, uint32_t i, enum task_kind task)
 {
     uint32_t op_id = q->ops.ids[i];
     const struct op *op = &w->g->ops[op_id];
-    struct stage_moment now = { w->waiting_bytes, w->tile_bytes + more_at_work(w, op) + normalised_bytes(w, q, i), temp_bytes_besides(w, op_id) };
-    struct stage_moment *most = &w->s->layers[op->layer_id - w->s->first_layer].moments[task];
-    if (moment_tile_bytes(w, &now) >= moment_tile_bytes(w, most))
-        *most = now;
+    uint64_t live = w->tile_bytes + more_at_work(w, op) + normalised_bytes(w, q, i) + called_bytes(w, q, i);
+    keep_most(w, op->layer_id, (struct stage_moment){ w->waiting_bytes, live, temp_bytes_besides(w, op_id) }, task);
     w->most_bytes = max_u64(w->most_bytes, w->waiting_bytes + w->live_bytes);
 }
 
@@ -140,6 +166,14 @@ static void hold_received(struct stage_walk *w, const struct op_sequence *q, con
             hold_tensor(w, handed->ids[i], true);
 }
 
+/* The result of a call is there and in the subgraph, when what the call read has gone. */
+static void note_copied_out(struct stage_walk *w, uint32_t op_id, enum task_kind task)
+{
+    const struct op *op = &w->g->ops[op_id];
+    if (is_called(w, op_id))
+        keep_most(w, op->layer_id, (struct stage_moment){ w->waiting_bytes, w->tile_bytes + lying_bytes(w, op->outputs[0]), 0 }, task);
+}
+
 /* In place, what is read for the last time becomes the result. */
 static void walk_op(struct stage_walk *w, const struct op_sequence *q, uint32_t i, enum task_kind task)
 {
@@ -151,6 +185,7 @@ static void walk_op(struct stage_walk *w, const struct op_sequence *q, uint32_t 
         hold_results(w, op);
     note(w, q, i, task);
     free_after(w, q, i);
+    note_copied_out(w, q->ops.ids[i], task);
     if (q->in_place[i]) {
         hold_results(w, op);
         free_after(w, q, i);
@@ -190,11 +225,24 @@ static void add_kept(struct stage_plan *s, const struct graph *g, const struct s
     }
 }
 
-void stage_moments(struct stage_plan *s, const struct graph *g, const struct stage_program *program, bool timed_only, struct arena *a)
+static const uint32_t *uses_of_codes(const struct stage_plan *s, const struct stage_program *program, struct arena *a)
+{
+    uint32_t n_codes = 0;
+    for (int task = TASK_FORWARD; task <= TASK_BACKWARD; task++)
+        for (uint32_t i = 0; i < program->pass[task].ops.n; i++)
+            n_codes = max_u32(n_codes, s->compiled->op_plans[program->pass[task].ops.ids[i]]->code_id + 1);
+    uint32_t *uses = ARENA_ARRAY(a, uint32_t, n_codes);
+    for (int task = TASK_FORWARD; task <= TASK_BACKWARD; task++)
+        for (uint32_t i = 0; i < program->pass[task].ops.n; i++)
+            uses[s->compiled->op_plans[program->pass[task].ops.ids[i]]->code_id]++;
+    return uses;
+}
+
+void stage_moments(struct stage_plan *s, const struct graph *g, const struct stage_program *program, bool timed_only, bool calls_by_value, struct arena *a)
 {
     struct arena scratch = {0};
     s->layers = ARENA_ARRAY(a, struct stage_layer, s->n_layers);
-    struct stage_walk w = { .g = g, .s = s };
+    struct stage_walk w = { .g = g, .s = s, .code_uses = calls_by_value ? uses_of_codes(s, program, &scratch) : NULL };
     add_kept(s, g, program);
     for (int task = TASK_FORWARD; task <= TASK_BACKWARD && !timed_only; task++) {
         walk_task(&w, program, (enum task_kind)task, &scratch);

@@ -33,6 +33,7 @@ const struct stage_program *compile_stage_program(struct compiler *c, const stru
 
 /* stage_moments.c: fills what the program of a stage keeps (stash_bytes, kept_input_bytes), and its layers, whose moments a plan that is only
  * timed does not need. */
-void stage_moments(struct stage_plan *s, const struct graph *g, const struct stage_program *program, bool timed_only, struct arena *a);
+void stage_moments(struct stage_plan *s, const struct graph *g, const struct stage_program *program, bool timed_only, bool calls_by_value,
+                   struct arena *a);
 
 #endif

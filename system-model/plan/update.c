@@ -296,19 +296,19 @@ static void new_chain(struct update_builder *b, struct update_chain chain)
 /* Tensors come in the order of layers, so a chain of the same IPU is usually among the last ones. */
 static void add_tensor(struct update_builder *b, const struct tensor *t, uint32_t ipu)
 {
-    uint64_t n = tensor_elements(t);
-    uint32_t n_parts = max_u32(1, t->part.parts);
+    uint32_t joined = max_u32(1, t->n_joined), n_parts = max_u32(1, t->part.parts);
+    uint64_t n = tensor_elements(t) / joined;
     enum norms norms = (enum norms)b->q->norms;
     bool has_norms = norms == NORMS_OF_ALL || (norms == NORMS_OF_KERNELS && t->n_dims > 1);
     for (uint32_t i = b->u.n_chains; i-- > 0; ) {
         struct update_chain *same = &b->u.chains[i];
         if (same->ipu == ipu && same->n_elements == n && same->type == t->type && same->has_norms == has_norms && same->n_parts == n_parts &&
             same->apart == t->sharded) {
-            same->n_tensors++;
+            same->n_tensors += joined;
             return;
         }
     }
-    new_chain(b, (struct update_chain){ .ipu = ipu, .tensor = t->name, .type = t->type, .n_elements = n, .has_norms = has_norms, .apart = t->sharded, .n_tensors = 1,
+    new_chain(b, (struct update_chain){ .ipu = ipu, .tensor = t->name, .type = t->type, .n_elements = n, .has_norms = has_norms, .apart = t->sharded, .n_tensors = joined,
                                         .n_parts = n_parts });
 }
 

@@ -197,12 +197,12 @@ static void test_add(void **state)
 }
 
 /* The gradient of 24 halves on the fullest tile comes to the output that the forward pass kept (48 bytes), unless both lie on the same
- * tiles. A dropout draws its mask again, and a scale keeps nothing: only the seed's 8 bytes move. */
+ * tiles. A dropout draws its mask again where it drew it, so that its gradient comes there, and the seed's 8 bytes; a scale keeps nothing. */
 static void test_gradient_comes_to_what_was_kept(void **state)
 {
     (void)state;
-    static const struct { enum op_kind kind; bool together; uint64_t bytes; } cases[] = {
-        { OP_RELU, false, 48 }, { OP_RELU, true, 0 }, { OP_GELU, false, 48 }, { OP_DROPOUT, false, 8 }, { OP_SCALE, false, 0 },
+    static const struct { enum op_kind kind; bool together; uint64_t bytes, seed; } cases[] = {
+        { OP_RELU, false, 48, 0 }, { OP_RELU, true, 0, 0 }, { OP_GELU, false, 48, 0 }, { OP_DROPOUT, false, 48, 8 }, { OP_SCALE, false, 0, 0 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy t;
@@ -217,8 +217,8 @@ static void test_gradient_comes_to_what_was_kept(void **state)
         assert_int_equal(t.graph.ops[backward].kind, cases[i].kind);
         struct op_plan p;
         op_plan_build(&p, &t.graph, backward, (struct operands){ 1, cases[i].together, 0 }, &t.chip, &t.options, &t.cache);
-        assert_int_equal(p.exchanged_bytes, 7 * cases[i].bytes);
-        assert_int_equal(p.exchange_cycles, cases[i].bytes ? cases[i].bytes / 4 + 1 + 37 : 0);
+        assert_int_equal(p.exchanged_bytes, 7 * (cases[i].bytes + cases[i].seed));
+        assert_int_equal(p.exchange_cycles, (cases[i].bytes ? cases[i].bytes / 4 + 1 + 37 : 0) + (cases[i].seed ? cases[i].seed / 4 + 1 + 37 : 0));
         toy_end(&t);
     }
 }
@@ -322,6 +322,21 @@ static void test_dropout_sets_and_restores_generators(void **state)
     assert_int_equal(p.compute_cycles, 6 + 6 * 24 + 2 * 6 + 3 * 6 * 50);
     assert_int_equal(p.n_supersteps, 4);
     assert_int_equal(p.exchanged_bytes, 7 * 8);
+    toy_end(&t);
+}
+
+/* The same 24 halves, drawn one by one: 4 + 6 x 24 + 4 x 6 vectors of random numbers, 11 + 6 (20 + 8) and 12 + 6 (37 + 2 x 4) and 11 + 6 (20 + 8 x 2)
+ * for the comparison, the cast and the division of a worker's 4, besides the states of the generators. Its result lies by itself. */
+static void test_noise_is_drawn_by_four_operations(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t x = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 50));
+    struct op_plan p = plan_op(&t, OP_NOISE, &x, 1, (struct op_attributes){ .rate = 0.1 });
+    assert_int_equal(p.compute_cycles, 4 + 6 * 24 + 4 * 6 + 11 + 6 * 28 + 12 + 6 * 45 + 11 + 6 * 36 + 3 * 6 * 50);
+    assert_int_equal(p.n_supersteps, 7);
+    assert_false(op_keeps_layout(&t.graph.ops[0]));
     toy_end(&t);
 }
 
@@ -599,7 +614,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_relu), cmocka_unit_test(test_runs_where_the_operand_lies), cmocka_unit_test(test_no_tile_has_more_than_all), cmocka_unit_test(test_view), cmocka_unit_test(test_repeated_operand), cmocka_unit_test(test_function_of_steps),
         cmocka_unit_test(test_window_over_all_is_a_sum), cmocka_unit_test(test_quarters_are_cast_by_their_scale), cmocka_unit_test(test_add), cmocka_unit_test(test_gradient_comes_to_what_was_kept), cmocka_unit_test(test_small_operands), cmocka_unit_test(test_few_elements),
-        cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_rows_meet_their_values_in_pieces), cmocka_unit_test(test_dropout_sets_and_restores_generators),
+        cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_rows_meet_their_values_in_pieces), cmocka_unit_test(test_dropout_sets_and_restores_generators), cmocka_unit_test(test_noise_is_drawn_by_four_operations),
         cmocka_unit_test(test_slice),
         cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_gather_takes_all_tiles), cmocka_unit_test(test_lookups_heed_the_memory), cmocka_unit_test(test_lstm_is_serial), cmocka_unit_test(test_inputs_of_all_steps_at_once), cmocka_unit_test(test_gru), cmocka_unit_test(test_arg_max),
         cmocka_unit_test(test_top_k), cmocka_unit_test(test_scatter),

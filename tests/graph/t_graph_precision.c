@@ -130,7 +130,7 @@ static bool plain_build(struct builder *b, const struct workload *w, struct err 
     uint32_t x = build_dense(b, build_input(b, "x", TYPE_FP16, DIMS(2, 5, 7)), 6, true);
     build_layer(b, LAYER_LAST, 0, 0, 1, "two");
     x = build_layer_norm(b, build_op2(b, OP_ADD, build_attention(b, x, &(struct attention){ .heads = 3, .mask = NO_ID }), x));
-    x = build_layer_norm(b, build_op2(b, OP_ADD, build_feed_forward(b, x, 10, OP_GELU), x));
+    x = build_layer_norm(b, build_op2(b, OP_ADD, build_feed_forward(b, x, 10, OP_GELU, 0), x));
     build_classes(b, x, DIMS(2, 5));
     return true;
 }

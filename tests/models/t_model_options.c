@@ -229,6 +229,83 @@ static void activations_replace_the_models_own(void **state)
     }
 }
 
+/*
+ * Programs that divide scores (Conformer: attention.py:122, 204; ViT: modules.py:157) and those that multiply by the inverse (BERT: bert_fused_attention.py:102;
+ * GPT-2: optimized_gpt2_attn.py:29), once a layer; a decoder's layer has two attentions.
+ */
+static void scores_are_divided_where_the_program_does(void **state)
+{
+    static const struct { const char *name; uint32_t divided, multiplied; } cases[] = {
+        { "vit-b16", 12, 0 }, { "conformer-medium", 12 + 2 * 6, 0 }, { "bert-base", 0, 12 }, { "gpt2-small", 0, 12 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct graph g;
+        struct arena a;
+        uint32_t divided = 0, multiplied = 0;
+        build(&g, cases[i].name, NULL, &a);
+        for (size_t k = 0; k < g.n_forward_ops; k++) {
+            bool scores = g.ops[k].kind == OP_SCALE && g.tensors[g.ops[k].outputs[0]].n_dims == 4;
+            divided += scores && g.ops[k].at->divided;
+            multiplied += scores && !g.ops[k].at->divided;
+        }
+        assert_int_equal(divided, cases[i].divided);
+        assert_int_equal(multiplied, cases[i].multiplied);
+        arena_free(&a);
+    }
+}
+
+/*
+ * The vendor's conformer drops out in place six times in each of 12 encoder layers and once in each of 6 decoder layers; elsewhere once after the first
+ * convolutions, once after the transcript's embedding, three times a decoder layer. The paper's has dropouts alone, two of them
+ * around its joint network. A ViT drops out three times a layer
+ * besides its attention, twice around the second product, and once before.
+ */
+static void dropouts_in_place_are_noise_and_a_product(void **state)
+{
+    static const struct { const char *name; uint32_t noises, dropouts; } cases[] = {
+        { "conformer-medium", 12 * 6 + 6, 2 + 6 * 3 }, { "conformer-transducer-s", 0, 1 + 16 * 6 + 2 }, { "vit-b16", 0, 1 + 12 * 3 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct graph g;
+        struct arena a;
+        uint32_t noises = 0, dropouts = 0;
+        build(&g, cases[i].name, NULL, &a);
+        for (size_t k = 0; k < g.n_forward_ops; k++) {
+            noises += g.ops[k].kind == OP_NOISE;
+            dropouts += g.ops[k].kind == OP_DROPOUT;
+            if (g.ops[k].kind == OP_NOISE)
+                assert_true(g.ops[k + 1].kind == OP_MUL && g.ops[k + 1].inputs[1] == g.ops[k].outputs[0] && g.ops[k + 1].inputs[0] == g.ops[k].inputs[0]);
+        }
+        assert_int_equal(noises, cases[i].noises);
+        assert_int_equal(dropouts, cases[i].dropouts);
+        arena_free(&a);
+    }
+}
+
+/* MLPerf's BERT splits the weights of query, key and value, and joins them for one product (bert_model.py, qkv_weights); GPT-2 would have three. */
+static void split_weights_are_joined_where_the_program_does(void **state)
+{
+    static const struct { const char *name; uint32_t joined, products; } cases[] = { { "bert-base", 12, 12 * 6 + 4 }, { "gpt2-small", 0, 12 * 8 + 1 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct graph g;
+        struct arena a;
+        const struct model_options o = { .micro_batch = 1, .split_qkv = true };
+        uint32_t joined = 0, products = 0;
+        build(&g, cases[i].name, &o, &a);
+        for (size_t k = 0; k < g.n_tensors; k++) {
+            joined += g.tensors[k].n_joined == 3;
+            if (g.tensors[k].n_joined)
+                assert_true(g.tensors[k].role == ROLE_WEIGHT && g.tensors[k].dims[0] == 768 && g.tensors[k].dims[1] == 3 * 768);
+        }
+        for (size_t k = 0; k < g.n_forward_ops; k++)
+            products += g.ops[k].kind == OP_MATMUL;
+        assert_int_equal(joined, cases[i].joined);
+        assert_int_equal(products, cases[i].products);
+        arena_free(&a);
+    }
+}
+
 /* A file is a family of its own, without a benchmark, counted in samples; its sequence length is in the file. */
 static void a_file_is_a_workload(void **state)
 {
@@ -388,7 +465,7 @@ static void masks_of_packs(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(masks_of_packs), cmocka_unit_test(unets_of_all_sizes), cmocka_unit_test(masked_tokens_of_a_row),
     cmocka_unit_test(kernels_over_time_are_centred),
-        cmocka_unit_test(windows_of_conformers_lie_along_the_inner_axis), cmocka_unit_test(activations_replace_the_models_own), cmocka_unit_test(a_file_is_a_workload),
+        cmocka_unit_test(windows_of_conformers_lie_along_the_inner_axis), cmocka_unit_test(activations_replace_the_models_own), cmocka_unit_test(scores_are_divided_where_the_program_does), cmocka_unit_test(dropouts_in_place_are_noise_and_a_product), cmocka_unit_test(split_weights_are_joined_where_the_program_does), cmocka_unit_test(a_file_is_a_workload),
     cmocka_unit_test(labels_of_an_utterance), cmocka_unit_test(dropout_rates), cmocka_unit_test(layers_are_numbered),
     cmocka_unit_test(recipes_shape_the_graph), cmocka_unit_test(a_packed_row_comes_in_eight_inputs),
     cmocka_unit_test(fine_tuning_scores_an_answer), cmocka_unit_test(inference_folds_batch_norms),

@@ -198,7 +198,7 @@ static void transducers(void **state)
 
 /* ---- every built-in model -------------------------------------------------------------------------------------------- */
 
-/* Views are free, transpositions join differently, and the two parts of a swish are joined; all other work is as much as it was. */
+/* Views are free, transpositions join differently, and the parts of a swish and of a dropout in place are joined; all other work is as much as it was. */
 static void same_operations(const struct graph *read, const struct graph *built)
 {
     int counts[N_OP_KINDS] = { 0 };
@@ -207,6 +207,10 @@ static void same_operations(const struct graph *read, const struct graph *built)
         counts[built->ops[i].kind]++;
     for (size_t i = 0; i < read->n_ops; i++)
         counts[read->ops[i].kind]--;
+    int dropped = counts[OP_NOISE];             /* forward: noise and a product; backward: a product */
+    counts[OP_NOISE] = 0;
+    counts[OP_MUL] -= built->n_ops > built->n_forward_ops ? 2 * dropped : dropped;
+    counts[OP_DROPOUT] += built->n_ops > built->n_forward_ops ? 2 * dropped : dropped;
     int joined = -counts[OP_SWISH];             /* x sigmoid(x) in two operations is read as swish */
     if (joined > 0) {
         counts[OP_SWISH] += joined;

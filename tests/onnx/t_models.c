@@ -17,7 +17,7 @@ static double *built_encoder(struct arena *a, struct graph *g)
     uint32_t x = build_input(&b, "x", TYPE_FP16, DIMS(2, TOKENS, WIDTH)), first = x;
     struct attention at = { .heads = HEADS, .mask = NO_ID, .split_qkv = true };
     x = build_op2(&b, OP_ADD, build_attention(&b, build_layer_norm(&b, x), &at), x);
-    x = build_op2(&b, OP_ADD, build_feed_forward(&b, build_layer_norm(&b, x), INNER, OP_GELU), x);
+    x = build_op2(&b, OP_ADD, build_feed_forward(&b, build_layer_norm(&b, x), INNER, OP_GELU, 0), x);
     double **v = ARENA_ARRAY(a, double *, g->n_tensors);
     size_t next = 0;
     for (uint32_t i = 0; i < g->n_tensors; i++) {

@@ -379,7 +379,7 @@ static uint64_t needed(struct planned *y)
 static const char *const models[] = { "mlperf-v1.1-closed-ipu-pod16-bert-large", "vendor-ipu-pod16-resnet50-pipelined",
                                       "mlperf-v1.1-closed-ipu-pod16-resnet50" };
 
-/* Each of 24 layers has code of its own then; the codelets are the same, and so are all variables. */
+/* Each of 24 layers has code of its own then; the codelets are the same, and so are variables but for what calls hold twice. */
 static void layers_that_are_not_outlined(void **state)
 {
     struct planned y;
@@ -393,7 +393,8 @@ static void layers_that_are_not_outlined(void **state)
     for (int k = 0; k < N_MEMORY_CATEGORIES; k++) {
         uint64_t once = outlined.memory[0].bytes[k], each = apart.memory[0].bytes[k];
         bool of_layers = k == MEMORY_VERTEX_STATE || k == MEMORY_CONTROL_CODE || k == MEMORY_EXCHANGE_CODE;
-        assert_true(of_layers ? each > 5 * once && each < 24 * once : each == once);
+        bool at_work = k == MEMORY_ACTIVATIONS || k == MEMORY_GAPS;         /* a call has its operands twice */
+        assert_true(of_layers ? each > 5 * once && each < 24 * once : at_work ? each <= once : each == once);
     }
     stop(&y);
 }

@@ -203,6 +203,32 @@ static void norms_work_on_copies(void **state)
     stop(&y);
 }
 
+/*
+ * Two convolutions of 3072 bytes each with one code, the first of which is read again by a sum at the end. Called by value, the second one has its weight of
+ * 24 x 24 halves, 1152 bytes, twice, and its input: 2 x 3072 + 1152 + 3072. In place it would have 2 x 3072. A third convolution behind it takes
+ * the second one's result, which goes into the call: 3 x 3072 + 1152; and copies its own out, 3 x 3072.
+ */
+static void calls_hold_operands_twice(void **state)
+{
+    (void)state;
+    for (uint32_t n = 2; n <= 3; n++) {
+        struct planned y;
+        struct graph g;
+        uint32_t x = start_unit(&y, &g), w = x + 1;
+        uint32_t first = graph_op(&g, OP_CONV, (uint32_t[]){ x, w }, 2, one_element), made = first;
+        for (uint32_t i = 1; i < n; i++) {
+            graph_layer(&g, (struct layer){ .name = "next", .role = LAYER_BODY, .n_parts = 1 });
+            made = graph_op(&g, OP_CONV, (uint32_t[]){ made, w }, 2, one_element);
+        }
+        graph_layer(&g, (struct layer){ .name = "sum", .role = LAYER_BODY, .n_parts = 1 });
+        graph_op(&g, OP_ADD, (uint32_t[]){ made, first }, 2, (struct op_attributes){0});
+        const struct stage_layer *called = moments_of_calls(&g, NULL, RECOMPUTE_NONE, true, &y.sim.arena), *plain = moments_of(&g, NULL, RECOMPUTE_NONE, &y.sim.arena);
+        assert_int_equal(plain[n - 1].moments[TASK_FORWARD].live_bytes, n * 3072);
+        assert_int_equal(called[n - 1].moments[TASK_FORWARD].live_bytes, 3 * 3072 + 1152);
+        stop(&y);
+    }
+}
+
 /* While the convolution works 3072 bytes are alive, and 6144 while its result is cut into pieces. The worst moment
  * is the convolution's, whose sums are its result. 192 of 1,472 tiles hold 16 bytes of it each (8 channels of one
  * position); it counts as if all tiles held as much, and is part of what is alive already. */
@@ -491,7 +517,7 @@ static void norms_over_domains_are_not_free(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(stages_of_one_ipu_share_its_port), cmocka_unit_test(a_graph_is_compiled_once_for_each_share),
-    cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces), cmocka_unit_test(norms_work_on_copies),
+    cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces), cmocka_unit_test(norms_work_on_copies), cmocka_unit_test(calls_hold_operands_twice),
     cmocka_unit_test(a_moment_is_one_operations), cmocka_unit_test(results_of_one_plan_lie_alike), cmocka_unit_test(a_gradient_stays_where_it_was_brought),
     cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_groups_by_hand),
     cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(all_layers_are_stashed), cmocka_unit_test(a_copy_is_its_flows_and_a_sync),

@@ -68,12 +68,13 @@ static uint32_t embeddings(struct bert *m)
 static uint32_t encoder_layer(struct bert *m, uint32_t x, uint32_t i)
 {
     struct builder *b = m->b;
-    struct attention at = { .heads = m->c->heads, .mask = m->mask, .dropout = b->o->attention_dropout ? attention_dropout : 0, .split_qkv = b->o->split_qkv };
+    struct attention at = { .heads = m->c->heads, .mask = m->mask, .dropout = b->o->attention_dropout ? attention_dropout : 0, .split_qkv = b->o->split_qkv,
+                            .joins_weights = true };
     build_layer(b, LAYER_BODY, i, 0, 2, arena_printf(b->g->arena, "encoder%u/attention", i));
     uint32_t y = build_dropout(b, build_attention(b, x, &at), hidden_dropout);
     x = build_layer_norm(b, build_op2(b, OP_ADD, y, x));
     build_layer(b, LAYER_BODY, i, 1, 2, arena_printf(b->g->arena, "encoder%u/feed-forward", i));
-    y = build_dropout(b, build_feed_forward(b, x, m->c->inner, OP_GELU), hidden_dropout);
+    y = build_dropout(b, build_feed_forward(b, x, m->c->inner, OP_GELU, 0), hidden_dropout);
     return build_layer_norm(b, build_op2(b, OP_ADD, y, x));
 }
 

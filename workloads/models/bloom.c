@@ -23,7 +23,7 @@ bool bloom_build(struct builder *b, const struct workload *w, struct err *err)
     at.mask = build_causal_mask(b, length);
     at.biases = graph_tensor(b->g, "linear-biases", ROLE_STATE, b->type, DIMS(1, c->heads, 1, length));
     for (uint32_t i = 0; i < c->n_layers; i++)
-        x = build_block(b, x, "decoder", i, &at, FEED_FORWARD * c->hidden, 0);
+        x = build_block(b, x, "decoder", i, &at, FEED_FORWARD * c->hidden, 0, 0);
     build_layer(b, LAYER_LAST, 0, 0, 1, "lm-head");
     serial.transpose_b = true;
     x = build_layer_norm(b, x);

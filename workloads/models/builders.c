@@ -119,6 +119,13 @@ uint32_t build_dropout(struct builder *b, uint32_t x, double rate)
     return graph_op(b->g, OP_DROPOUT, &x, 1, (struct op_attributes){ .rate = rate });
 }
 
+uint32_t build_dropout_in_place(struct builder *b, uint32_t x, double rate)
+{
+    if (!b->training || rate <= 0)
+        return x;
+    return build_op2(b, OP_MUL, x, graph_op(b->g, OP_NOISE, &x, 1, (struct op_attributes){ .rate = rate }));
+}
+
 uint32_t build_gather(struct builder *b, uint32_t table, uint32_t indices)
 {
     return build_op2(b, OP_GATHER, table, indices);
@@ -215,10 +222,13 @@ static void separate_query_key_value(struct builder *b, uint32_t x, const struct
     }
 }
 
-/* One product whose result is cut into equal pieces. */
-static void joined_product(struct builder *b, uint32_t x, uint64_t width, uint32_t n, bool bias, uint32_t *out)
+/* One product whose result is cut into equal pieces; each may have a weight of its own, joined for the product. */
+static void joined_product(struct builder *b, uint32_t x, uint64_t width, uint32_t n, bool bias, bool own_weights, uint32_t *out)
 {
-    uint32_t all = build_dense(b, x, n * width, bias);
+    uint32_t w = build_product_weight(b, DIMS(build_width(b, x), n * width));
+    b->g->tensors[w].n_joined = own_weights ? n : 0;
+    uint32_t all = build_op2(b, OP_MATMUL, build_factor(b, x), w);
+    all = bias ? build_bias(b, all) : all;
     out[0] = graph_op(b->g, OP_SLICE, &all, 1, (struct op_attributes){ .axis = 2, .pieces = n });
     for (uint32_t i = 1; i < n; i++)
         out[i] = out[0] + i;
@@ -233,17 +243,17 @@ static void query_and_others(struct builder *b, uint32_t x, uint32_t other, cons
     for (int i = 1; i < 3 && at->split_qkv; i++)
         out[i] = build_dense(b, other, key_width, !at->unbiased);
     if (!at->split_qkv)
-        joined_product(b, other, key_width, 2, !at->unbiased, out + 1);
+        joined_product(b, other, key_width, 2, !at->unbiased, false, out + 1);
 }
 
 static void query_key_value(struct builder *b, uint32_t x, const struct attention *at, uint32_t out[3])
 {
     if (at->key_heads)
         query_and_others(b, x, x, at, out);
-    else if (at->split_qkv)
+    else if (at->split_qkv && !at->joins_weights)
         separate_query_key_value(b, x, at, out);
     else
-        joined_product(b, x, build_width(b, x), 3, !at->unbiased, out);
+        joined_product(b, x, build_width(b, x), 3, !at->unbiased, at->split_qkv, out);
 }
 
 /* Tables of one token alone, whose position only the run knows, have names of their own. */
@@ -307,7 +317,7 @@ static uint32_t attended(struct builder *b, const uint32_t qkv[3], const struct 
     if (at->positions)
         scores = build_op2(b, OP_ADD, scores, placed);
     if (!at->unscaled)
-        scores = graph_op(b->g, OP_SCALE, &scores, 1, (struct op_attributes){ .rate = 1 / sqrt((double)build_width(b, qkv[0])), .divided = true });
+        scores = graph_op(b->g, OP_SCALE, &scores, 1, (struct op_attributes){ .rate = 1 / sqrt((double)build_width(b, qkv[0])), .divided = at->divides });
     if (at->factor)
         scores = build_op2(b, OP_MUL, scores, at->factor);
     if (at->biases)
@@ -415,10 +425,10 @@ uint32_t build_activation(struct builder *b, uint32_t x, enum op_kind usual)
     return build_op1(b, b->o->activation == ACTIVATION_OWN ? usual : kinds[b->o->activation], x);
 }
 
-uint32_t build_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum op_kind activation)
+uint32_t build_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum op_kind activation, double inner_dropout)
 {
     uint64_t width = build_width(b, x);
-    return build_dense(b, build_activation(b, build_dense(b, x, inner, true), activation), width, true);
+    return build_dense(b, build_dropout(b, build_activation(b, build_dense(b, x, inner, true), activation), inner_dropout), width, true);
 }
 
 uint32_t build_gated_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum op_kind activation, bool joined)
@@ -426,7 +436,7 @@ uint32_t build_gated_feed_forward(struct builder *b, uint32_t x, uint64_t inner,
     uint64_t width = build_width(b, x);
     uint32_t two[2];
     if (joined) {
-        joined_product(b, x, inner, 2, false, two);
+        joined_product(b, x, inner, 2, false, false, two);
     } else {
         two[1] = build_dense(b, x, inner, false);
         two[0] = build_dense(b, x, inner, false);
@@ -434,13 +444,14 @@ uint32_t build_gated_feed_forward(struct builder *b, uint32_t x, uint64_t inner,
     return build_dense(b, build_op2(b, OP_MUL, build_activation(b, two[0], activation), two[1]), width, false);
 }
 
-uint32_t build_block(struct builder *b, uint32_t x, const char *name, uint32_t i, const struct attention *at, uint64_t inner, double dropout)
+uint32_t build_block(struct builder *b, uint32_t x, const char *name, uint32_t i, const struct attention *at, uint64_t inner, double inner_dropout,
+                     double dropout)
 {
     build_layer(b, LAYER_BODY, i, 0, 2, arena_printf(b->g->arena, "%s%u/attention", name, i));
     uint32_t y = build_dropout(b, build_attention(b, build_layer_norm(b, x), at), dropout);
     x = build_op2(b, OP_ADD, y, x);
     build_layer(b, LAYER_BODY, i, 1, 2, arena_printf(b->g->arena, "%s%u/feed-forward", name, i));
-    y = build_feed_forward(b, build_layer_norm(b, x), inner, OP_GELU);
+    y = build_feed_forward(b, build_layer_norm(b, x), inner, OP_GELU, inner_dropout);
     return build_op2(b, OP_ADD, build_dropout(b, y, dropout), x);
 }
 

@@ -40,6 +40,9 @@ uint32_t build_dense(struct builder *b, uint32_t x, uint64_t width, bool bias); 
 uint32_t build_layer_norm(struct builder *b, uint32_t x);
 uint32_t build_rms_norm(struct builder *b, uint32_t x, double epsilon);
 uint32_t build_dropout(struct builder *b, uint32_t x, double rate);     /* in training only */
+/* As torch's dropout_ runs, which PopTorch from 3.0 on does not intercept (poptorch/source/dispatch_tracer/RegisterOptionalAtenOps.cpp.inc has dropout alone): noise
+ * by four operations (popart_canonicalization/RandomSamplingOps.cpp:69, bernoulli; ATen's Dropout.cpp), and a product with it. */
+uint32_t build_dropout_in_place(struct builder *b, uint32_t x, double rate);
 uint32_t build_gather(struct builder *b, uint32_t table, uint32_t indices);
 uint32_t build_view(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);     /* a view that is rearranged into a layout of its own */
 uint32_t build_reshape(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);  /* nothing moves */
@@ -67,7 +70,9 @@ struct attention {
     uint64_t past;                      /* keys and values that the chip or streaming memory holds, the newest token's place included; 0: none */
     uint32_t biases;                    /* added to the scores before the mask: of positions, by head; 0: none */
     uint32_t factor;                    /* multiplies scores before the mask is added, and shares after the softmax; 0: none */
+    bool joins_weights;                 /* split_qkv splits the weights alone, which are joined for one product */
     bool shares_key;                    /* the value's product has the key's weights */
+    bool divides;                       /* scores are divided by the root of a head's width; else multiplied by its inverse */
     uint32_t positions;                 /* [time, width] of relative positions, which are scored too (Transformer-XL); 0 if none */
 };
 uint32_t build_attention(struct builder *b, uint32_t x, const struct attention *at);
@@ -76,7 +81,7 @@ uint32_t build_cross_attention(struct builder *b, uint32_t x, uint32_t other, co
 /* The function between the two products of a feed-forward part: of this kind, unless the options name another. */
 uint32_t build_activation(struct builder *b, uint32_t x, enum op_kind usual);
 uint32_t build_scale(struct builder *b, uint32_t x, double by);
-uint32_t build_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum op_kind activation);
+uint32_t build_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum op_kind activation, double inner_dropout);
 /* activation(x U) (x V) W without biases (Shazeer 2020, arXiv 2002.05202); joined: U and V are one product. */
 uint32_t build_gated_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum op_kind activation, bool joined);
 /* [batch, time, width] to [batch, heads, time, width / heads], and back. */
@@ -84,7 +89,8 @@ uint32_t build_to_heads(struct builder *b, uint32_t x, uint64_t heads);
 uint32_t build_from_heads(struct builder *b, uint32_t x);
 enum { FEED_FORWARD = 4 };              /* usual width of a decoder's feed-forward part over its hidden width */
 /* Block i of a transformer whose norms come first, as two layers: NAMEi/attention and NAMEi/feed-forward, with GELU. */
-uint32_t build_block(struct builder *b, uint32_t x, const char *name, uint32_t i, const struct attention *at, uint64_t inner, double dropout);
+uint32_t build_block(struct builder *b, uint32_t x, const char *name, uint32_t i, const struct attention *at, uint64_t inner, double inner_dropout,
+                     double dropout);
 
 /* ---- networks for images --------------------------------------------------------------------------------------------- */
 

@@ -14,6 +14,7 @@
  * same encoder, with a predictor and a joint network as in rnnt.c instead of the decoder.
  */
 #include "workloads/models/builders.h"
+#include <math.h>
 
 static const double dropout = 0.1;
 
@@ -27,7 +28,7 @@ static uint32_t front_end(struct builder *b, uint64_t frames, const struct confo
         x = build_op1(b, OP_RELU, build_bias(b, build_conv(b, x, halve)));
     }
     x = build_reshape(b, x, DIMS(b->batch, build_dim(b, x, 1), build_dim(b, x, 2) * c->hidden));
-    return build_dropout(b, build_dense(b, x, c->hidden, true), dropout);
+    return build_dropout(b, build_scale(b, build_dense(b, x, c->hidden, true), sqrt((double)c->hidden)), dropout);
 }
 
 /* x sigmoid(x) as two operations: no pattern of PopART joins them. */
@@ -36,10 +37,16 @@ static uint32_t swish(struct builder *b, uint32_t x) { return build_op2(b, OP_MU
 /* Every element copied into the layout of its own size, as the program's custom operation does forward and back. */
 static uint32_t remapped(struct builder *b, uint32_t x) { return build_view(b, x, DIMS(b->batch, build_dim(b, x, 1), build_width(b, x))); }
 
+/* The vendor's layers drop out in place (nn.Dropout(inplace=True): encoder_layer.py:86, positionwise_feed_forward.py:35). */
+static uint32_t dropped(struct builder *b, uint32_t x, const struct conformer_config *c)
+{
+    return c->predictor ? build_dropout(b, x, dropout) : build_dropout_in_place(b, x, dropout);
+}
+
 static uint32_t half_feed_forward(struct builder *b, uint32_t x, const struct conformer_config *c)
 {
-    uint32_t y = build_dropout(b, swish(b, build_dense(b, build_layer_norm(b, x), c->inner, true)), dropout);
-    y = build_dropout(b, build_dense(b, y, c->hidden, true), dropout);
+    uint32_t y = dropped(b, swish(b, build_dense(b, build_layer_norm(b, x), c->inner, true)), c);
+    y = dropped(b, build_dense(b, y, c->hidden, true), c);
     return build_op2(b, OP_ADD, build_scale(b, y, 0.5), x);
 }
 
@@ -54,7 +61,7 @@ static uint32_t convolution(struct builder *b, uint32_t x, const struct conforme
     y = build_time_conv(b, y, c->kernel);
     y = of_paper ? build_norm(b, build_bias(b, build_reshape(b, y, DIMS(b->batch, time, 1, c->hidden)))) : build_layer_norm(b, y);
     y = build_dense(b, swish(b, build_reshape(b, y, DIMS(b->batch, time, c->hidden))), c->hidden, of_paper);
-    return build_op2(b, OP_ADD, build_scale(b, build_dropout(b, y, dropout), 1), x);
+    return build_op2(b, OP_ADD, build_scale(b, dropped(b, y, c), 1), x);
 }
 
 /* Masks of the steps past an utterance's end: a factor and an addend of the scores. */
@@ -62,7 +69,7 @@ struct masks { uint32_t factor, addend; };
 
 static struct attention masked(const struct conformer_config *c, const struct masks *m)
 {
-    return (struct attention){ .heads = c->heads, .factor = m->factor, .mask = m->addend, .split_qkv = true, .shares_key = !c->predictor };
+    return (struct attention){ .heads = c->heads, .factor = m->factor, .mask = m->addend, .split_qkv = true, .shares_key = !c->predictor, .divides = true };
 }
 
 static uint32_t encoder_block(struct builder *b, uint32_t x, const struct conformer_config *c, uint32_t positions, const struct masks *m, uint32_t i)
@@ -71,7 +78,7 @@ static uint32_t encoder_block(struct builder *b, uint32_t x, const struct confor
     at.positions = positions;
     build_layer(b, LAYER_BODY, i, 0, 1, arena_printf(b->g->arena, "encoder%u", i));
     x = half_feed_forward(b, remapped(b, x), c);
-    uint32_t y = build_dropout(b, build_attention(b, build_layer_norm(b, x), &at), dropout);
+    uint32_t y = dropped(b, build_attention(b, build_layer_norm(b, x), &at), c);
     x = convolution(b, build_op2(b, OP_ADD, build_scale(b, y, 1), x), c);
     return remapped(b, build_layer_norm(b, half_feed_forward(b, x, c)));
 }
@@ -85,7 +92,8 @@ static uint32_t decoder_block(struct builder *b, uint32_t x, uint32_t encoded, c
     x = build_op2(b, OP_ADD, build_dropout(b, y, dropout), x);
     y = build_cross_attention(b, build_layer_norm(b, x), encoded, &cross);
     x = build_op2(b, OP_ADD, build_dropout(b, y, dropout), x);
-    y = build_feed_forward(b, build_layer_norm(b, x), c->inner, OP_RELU);
+    y = build_op1(b, OP_RELU, build_dense(b, build_layer_norm(b, x), c->inner, true));
+    y = build_dense(b, dropped(b, y, c), c->hidden, true);
     return build_op2(b, OP_ADD, build_dropout(b, y, dropout), x);
 }
 
@@ -101,6 +109,8 @@ static void decoder(struct builder *b, uint32_t encoded, const struct conformer_
     uint64_t length = labels + 1;               /* the labels and a start or end mark */
     uint32_t tokens = build_input(b, "transcript", TYPE_INT32, DIMS(b->batch, length));
     uint32_t x = build_gather(b, build_weight(b, "embeddings", DIMS(c->vocabulary, c->hidden)), tokens);
+    uint32_t positions = graph_tensor(b->g, "transcript-positions", ROLE_STATE, b->type, DIMS(1, length, c->hidden));
+    x = build_dropout(b, build_op2(b, OP_ADD, build_scale(b, x, sqrt((double)c->hidden)), positions), dropout);
     struct masks later = masks_of(b, "causal-factor", "causal-mask", 1, length, length);
     for (uint32_t i = 0; i < c->n_decoder; i++)
         x = decoder_block(b, x, encoded, &later, c, m, i);

@@ -29,7 +29,7 @@ bool gpt2_build(struct builder *b, const struct workload *w, struct err *err)
     struct attention at = { .heads = c->heads, .past = n < length ? length : 0, .mask = mask, .dropout = o->attention_dropout ? attention_dropout : 0, .split_qkv = o->split_qkv };
     x = build_dropout(b, x, c->dropout);
     for (uint32_t i = 0; i < c->n_layers; i++)
-        x = build_block(b, x, "decoder", i, &at, FEED_FORWARD * c->hidden, c->dropout);
+        x = build_block(b, x, "decoder", i, &at, FEED_FORWARD * c->hidden, 0, c->dropout);
     build_layer(b, LAYER_LAST, 0, 0, 1, "lm-head");
     serial.transpose_b = true;
     x = build_layer_norm(b, x);

@@ -12,7 +12,7 @@ static uint32_t gptj_block(struct builder *b, uint32_t x, const struct gptj_conf
 {
     build_layer(b, LAYER_BODY, i, 0, 1, arena_printf(b->g->arena, "decoder%u", i));
     uint32_t normal = build_layer_norm(b, x), y = build_attention(b, normal, at);
-    y = build_op2(b, OP_ADD, y, build_feed_forward(b, normal, FEED_FORWARD * c->hidden, OP_GELU));
+    y = build_op2(b, OP_ADD, y, build_feed_forward(b, normal, FEED_FORWARD * c->hidden, OP_GELU, 0));
     return build_op2(b, OP_ADD, y, x);
 }
 

@@ -32,9 +32,10 @@ bool vit_build(struct builder *b, const struct workload *w, struct err *err)
                     (uintmax_t)size, (uintmax_t)c->patch);
     build_layer(b, LAYER_FIRST, 0, 0, 1, "embeddings");
     uint32_t x = tokens(b, c);
-    struct attention at = { .heads = c->heads, .mask = NO_ID, .dropout = o->attention_dropout ? dropout : 0, .split_qkv = o->split_qkv };
+    struct attention at = { .heads = c->heads, .mask = NO_ID, .dropout = o->attention_dropout ? dropout : 0, .split_qkv = o->split_qkv,
+                            .divides = true };
     for (uint32_t i = 0; i < c->n_layers; i++)
-        x = build_block(b, x, "encoder", i, &at, c->inner, dropout);
+        x = build_block(b, x, "encoder", i, &at, c->inner, dropout, dropout);
     build_layer(b, LAYER_LAST, 0, 0, 1, "head");
     x = graph_op(b->g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 1, .length = 1 });
     x = build_layer_norm(b, build_reshape(b, x, DIMS(b->batch, c->hidden)));

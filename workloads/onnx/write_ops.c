@@ -170,14 +170,26 @@ static void write_swish(struct writer *w)
     WRITE_NODE(w, "Mul", writer_result(w), x, gate);
 }
 
-static void write_dropout(struct writer *w)
+static void write_dropout_of(struct writer *w, double rate)
 {
     const char *x = writer_input(w, 0), *yes = writer_part(w, "yes");
     Onnx__TensorProto *t = onnx_new_tensor(&w->a, yes, ONNX_BOOL, 0, NULL);
     t->int32_data = ARENA_NEW(&w->a, int32_t);
     t->int32_data[t->n_int32_data++] = 1;
     writer_constant(w, t);
-    WRITE_NODE(w, "Dropout", writer_result(w), x, writer_number(w, writer_part(w, "rate"), w->op->at->rate), yes);
+    WRITE_NODE(w, "Dropout", writer_result(w), x, writer_number(w, writer_part(w, "rate"), rate), yes);
+}
+
+static void write_dropout(struct writer *w) { write_dropout_of(w, w->op->at->rate); }
+
+/* A product with noise is a dropout. */
+static void write_mul(struct writer *w)
+{
+    uint32_t maker = w->g->tensors[w->op->inputs[1]].producer_op;
+    if (maker != NO_ID && w->g->ops[maker].kind == OP_NOISE)
+        write_dropout_of(w, w->g->ops[maker].at->rate);
+    else
+        write_one(w);
 }
 
 static void write_select(struct writer *w)
@@ -326,7 +338,7 @@ const struct writing writings[N_OP_KINDS] = {
     [OP_AVERAGE_POOL] = { .write = write_pool, .layout = WRITTEN_IMAGE, .onnx = "AveragePool" }, [OP_MATMUL] = { .write = write_matmul },
     [OP_ADD] = { .write = write_one, .layout = WRITTEN_AS_FIRST, .onnx = "Add" },
     [OP_BIAS_ADD] = { .write = write_one, .layout = WRITTEN_AS_FIRST, .onnx = "Add" },
-    [OP_MUL] = { .write = write_one, .layout = WRITTEN_AS_FIRST, .onnx = "Mul" },
+    [OP_MUL] = { .write = write_mul, .layout = WRITTEN_AS_FIRST, .onnx = "Mul" },
     [OP_SCALE] = { .write = write_one, .layout = WRITTEN_AS_FIRST, .onnx = "Mul", .numbers = { NUMBER_OF("factor", rate) } },
     [OP_RELU] = { .write = write_one, .layout = WRITTEN_AS_FIRST, .onnx = "Relu" },
     [OP_GELU] = { .write = write_gelu, .layout = WRITTEN_AS_FIRST },
@@ -343,5 +355,5 @@ const struct writing writings[N_OP_KINDS] = {
     [OP_TRANSPOSE] = { .write = write_transpose }, [OP_VIEW] = { .write = write_view }, [OP_EXPAND] = { .write = write_expand },
     [OP_GATHER] = { .write = write_gather }, [OP_OUTER_ADD] = { .write = write_outer_add }, [OP_LSTM] = { .write = write_lstm },
     [OP_CAST] = { .write = write_cast, .layout = WRITTEN_AS_FIRST },
-    [OP_INPUT_PREPARE] = { .write = write_prepare, .layout = WRITTEN_IMAGE }, [OP_CROSS_ENTROPY] = { .write = write_nothing },
+    [OP_INPUT_PREPARE] = { .write = write_prepare, .layout = WRITTEN_IMAGE }, [OP_CROSS_ENTROPY] = { .write = write_nothing }, [OP_NOISE] = { .write = write_nothing },
 };

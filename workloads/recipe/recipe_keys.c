@@ -216,7 +216,7 @@ const struct recipe_key recipe_keys[] = {
           "replicas that share batch-norm statistics; default 1"),
     COUNT("parallel", "embedding_serial_steps", model.embedding_serial_steps, 1, 4096, false, in_word_table,
           "serial steps that products with the word embedding are cut into; default 1"),
-    FLAG("parallel", "split_qkv", model.split_qkv, in_attention, "compute query, key and value as three products instead of one"),
+    FLAG("parallel", "split_qkv", model.split_qkv, in_attention, "query, key and value have weights of their own, and products, unless the program joins the weights (BERT)"),
     COUNT("parallel", "joint_slices", model.joint_slices, 1, 4096, false, in_joint,
           "time slices that the joint network processes one after another; default 1"),
 
