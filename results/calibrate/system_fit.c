@@ -351,7 +351,7 @@ bool system_fit_lines(struct system_fit *fit, struct arena *a, struct err *err)
     return fit_lines(&job, a, err);
 }
 
-/* Whether simulations with the fitted constants agree with the lines to a thousandth of a row's time. If not, out is the
+/* Simulations with the fitted constants agree with the lines to a thousandth of a row's time. If they do not, out is the
  * first row that does not. */
 static bool check_lines(const struct system_row **out, double *time_s, struct row_job *job, struct err *err)
 {

@@ -105,7 +105,7 @@ static bool is_called(const struct stage_walk *w, uint32_t op_id)
     return w->code_uses && (part == PART_CONV || part == PART_MATMUL) && w->code_uses[w->s->compiled->op_plans[op_id]->code_id] > 1;
 }
 
-/* What a call holds a second time while it works: each operand that lives on outside. */
+/* Operands that live on outside a call are held a second time while it works. */
 static uint64_t called_bytes(const struct stage_walk *w, const struct op_sequence *q, uint32_t i)
 {
     const struct op *op = &w->g->ops[q->ops.ids[i]];
