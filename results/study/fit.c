@@ -48,13 +48,22 @@ static void keep_global_batch(struct size_sets *s, const struct recipe *r, uint6
         add_set(s, "parallel.gradient_accumulation", accumulation * from / to, a);
 }
 
+/* The IPUs of a replica all have a part of every layer: without a pipeline, more or fewer IPUs are more or fewer parts. */
+static bool cuts_over_all(const struct recipe *r)
+{
+    uint64_t n;
+    return r->model.tensor_parallel && parse_u64(r->model.tensor_parallel, &n) && n == r->ipus_per_replica;
+}
+
 static void set_ipus(struct size_sets *s, const struct fit_search *by, uint64_t width, struct arena *a)
 {
     const struct recipe *r = by->recipe;
     uint64_t replicas = max_u64(r->replicas * r->ipus_per_replica / width, 1);
     add_set(s, "parallel.replicas", replicas, a);
     s->texts[s->n++] = "parallel.layers_per_ipu=";
-    if (r->mode == MODE_TRAIN && r->schedule == SCHEDULE_NONE && width > 1)
+    if (cuts_over_all(r))
+        add_set(s, "parallel.tensor_parallel", width, a);
+    else if (r->mode == MODE_TRAIN && r->schedule == SCHEDULE_NONE && width > 1)
         s->texts[s->n++] = arena_printf(a, "parallel.schedule=%s", by->pipeline);
     keep_global_batch(s, r, r->replicas, replicas, a);
     uint64_t accumulation = ceil_div(max_u64(r->gradient_accumulation, 1) * r->replicas, replicas), multiple = 4 * width;

@@ -496,7 +496,7 @@ static uint64_t layer_held_bytes(const struct memory_input *q, const struct laye
 /* The bytes that micro-batches in flight keep of a layer, on the tile; where they are no more than one, its work counts them. */
 static uint64_t layer_stash_bytes(const struct memory_input *q, const struct stage_plan *s, uint32_t layer)
 {
-    uint64_t depth = depth_of_stash(q, s) > 1 ? depth_of_stash(q, s) : 0;
+    uint64_t depth = depth_of_stash(q, s) > 1 && !q->phases.at ? depth_of_stash(q, s) : 0;
     return ceil_div(stashed(q, s, depth * s->layers[layer - s->first_layer].stash_bytes), s->compiled->options.n_tiles);
 }
 
