@@ -38,7 +38,7 @@ static void answer_add_off_chip(struct document *d, const struct plan *p)
             parts = arena_printf(d->arena, "%s%s %s %s", parts, *parts ? "," : "", off_chip_names[k], quantity_kept(m->bytes[k], "B", 3, d->arena));
     if (!*parts || !plan_is_phased(&p->request))
         return;
-    const char *verdict = m->capacity_bytes > 0 ? arena_printf(d->arena, "%s %s of a board's streaming memory", m->fits ? "fit the" : "do NOT fit the",
+    const char *verdict = m->capacity_bytes > 0 ? arena_printf(d->arena, "%s %s of a board's streaming memory", m->overflows ? "do NOT fit the" : "fit the",
                                                                quantity_kept(m->capacity_bytes, "B", 3, d->arena))
                                                 : "in the host's memory, whose size no sheet has";
     document_line(d, "off chip, of an IPU:%s; %s of a board's IPUs %s", parts, quantity_kept(m->board_bytes, "B", 3, d->arena), verdict);

@@ -55,7 +55,7 @@ static void list_memory_remedies(struct remedy *out, size_t *n, const struct rec
 
 uint64_t most_ipus_tried(const struct recipe *r, const struct machine *m)
 {
-    return min_u64(max_u64(r->replicas * r->ipus_per_replica, min_u64(MOST_IPUS_TRIED, m->n_ipus)), MAX_STAGES);
+    return min_u64(max_u64(r->replicas * r->ipus_per_replica, min_u64(MOST_IPUS_TRIED, m->n_ipus)), MAX_REPLICA_IPUS);
 }
 
 /* A pipeline of any schedule runs a multiple of four times its stages; its global batch is the recipe's or a little more. */

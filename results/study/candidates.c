@@ -283,7 +283,7 @@ double search_least_cycles(const struct search_family *f, const struct search_ca
 double search_value(const struct search_state *s, const struct search_family *f, const struct search_candidate *c, uint64_t accumulation, double cycles)
 {
     double rate = c->graph->micro_batch * f->replicas * s->samples_per_item * (double)accumulation * c->graph->clock_hz / cycles;
-    double ipus = (double)f->width * f->tensor * f->replicas;
+    double ipus = (double)search_family_width(f) * f->replicas;
     switch (s->q->objective) {
     case MAXIMISE_THROUGHPUT:    return rate;
     case MINIMISE_TIME_TO_TRAIN: return c->samples / rate;
@@ -323,7 +323,7 @@ static bool is_unlike_own(const struct search_state *s, const char *setting)
 
 static uint32_t count_unlike_own(const struct search_state *s, const struct search_family *f, const struct search_graph *g)
 {
-    uint32_t ipus = f->width * f->tensor, n = (ipus != s->recipe.ipus_per_replica) + (ipus * f->replicas != s->recipe.ipus_per_replica * s->recipe.replicas);
+    uint32_t ipus = search_family_width(f), n = (ipus != s->recipe.ipus_per_replica) + (ipus * f->replicas != s->recipe.ipus_per_replica * s->recipe.replicas);
     for (size_t i = 0; i < f->n_settings; i++)
         n += is_unlike_own(s, f->settings[i]);
     for (size_t i = 0; i < g->n_settings; i++)
@@ -362,7 +362,7 @@ static void add_family(struct search_state *s, const struct search_family *like,
 static void add_sizes(struct search_state *s, struct search_family *f, size_t graph)
 {
     const struct limit *l = &s->q->ipus;
-    double ipus = (double)f->width * f->tensor;
+    double ipus = search_family_width(f);
     if (f->width == 0 || f->width > MOST_WIDTH)
         return;
     for (double n = l->high; n >= l->low && n >= ipus; n = n == l->high && exp2(floor(log2(n))) < n ? exp2(floor(log2(n))) : n / 2)
@@ -397,7 +397,7 @@ static void apply_to_family(struct search_family *f, const struct search_state *
 /* One IPU has nothing to schedule or to stash, so only the first value is tried. */
 static bool has_no_effect(size_t dimension, size_t value, const struct search_family *f)
 {
-    return f->width == f->tensor && (dimension == KEY_SCHEDULE || dimension == KEY_STASH) && value > 0;
+    return f->width == max_u32(1, f->tensor) && (dimension == KEY_SCHEDULE || dimension == KEY_STASH) && value > 0;
 }
 
 /* number: one choice in each dimension that does not change the graph. */
@@ -417,8 +417,9 @@ static void add_families(struct search_state *s, size_t graph, size_t number)
         if (i != KEY_WIDTH)
             f.settings[f.n_settings++] = dimension_setting(s, i, value);
     }
-    if (f.width % f.tensor == 0 && !(f.streams && f.width > f.tensor)) {
-        f.width /= f.tensor;
+    uint32_t tensor = max_u32(1, f.tensor);
+    if (f.width % tensor == 0 && !(f.streams && f.width > tensor)) {
+        f.width /= tensor;
         add_sizes(s, &f, graph);
     }
 }

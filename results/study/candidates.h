@@ -50,6 +50,9 @@ struct search_family {
     uint32_t n_unlike_own;                      /* the number of settings that differ from the recipe's */
 };
 
+/* IPUs of a replica. */
+static inline uint32_t search_family_width(const struct search_family *f) { return f->width * max_u32(1, f->tensor); }
+
 struct search_state {
     const struct search_request *q;
     struct search_result *out;

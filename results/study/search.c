@@ -186,7 +186,7 @@ static struct trial *gather(struct search_state *s, struct search_family *f, str
         t->settings[t->n++] = c->graph->settings[i];
     for (size_t i = 0; i < f->n_settings; i++)
         t->settings[t->n++] = f->settings[i];
-    t->settings[t->n++] = arena_printf(a, "parallel.ipus_per_replica=%u", f->width * f->tensor);
+    t->settings[t->n++] = arena_printf(a, "parallel.ipus_per_replica=%u", search_family_width(f));
     t->settings[t->n++] = arena_printf(a, "parallel.replicas=%u", f->replicas);
     t->settings[t->n++] = arena_printf(a, "parallel.gradient_accumulation=%" PRIu64, accumulation);
     if (f->width > 1 || recipe_entry(&s->recipe, "parallel.layers_per_ipu"))

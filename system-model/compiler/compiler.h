@@ -40,7 +40,7 @@ const struct layer_cost *layer_costs_unplanned(const struct graph *g, struct are
 
 /* ---- compiler.c: a graph compiled, and everything remembered --------------------------------------------------- */
 
-enum { MAX_STAGES = 128 };      /* the most stages of a pipeline, or phases */
+enum { MAX_STAGES = 128, MAX_REPLICA_IPUS = 64 };      /* the most stages of a pipeline, or phases */
 
 /* A graph compiled for one chip and one set of options. */
 struct compiled {

@@ -150,13 +150,18 @@ static uint64_t key_of(const struct work *w, uint32_t replica, uint32_t tensor_i
     return hash_bytes(key, sizeof key, 0);
 }
 
-/* The replicas that an operation exchanges something with are neighbours. */
+/* The replicas that an operation exchanges something with are neighbours. Backward passes of norms and losses read again what others had forward, which
+ * programs keep from the forward pass. */
 static uint32_t span_of(const struct execution *x, const struct op *op)
 {
-    struct op_exchange e = op_exchange(x->g, op);
-    const struct tensor *scores = &x->g->tensors[op_forward(x->g, op)->inputs[0]];
-    bool reads_rows = op_forward(x->g, op)->kind == OP_CROSS_ENTROPY && scores->part.dim == scores->n_dims;      /* its backward pass has them from the forward one */
-    return max_u32(1, min_u32(reads_rows ? scores->part.parts : e.ranks, x->p->request.n_replicas));
+    const struct op *f = op_forward(x->g, op);
+    const struct tensor *scores = &x->g->tensors[f->inputs[0]];
+    uint32_t ranks = op_exchange(x->g, op).ranks;
+    if (f->kind == OP_BATCH_NORM)
+        ranks = f->at->norm_groups;
+    if (f->kind == OP_CROSS_ENTROPY && scores->part.dim == scores->n_dims)
+        ranks = scores->part.parts;
+    return max_u32(1, min_u32(ranks, x->p->request.n_replicas));
 }
 
 static bool run_op(const struct work *w, uint32_t replica, uint32_t op_id, struct err *err)

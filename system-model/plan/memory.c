@@ -441,7 +441,7 @@ void plan_memory(struct plan *p, struct compiler *c)
             worst = needed_bytes(&p->memory[i], capacity);
             p->worst_ipu = i;
         }
-    p->fits = worst <= capacity && p->off_chip.fits;
+    p->fits = worst <= capacity && !p->off_chip.overflows;
     p->shortfall_bytes = worst <= capacity ? 0 : worst - capacity;
 }
 

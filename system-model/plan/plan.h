@@ -111,7 +111,7 @@ extern const char *const off_chip_names[N_OFF_CHIP];
 struct off_chip {
     double bytes[N_OFF_CHIP];           /* bytes of the IPU that has most */
     double board_bytes, capacity_bytes; /* those of all IPUs of a board that are in use; capacity 0: the host's memory, whose size no sheet has */
-    bool fits;
+    bool overflows;
 };
 
 /* ---- the plan ------------------------------------------------------------------------------- */

@@ -59,7 +59,7 @@ static void add_off_chip_regions(struct document *d, const struct plan *p)
     for (int k = 0; k < N_OFF_CHIP; k++)
         table_add(t, (struct off_chip_line[]){ { off_chip_names[k], (uint64_t)m->bytes[k] } }, d->arena);
     if (m->capacity_bytes > 0)
-        document_line(d, "  %s: %.0f of %.0f bytes of a board's streaming memory", m->fits ? "fits" : "does not fit", m->board_bytes, m->capacity_bytes);
+        document_line(d, "  %s: %.0f of %.0f bytes of a board's streaming memory", m->overflows ? "does not fit" : "fits", m->board_bytes, m->capacity_bytes);
     else
         document_line(d, "  %.0f bytes of the host's memory for IPUs that share a board; no sheet has its size", m->board_bytes);
 }

@@ -50,14 +50,14 @@ void plan_off_chip(struct plan *p, const struct compiler *c)
     for (int k = 0; k < N_OFF_CHIP; k++)
         out->board_bytes += out->bytes[k] * (double)plan_sharing_ipus(p, m->ipus_per_board);
     out->capacity_bytes = m->streaming_bytes_per_s > 0 ? (double)m->streaming_bytes : 0;
-    out->fits = !(out->capacity_bytes > 0) || out->board_bytes <= out->capacity_bytes;
+    out->overflows = out->capacity_bytes > 0 && out->board_bytes > out->capacity_bytes;
 }
 
 /* In phases, too much is a verdict. */
 bool plan_check_streaming(const struct plan *p, struct err *err)
 {
     const struct machine *m = p->topology->machine;
-    if (plan_is_phased(&p->request) || p->off_chip.fits)
+    if (plan_is_phased(&p->request) || !p->off_chip.overflows)
         return true;
     return fail(err, "parallel.optimizer_state: streaming wants %.4g GB of a board's memory, %s has %.4g GB; "
                          "shard it (parallel.rts=yes) or use more IPUs a replica",

@@ -92,7 +92,7 @@ static void what_is_refused(void **state)
     refuses(".partials=fp32", "want section.key = another reading, as in precision.partials = fp32");
     refuses("precision.=fp32", "want section.key = another reading, as in precision.partials = fp32");
     refuses("precision.partial=fp32", "unknown key in [precision]; did you mean 'partials'? known: compute, all_products_fp8, partials, fp32_operations, stable_norm, stochastic_rounding, loss_scale");
-    refuses("precise.partials=fp32", "unknown section [precise]; did you mean 'precision'? known: recipe, data, model, parallel, precision, sparsity, optimizer, training, hosts, "
+    refuses("precise.partials=fp32", "unknown section [precise]; did you mean 'precision'? known: recipe, data, model, generation, parallel, precision, sparsity, optimizer, training, hosts, "
             "cost, framework, faults, open");
     refuses("optimizer.opt_momentum=0.8", "has no readings; want a key that podbench list keys has a range of values for");
     refuses("optimizer.momentum=0.8", "unknown key in [optimizer]; known: name, state_bytes_per_param, hyperparameters as MLPerf logs name them");
@@ -110,7 +110,7 @@ static void what_is_refused(void **state)
     refuses("hosts.steps_per_call=7|1e1|70e-1", "'70e-1' is listed twice");
     refuses("parallel.micro_batch=21|", "names an empty reading; want values with | between them");
     refuses("parallel.micro_batch=21||23", "names an empty reading; want values with | between them");
-    refuses("precision .partials=fp32", "unknown section [precision ]; did you mean 'precision'? known: recipe, data, model, parallel, precision, optimizer, "
+    refuses("precision .partials=fp32", "unknown section [precision ]; did you mean 'precision'? known: recipe, data, model, generation, parallel, precision, sparsity, optimizer, "
             "training, hosts, cost, framework, faults, open");
     arena_free(&a);
 }

@@ -65,7 +65,7 @@ static void remedies_do_what_they_say(void **state)
 }
 
 /* Changes already in force are not tried, nor those that the machine or the mode cannot use: a ResNet-50 on single IPUs
- * stashes nothing and has no pipeline, cards have no streaming memory, this BERT recomputes, streams and shards
+ * stashes nothing and has no pipeline, cards stream from the host's memory, this BERT recomputes, streams and shards
  * already, and inference trains nothing. */
 static void what_is_tried(void **state)
 {
@@ -76,7 +76,7 @@ static void what_is_tried(void **state)
     static const struct { const char *recipe, *override, *tried; } cases[] = {
         { "mlperf-v1.1-closed-ipu-pod16-resnet50", "parallel.micro_batch=48", "yyy-y-yy" },
         { "vendor-ipu-pod16-resnet50-pipelined", "parallel.micro_batch=300", "yyyyy-yy" },
-        { "vendor-dss8440-resnet50-tf1", "parallel.micro_batch=100", "yy-yy-yy" },
+        { "vendor-dss8440-resnet50-tf1", "parallel.micro_batch=100", "yyyyy-yy" },
         { "mlperf-v1.1-closed-ipu-pod16-bert-large", "parallel.micro_batch=100", "---yy-yy" },
         { "vendor-ipu-m2000-resnet50-infer-b16", "parallel.micro_batch=800", "----yyyy" },
     };
@@ -105,8 +105,8 @@ static void remedies_as_text(void **state)
     char *text;
     DOCUMENTED(text, remedies_document(d, list, 2));
     assert_string_equal(text, "does not fit; what was tried:\n"
-                              "  half of it  fits, 1234.5 samples/s:                  --set parallel.micro_batch=3 --set parallel.rts=yes\n"
-                              "  less        777 bytes too many on the fullest tile:  --set parallel.available_memory=0.1\n");
+                              "  half of it  fits, 1234.5 samples/s:              --set parallel.micro_batch=3 --set parallel.rts=yes\n"
+                              "  less        777 B too many on the fullest tile:  --set parallel.available_memory=0.1\n");
     free(text);
     json_t *json = remedies_json(list, 2);
     text = json_dumps(json, JSON_COMPACT);
