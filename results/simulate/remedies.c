@@ -17,6 +17,7 @@ static const char divided_anew[] = "parallel.layers_per_ipu=", widens[] = "paral
 
 static struct remedy *add_remedy(struct remedy *out, size_t *n, const char *what)
 {
+    assert(*n < MAX_SINGLE_REMEDIES);
     struct remedy *r = &out[(*n)++];
     *r = (struct remedy){ .what = what };
     return r;

@@ -89,7 +89,8 @@ void recompute_curve(struct recompute_point **out, size_t *n, const struct graph
 enum { MOST_IPUS_TRIED = 16 };          /* a model that does not fit is tried on up to so many IPUs, even if the recipe uses fewer */
 /* The most IPUs of a replica that are tried: those that the recipe uses, or MOST_IPUS_TRIED, as far as the system has them. */
 uint64_t most_ipus_tried(const struct recipe *r, const struct machine *m);
-enum { MAX_SINGLE_REMEDIES = 12, MAX_PAIRS = 3, MAX_REMEDIES = MAX_SINGLE_REMEDIES + MAX_PAIRS + 1, MAX_REMEDY_SETS = 20 };
+/* Eight of memory, half the micro-batch, and a doubling of the IPUs for each power of two up to MAX_STAGES. */
+enum { MAX_SINGLE_REMEDIES = 20, MAX_PAIRS = 3, MAX_REMEDIES = MAX_SINGLE_REMEDIES + MAX_PAIRS + 1, MAX_REMEDY_SETS = 20 };
 struct remedy {
     const char *what;                   /* "recompute every layer" */
     const char *sets[MAX_REMEDY_SETS];  /* overrides, as --set takes them */

@@ -26,6 +26,17 @@ static void forget_remedies(struct remedied *y)
     simulator_close(&y->s);
 }
 
+/* 13 changes are tried: every one of memory, half the micro-batch, and 2 to 128 IPUs per replica. Lists of 12 were once too short for them. */
+static void many_remedies_are_listed(void **state)
+{
+    struct remedied *y = calloc(1, sizeof *y);
+    (void)state;
+    find_remedies(y, "vendor-bow-pod128-efficientnet-b4-g16-tf1", (const char *const[]){ "parallel.micro_batch=8" }, 1);
+    assert_true(y->n > 8 && y->n <= MAX_REMEDIES);
+    forget_remedies(y);
+    free(y);
+}
+
 /* A listed remedy is what simulating it gives. Those that fit come first, the fastest leading; pairs are tried if no
  * single remedy fits. */
 static void remedies_do_what_they_say(void **state)
@@ -298,7 +309,7 @@ static void a_remedy_is_found_where_more_ipus_are_one(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(known_misfits_do_not_fit), cmocka_unit_test(a_smaller_share_is_what_it_says), cmocka_unit_test(the_chance_to_fit_follows_the_bytes),
-    cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(what_is_tried), cmocka_unit_test(remedies_as_text),
+    cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(many_remedies_are_listed), cmocka_unit_test(what_is_tried), cmocka_unit_test(remedies_as_text),
     cmocka_unit_test(twice_the_tiles_that_load), cmocka_unit_test(a_micro_batch_of_one_is_not_halved), cmocka_unit_test(a_remedy_is_found_where_more_ipus_are_one),
 };
 TAP_MAIN(tests)
