@@ -4,7 +4,7 @@
  * from every recipe, one at a time.
  *
  * The law holds to the bit for rates, links, clock and hosts. Where a plan is chosen anew, on fewer tiles or in less memory, it may be a little faster: PopLibs
- * chooses by its estimate, not by what a plan takes. A torus may be slower than the ladder it contains, as the last public library goes each full
+ * chooses by its estimate, not by what a plan takes. Most by far gains a token of GPT-J at a time, 7 % in nine tenths of the memory; training gains 0.1 %. A torus may be slower than the ladder it contains, as the last public library goes each full
  * route in turn there and does not on a ladder (docs/unexplained.md): with replicas wider than two IPUs alone, by no more than the bound here.
  */
 #include "tests/check.h"
@@ -15,7 +15,7 @@ static const struct lost_part parts[] = {
     { "rung_links", 0.84, true, 1e-9 }, { "rail_links", 0.5, true, 1e-9 }, { "link_bytes_per_s", 0.5, false, 1e-9 }, { "exchange_bytes_per_cycle", 0.5, false, 1e-9 },
     { "clock_hz", 0.8, false, 1e-9 }, { "host_link_bytes_per_s", 0.5, false, 1e-9 }, { "streaming_bytes_per_s", 0.5, false, 1e-9 },
     { "gateway_bytes_per_s", 0.5, false, 1e-9 }, { "host_network_bytes_per_s", 0.5, false, 1e-9 }, { "host_cores", 0.5, true, 1e-9 },
-    { "n_tiles", 0.98, true, 0.01 }, { "tile_memory_bytes", 0.9, true, 0.001 },
+    { "n_tiles", 0.98, true, 0.01 }, { "tile_memory_bytes", 0.9, true, 0.075 },
 };
 enum { N_PARTS_LOST = sizeof parts / sizeof *parts };
 static const double MOST_FASTER_ON_A_LADDER = 0.085;
