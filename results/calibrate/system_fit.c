@@ -42,7 +42,7 @@ static bool is_time_of(const char *metric)
 /* Some published rows have no recipe yet. */
 static bool has_recipe(const char *recipe, const struct model_paths *paths, struct arena *a)
 {
-    return recipe && *recipe && (strchr(recipe, '/') || access(arena_printf(a, "%s/%s.ini", paths->recipes_dir, recipe), F_OK) == 0);
+    return recipe && *recipe && !recipe_is_missing(recipe, paths->recipes_dir, a);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

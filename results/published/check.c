@@ -44,18 +44,12 @@ static const struct result *known_or_new_result(struct check_source *from, const
     return good ? results_find(&from->known, recipe) : NULL;
 }
 
-/* The recipe is a plain name, and no such file has been written yet. */
-static bool has_no_recipe_yet(const struct check_source *from, const char *recipe, struct arena *a)
-{
-    return !strchr(recipe, '/') && access(arena_printf(a, "%s/%s.ini", from->simulator->paths->recipes_dir, recipe), F_OK) != 0;
-}
-
 static const struct result *row_result(struct check_row *row, struct check_source *from, const char *recipe, struct arena *a)
 {
     struct err why;
     const char *path = path_beside(row->figure->path, recipe, a);
     const struct result *r = known_or_new_result(from, path, a, &why);
-    if (!r && has_no_recipe_yet(from, path, a))
+    if (!r && recipe_is_missing(path, from->simulator->paths->recipes_dir, a))
         no_value(row, VERDICT_NO_RECIPE, "no recipe yet");
     else if (!r)
         is_broken(row, from, &why, a);

@@ -146,14 +146,12 @@ static bool set_derived_value(struct figure *f, const struct derived_metric *m, 
     return f->value > 0 || fail(l->err, "%s:%u: %s: the parents give %g, want a value above 0", f->path, f->line, f->id, f->value);
 }
 
-/* The first recipe of a parent that recipes_dir lacks; NULL if it has all. A user's folder may have only some of the
- * recipes. */
+/* The first recipe of a parent that recipes_dir lacks; NULL if it has all. */
 static const char *missing_recipe(const struct figure *f, const struct derived_loader *l)
 {
     for (size_t i = 0; i < f->n_parents; i++) {
-        const char *id = f->parents[i].recipe;
-        if (!strchr(id, '/') && access(arena_printf(l->a, "%s/%s.ini", l->recipes_dir, id), F_OK) != 0)
-            return id;
+        if (recipe_is_missing(f->parents[i].recipe, l->recipes_dir, l->a))
+            return f->parents[i].recipe;
     }
     return NULL;
 }

@@ -56,7 +56,10 @@ static bool add_seen_candidate(struct candidates_seen *all, const struct figure 
     struct result r;
     if (!text_is(f->metric, "throughput_samples_per_s") || !*f->recipe || !then || is_seen_before(all, f))
         return true;
-    if (!simulator_run(s, &sim, &r, path_beside(f->path, f->recipe, a), NULL, 0, err))
+    const char *recipe = path_beside(f->path, f->recipe, a);
+    if (recipe_is_missing(recipe, s->paths->recipes_dir, a))
+        return true;
+    if (!simulator_run(s, &sim, &r, recipe, NULL, 0, err))
         return false;
     struct candidate c = { .row = { .figure = f, .error_then = fabs(then->predicted / f->value - 1), .error_again = fabs(again->predicted / f->value - 1),
                                     .error_now = fabs(r.throughput_samples_per_s / f->value - 1),

@@ -23,7 +23,7 @@ struct first_seen {
 };
 struct first_seen_rows { struct first_seen *items; size_t n, cap; };
 
-/* Rows without a first sight are left out. Fails where a recipe cannot be simulated. */
+/* Rows without a first sight, or whose recipe the folder lacks, are left out. Fails where a recipe cannot be simulated. */
 bool first_seen_build(struct first_seen_rows *out, const struct figures *figures, const struct first_sight *seen, struct simulator *simulator, struct arena *a,
                       struct err *err);
 

@@ -150,17 +150,10 @@ static uint64_t key_of(const struct work *w, uint32_t replica, uint32_t tensor_i
     return hash_bytes(key, sizeof key, 0);
 }
 
-/* The replicas that an operation exchanges something with are neighbours. Backward passes of norms and losses read again what others had forward, which
- * programs keep from the forward pass. */
+/* The replicas that an operation exchanges something with are neighbours. A backward pass has from the forward one what that exchanged. */
 static uint32_t span_of(const struct execution *x, const struct op *op)
 {
-    const struct op *f = op_forward(x->g, op);
-    const struct tensor *scores = &x->g->tensors[f->inputs[0]];
-    uint32_t ranks = op_exchange(x->g, op).ranks;
-    if (f->kind == OP_BATCH_NORM)
-        ranks = f->at->norm_groups;
-    if (f->kind == OP_CROSS_ENTROPY && scores->part.dim == scores->n_dims)
-        ranks = scores->part.parts;
+    uint32_t ranks = max_u32(op_exchange(x->g, op).ranks, op_exchange(x->g, op_forward(x->g, op)).ranks);
     return max_u32(1, min_u32(ranks, x->p->request.n_replicas));
 }
 

@@ -51,8 +51,8 @@ if command -v gnuplot >/dev/null 2>&1; then
     [ $status -eq 0 ] && [ -e "$work/mine/build/run/report.html" ]
     result $? "make report draws the project's run" "$(cat "$work/err")"
     grep -q '<h1>1 run beside 1 published figure<' "$work/mine/build/run/report.html" &&
-        grep -q 'Nobody else has published a run whose error would give an interval' "$work/mine/build/run/report.html"
-    result $? "its page counts one run as one, and claims no interval" "$(grep -E '<h1|interval' "$work/mine/build/run/report.html" | cut -c1-200)"
+        grep -q 'nearest published run: ' "$work/mine/build/run/report.html"
+    result $? "its page counts one run as one, and says how far to trust it" "$(grep -E '<h1|interval' "$work/mine/build/run/report.html" | cut -c1-200)"
 else
     result 0 "its page counts one run as one # SKIP no gnuplot here"
     result 0 "make report draws the project's run # SKIP no gnuplot here"

@@ -56,6 +56,11 @@ static bool find_recipe(const char **path, const char *id, const char *dir, stru
     return fail(err, "no recipe '%.80s' in %s; %s%s%s", id, dir, n ? "nearest: " : "the folder has none", names_list(nearest, n_nearest, a), more);
 }
 
+bool recipe_is_missing(const char *id, const char *recipes_dir, struct arena *a)
+{
+    return !strchr(id, '/') && access(arena_printf(a, "%s/%s.ini", recipes_dir, id), F_OK) != 0;
+}
+
 bool recipes_check_unique(const char *const *ids, size_t n, const char *recipes_dir, struct err *err)
 {
     struct arena scratch = {0};

@@ -94,6 +94,8 @@ bool recipe_load(struct recipe *out, const char *id, const char *recipes_dir, co
 struct recipe_file { struct ini_file file; struct recipe values; bool has_values; };       /* has_values: those of keys are read, all being valid */
 /* name: an id in recipes_dir, or a path. */
 bool recipe_file_load(struct recipe_file *out, const char *id, const char *recipes_dir, struct arena *a, struct err *err);
+/* True for a plain name that the folder lacks; a folder of a user's may have only some of the recipes. */
+bool recipe_is_missing(const char *id, const char *recipes_dir, struct arena *a);
 /* Refuses a list that names a recipe twice, also by two names. */
 bool recipes_check_unique(const char *const *ids, size_t n, const char *recipes_dir, struct err *err);
 /* Applies "section.key=value" in order. The message of a failure names file, line and key. */
