@@ -88,7 +88,7 @@ readme: $B/podbench                     ## simulate, and update the tables and f
 	$B/podbench list metrics --format markdown > docs/formats.md
 	$B/podbench list words --format markdown > docs/glossary.md
 	mkdir -p docs/figures
-	cp $(run)/figures/scaling.svg $(run)/figures/kinds.svg docs/figures/
+	cp $(run)/figures/scaling.svg $(run)/figures/kinds.svg $(run)/figures/large.svg docs/figures/
 
 golden: $(tests) $B/podbench            ## rewrite the golden texts; read the diff
 	for t in $(tests); do PODBENCH_GOLDEN=write $$t >/dev/null || true; done

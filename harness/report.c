@@ -143,7 +143,7 @@ static const struct { const char *id, *heading, *text, *figures[8]; } chapters[]
     { "known", NULL, NULL, { "scaling", "kinds", "time-to-train" } },           /* the first screen */
     { "time", "Where the time goes", NULL, { "waterfall", "breakdown", "roofline", "pipeline", "links" } },
     { "memory", "What fits", "The fullest tile decides: its bytes by category, and how they grow with the micro-batch.", { "memory", "fit" } },
-    { "help", "What would help", NULL, { "map", "recompute", "more-chips", "servers" } },
+    { "help", "What would help", NULL, { "map", "recompute", "more-chips", "servers", "large" } },
 };
 enum { N_CHAPTERS = sizeof chapters / sizeof *chapters };
 

@@ -8,6 +8,7 @@ const struct drawing_kind drawing_kinds[] = {
     { "scaling", draw_scaling }, { "kinds", draw_kinds }, { "time-to-train", draw_times }, { "waterfall", draw_waterfall },
     { "breakdown", draw_breakdown }, { "roofline", draw_roofline }, { "memory", draw_memory }, { "fit", draw_fit }, { "pipeline", draw_pipeline },
     { "links", draw_links }, { "map", draw_map }, { "recompute", draw_recompute }, { "servers", draw_servers },
+    { "large", draw_large },
 };
 const size_t n_drawing_kinds = sizeof drawing_kinds / sizeof *drawing_kinds;
 

@@ -28,5 +28,6 @@ bool draw_roofline(struct drawing *d, struct err *err);         /* draw_roofline
 bool draw_pipeline(struct drawing *d, struct err *err);         /* draw_pipeline.c */
 bool draw_links(struct drawing *d, struct err *err);            /* draw_links.c */
 bool draw_map(struct drawing *d, struct err *err);              /* draw_map.c */
+bool draw_large(struct drawing *d, struct err *err);            /* draw_large.c */
 
 #endif

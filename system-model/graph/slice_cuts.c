@@ -359,12 +359,14 @@ static bool concat(struct cuts *c, const struct op *op, uint32_t id)
     return true;
 }
 
+/* Columns of a table, or of each sample's, such as scores of all words of which one token's are picked, stay where they are; rows are summed. */
 static bool lookup(struct cuts *c, const struct op *op, uint32_t id)
 {
     const struct tensor_cut table = c->of[op->inputs[0]];
-    if (!table.dim || c->g->tensors[op->inputs[0]].n_dims != 2 || table.pieces > 1)
+    uint32_t n_dims = c->g->tensors[op->inputs[0]].n_dims;
+    if (!table.dim || table.pieces > 1 || (n_dims > 2 && table.dim != n_dims))
         return false;
-    if (table.dim == 2)
+    if (table.dim == n_dims)
         set_cut(c, op->outputs[0], last_dim_of(c, op->outputs[0]), 1, table.region);
     else
         c->sums[id] = true;

@@ -13,7 +13,8 @@
  *     load of a phase = transfer(weights / shards) + all-gather of what is sharded
  *     micro-batch     = transfer(what it reads / tensor-parallel replicas) + all-gather + way over I/O tiles + work + transfer(what it stores / replicas)
  *                       overlapped, max(work, transfers) and the gather; the first load and the last store are then paid once a phase
- * Activations are sharded over the replicas that compute one copy of the model. Not modelled: the embedding's gradient, which its optimizer reads at once.
+ * Activations are sharded over the replicas that compute one copy of the model. In inference the only micro-batch of a call stays on the chips between
+ * phases (nlp/gpt_j/popxl/inference.py, nlp/llama/popxl/inference.py: no remote store). Not modelled: the embedding's gradient, which its optimizer reads at once.
  */
 #include "system-model/plan/plan.h"
 #include "system-model/graph/graph.h"
@@ -49,9 +50,10 @@ struct weight_count { const struct plan *p; struct phase_weights *out; };
 static bool count_phase_weight(void *user, const struct tensor *t)
 {
     struct weight_count *w = user;
-    uint64_t n = ceil_div(tensor_elements(t), plan_tensor_shards(w->p, t));
+    uint32_t n_shards = plan_tensor_shards(w->p, t);
+    uint64_t n = ceil_div(tensor_elements(t), n_shards);
     w->out->bytes += tensor_bytes(t);
-    w->out->local_bytes += n * data_type_bytes(t->type);
+    w->out->local_bytes += n_shards > 1 ? n * data_type_bytes(t->type) : tensor_bytes(t);
     w->out->local_elements += n;
     return true;
 }
@@ -140,6 +142,8 @@ static bool load_weights(struct gatherer *g, struct stage_plan *s, struct cycles
     return true;
 }
 
+bool plan_passes_on_chip(const struct plan *p) { return !p->request.training && p->request.grad_accum == 1; }
+
 /* Bytes of a micro-batch that enter a phase, and that its forward pass stores besides its result. */
 uint64_t phase_input_bytes(const struct plan *p, uint32_t stage) { return stage ? p->stages[stage - 1].output_bytes : 0; }
 
@@ -155,6 +159,8 @@ static bool add_phase(struct gatherer *g, struct plan *p, uint32_t i)
     bool last = i + 1 == p->n_stages;
     double in = (double)phase_input_bytes(p, i), out = last ? 0 : (double)s->output_bytes, kept = (double)phase_kept_bytes(p, i);
     struct cycles *once = s->phase_cycles;
+    if (plan_passes_on_chip(p))
+        in = out = 0;
     if (!load_weights(g, s, &once[TASK_FORWARD]) || !add_transfers(g, &s->forward, &once[TASK_FORWARD], in, out + kept))
         return false;
     if (p->request.training && (!add_transfers(g, &s->backward, &once[TASK_BACKWARD], last ? 0 : out + (double)s->stash_bytes, in)

@@ -166,6 +166,7 @@ bool plan_is_phased(const struct plan_request *r);              /* weights are o
 struct phase_weights phase_weights(const struct plan *p, const struct compiler *c, const struct stage_plan *s);
 uint64_t phase_input_bytes(const struct plan *p, uint32_t stage);
 uint64_t phase_kept_bytes(const struct plan *p, uint32_t stage);
+bool plan_passes_on_chip(const struct plan *p);         /* activations between phases stay on the chips: an inference call has one micro-batch */
 uint32_t plan_tensor_shards(const struct plan *p, const struct tensor *t);     /* replicas that share it; 1: none */
 /* Bytes a second between an IPU and the memory off the chip, when n_moving IPUs of its board move data; s_per_byte: fitted.streaming_s_per_byte. */
 double remote_rate(const struct machine *m, uint64_t n_moving, uint64_t n_in_use, double s_per_byte);

@@ -37,7 +37,7 @@ static void count_phases(struct off_chip *m, const struct plan *p, const struct 
         m->bytes[OFF_CHIP_GRADIENTS] += training ? (double)w.local_bytes : 0;
         activations += s + 1 < p->n_stages ? (double)p->stages[s].output_bytes * (1 + training) + (double)phase_kept_bytes(p, s) : 0;
     }
-    m->bytes[OFF_CHIP_ACTIVATIONS] = activations * p->request.grad_accum / width;
+    m->bytes[OFF_CHIP_ACTIVATIONS] = plan_passes_on_chip(p) ? 0 : activations * p->request.grad_accum / width;
 }
 
 void plan_off_chip(struct plan *p, const struct compiler *c)

@@ -124,6 +124,13 @@ static void biases_and_packed_weights_are_cut(void **state)
         assert_int_equal(w->type, TYPE_INT4);
         is_shape(weight(&m.g, second[i], 2), 1, 192, 768);
     }
+    const struct op *picks = NULL, *gathers = NULL;         /* one token's scores are picked before the IPUs exchange them */
+    for (size_t i = 0; i < m.g.n_ops; i++) {
+        picks = m.g.ops[i].kind == OP_GATHER ? &m.g.ops[i] : picks;
+        gathers = m.g.ops[i].kind == OP_ALL_GATHER ? &m.g.ops[i] : gathers;
+    }
+    assert_int_equal(m.g.tensors[picks->outputs[0]].dims[2], 8032);
+    assert_true(!gathers || tensor_elements(&m.g.tensors[gathers->outputs[0]]) == 32128);
     assert_int_equal(count(&m.g, "decoder11/attention", OP_ALL_REDUCE, PASS_FORWARD), 2);
     assert_int_equal(count(&m.g, "encoder11/attention", OP_ALL_REDUCE, PASS_FORWARD), 1);
     arena_free(&m.a);
