@@ -49,7 +49,7 @@ static void toy_start(struct toy *y)
                                         .weight_bytes = 5000, .stash_bytes = 900, .kept_input_bytes = 500, .stash_depth = 3, .host_bytes = 1000, .layers = &y->layer[0] };
     y->stages[1] = (struct stage_plan){ .ipu = 1, .first_layer = 1, .n_layers = 1, .compiled = &y->compiled, .n_parameters = 6172,
                                         .weight_bytes = 12345, .stash_bytes = 4000, .stash_depth = 1, .layers = &y->layer[1] };
-    y->plan = (struct plan){ .graph = &y->graph, .topology = &y->topology, .n_stages = 2, .stages = y->stages, .off_chip.fits = true };
+    y->plan = (struct plan){ .graph = &y->graph, .topology = &y->topology, .n_stages = 2, .stages = y->stages };
     y->plan.request = (struct plan_request){ .training = true, .n_replicas = 1, .ipus_per_replica = 2, .grad_accum = 5,
                                              .optimizer.state_bytes_per_param = 6 };
     compiler_start(&y->compiler, &y->graph, &y->topology, NULL, &y->arena);
