@@ -52,6 +52,8 @@ static void add_given_tensors(struct slicer *s, uint32_t layer)
         if (s->c.of[i].dim)
             dims[s->c.of[i].dim - 1] = local_size(s, i);
         set_tensor_part(s, i, graph_tensor(s->out, t->name, t->role, t->type, t->n_dims, dims));
+        s->out->tensors[s->to[i]].n_joined = t->n_joined;
+        s->out->tensors[s->to[i]].sharded = t->sharded;
     }
 }
 

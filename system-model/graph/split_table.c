@@ -42,6 +42,8 @@ static uint32_t table_operand(struct table_splitter *s, uint32_t id)
     const struct tensor *t = &s->g->tensors[id];
     if (s->to[id] == NO_ID) {
         s->to[id] = graph_tensor(s->out, t->name, t->role, t->type, t->n_dims, t->dims);
+        s->out->tensors[s->to[id]].n_joined = t->n_joined;
+        s->out->tensors[s->to[id]].sharded = t->sharded;
         name_whole(s, s->to[id], id);
     }
     return s->to[id];

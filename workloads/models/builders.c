@@ -225,7 +225,7 @@ static void separate_query_key_value(struct builder *b, uint32_t x, const struct
 /* One product whose result is cut into equal pieces; each may have a weight of its own, joined for the product. */
 static void joined_product(struct builder *b, uint32_t x, uint64_t width, uint32_t n, bool bias, bool own_weights, uint32_t *out)
 {
-    uint32_t w = build_product_weight(b, DIMS(build_width(b, x), n * width));
+    uint32_t w = own_weights ? build_product_weight(b, DIMS(build_width(b, x), n * width)) : build_matrix(b, build_width(b, x), n * width);
     b->g->tensors[w].n_joined = own_weights ? n : 0;
     uint32_t all = build_op2(b, OP_MATMUL, build_factor(b, x), w);
     all = bias ? build_bias(b, all) : all;
