@@ -46,17 +46,17 @@ static bool add_measured(struct own_runs *runs, const struct asked_run *q, const
 }
 
 struct measured_cell { const char *recipe, *step; };
+static const struct field cell_fields[] = { FIELD_OF(struct measured_cell, recipe, .required = true), FIELD_OF(struct measured_cell, step, .required = true) };
 
 /* A table "recipe,step", whose cells are as the command line has them: all of its rows, or none. */
 static bool add_table(struct own_runs *runs, const char *path, const struct track_record *record, struct session *s, struct err *err)
 {
-    static const struct field fields[] = { FIELD_OF(struct measured_cell, recipe, .required = true), FIELD_OF(struct measured_cell, step, .required = true) };
     struct csv_table t;
-    if (!fields_load(&t, path, fields, N_FIELDS(fields), &s->arena, err))
+    if (!fields_load(&t, path, cell_fields, N_FIELDS(cell_fields), &s->arena, err))
         return false;
     for (size_t i = 0; i < t.n_rows; i++) {
         struct measured_cell c;
-        if (!fields_from_row(&c, fields, N_FIELDS(fields), &t, &t.rows[i], err))
+        if (!fields_from_row(&c, cell_fields, N_FIELDS(cell_fields), &t, &t.rows[i], err))
             return false;
         const struct asked_run q = { .recipe = c.recipe, .step = c.step, .where = arena_printf(&s->arena, "%s:%u", path, t.rows[i].line) };
         if (!add_measured(runs, &q, record, s, err))

@@ -244,7 +244,7 @@ bool may_replace(const char *path, const char *beginning, const char *what, stru
 
 bool session_record(struct track_record *out, struct own_runs *own, struct session *s, struct err *err)
 {
-    struct own_runs unused, *runs = own ? own : &unused;
+    struct own_runs unused = { 0 }, *runs = own ? own : &unused;
     if (!track_record_open(out, s->validity_dir, &s->arena, err) || !own_runs_load(runs, own_runs_file, &s->arena, err))
         return false;
     own_runs_reference(&out->references, runs, &s->simulator, &s->arena);

@@ -21,14 +21,20 @@ static const char *first_word(const char *text, struct arena *a)
     return text ? arena_printf(a, "%.*s", (int)n, text) : "none";
 }
 
+/* A model whose products are sparse, whose layers are cut over IPUs, or whose weights lie off the chip runs another program than the family's. */
 static const char *family_of(const struct simulation *sim, const struct workload *w, struct arena *a)
 {
+    const struct model_options *m = &sim->recipe.model;
+    bool in_phases = sim->recipe.weights == WEIGHTS_STREAMING;
+    const char *family = w->family;
     uint32_t kinds = 0;
-    if (!sim->recipe.model.file)
-        return w->family;
+    if (m->sparse.density > 0 || m->tensor_parallel || in_phases)
+        family = arena_printf(a, "%s%s%s%s", family, m->sparse.density > 0 ? " sparse" : "", m->tensor_parallel ? " cut" : "", in_phases ? " in phases" : "");
+    if (!m->file)
+        return family;
     for (size_t i = 0; i < sim->graph->n_ops; i++)
         kinds = kinds * 31 + (uint32_t)sim->graph->ops[i].kind;
-    return arena_printf(a, "%s %08" PRIx32, w->family, kinds);
+    return arena_printf(a, "%s %08" PRIx32, family, kinds);
 }
 
 void program_names_of(const char *name[N_PROGRAM_NAMES], const struct simulation *sim, struct arena *a)
