@@ -86,7 +86,7 @@ static void refuse(const char *text, const char *message)
 static void test_refusals(void **state)
 {
     (void)state;
-    refuse("fft;n=3", "cells.csv:2: kernel: 'fft' is not one of: matmul, conv, gemm, fc, conv-layer, triad");
+    refuse("fft;n=3", "cells.csv:2: kernel: 'fft' is not one of: matmul, conv, gemm, fc, conv-layer, triad, static-sparse, dynamic-sparse");
     refuse("matmul;machine=bow;m=3;k=5;n=2;batch=3", "cells.csv:2: batch: '3', but a matmul has none");
     refuse("matmul;m=3;k=5;n=2;type=fp16;partials=fp32", "cells.csv:2: machine: missing: a chip's sheet");
     refuse("matmul;machine=bow;m=3;k=5", "cells.csv:2: n: missing: columns of the input, or elements of a vector");
