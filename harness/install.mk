@@ -9,7 +9,7 @@ version := $(shell sed -n 's/.*PODBENCH_VERSION "\([^"]*\)".*/\1/p' system-model
 commands = $(shell $B/podbench --commands)
 help2man := $(shell command -v help2man)
 # What the program reads; results/runs is not among it.
-data    := $(wildcard system-model/specs/*.csv system-model/specs/*/*.csv workloads/recipes/*.ini workloads/recipes/graphs/*.onnx workloads/convergence/*.csv workloads/convergence/rounds/*/*.csv \
+data    := $(wildcard system-model/specs/*.csv system-model/specs/*/*.csv workloads/recipes/*.ini workloads/recipes/graphs/*.onnx workloads/recipes/operators/* workloads/convergence/*.csv workloads/convergence/rounds/*/*.csv \
                results/published/*.csv results/published/*/*.csv results/validity/*.csv results/baselines/*.csv plots/*.* plots/single/* harness/project/*)
 
 library: $B/libpodbench.a $B/libpodbench.so.$(version)        ## build the simulator as a library; its header is harness/podbench.h

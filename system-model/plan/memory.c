@@ -164,7 +164,9 @@ static void keep_fullest_phase(struct tile_memory *m, struct moment *worst, cons
     const uint64_t held[2][3] = { { w->bytes + shards, q->training ? w->bytes : 0, 0 }, { w->local_bytes, w->local_bytes, state } };
     for (int optimizes = 0; optimizes <= (q->training ? 1 : 0); optimizes++) {
         struct tile_memory here = *m;
-        struct moment work = optimizes ? (struct moment){0} : worst_moment(q, s);
+        struct moment work = { 0 };
+        if (!optimizes)
+            work = worst_moment(q, s);
         for (int k = 0; k < 3; k++)
             here.bytes[MEMORY_WEIGHTS + k] = spread_over_tiles(held[optimizes][k], tiles, WEIGHT_GRAIN_BYTES);
         work.stash = 0;

@@ -194,7 +194,7 @@ static void add_streaming(struct update_builder *b, enum update_kind kind, const
     double weight_bytes = (double)data_type_bytes(chain->type), phased = o->phased ? 1 : 0;
     double with_state = phased * (kind == UPDATE_LOAD ? 2 : 1) * weight_bytes;      /* in phases: weight and gradient come, too, and the weight goes */
     op->bytes = (double)n_local * (o->state_bytes_per_param + with_state);
-    double time_s = (phased ? 1 : o->n_moments) * b->c->topology->machine->host_latency_s + op->bytes / rate;
+    double time_s = (phased > 0 ? 1 : o->n_moments) * b->c->topology->machine->host_latency_s + op->bytes / rate;
     op->cycles.part[PART_STREAMING] = cycles_of(b->c->topology, time_s / (b->q->in_series ? together : 1));
 }
 

@@ -43,7 +43,7 @@ no_room 1 'resnet' run $resnet --runs 2 --mllog logs
 no_room 1 'mine' init mine
 no_room 8 'm.onnx' workload resnet18 --onnx m.onnx
 no_room 100 'm.onnx.data' workload resnet18 --onnx m.onnx --weights 1
-no_room 1 'own/README' init own
+no_room 1 'own/recipes/my-run.ini' init own
 no_room 1 'run/report.html' report run
 for kib in 1 4; do
     rm -rf now && cp -r before now

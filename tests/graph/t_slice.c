@@ -95,7 +95,7 @@ static void sums_of_a_layer(void **state)
 /* A matrix [5, 2 pieces of 7] over 3 IPUs has 3 columns of each piece an IPU; the last has one and two of padding. */
 static void elements_of_parts(void **state)
 {
-    const struct tensor t = { .n_dims = 2, .dims = { 5, 6 }, .part = { 2, 3, 2, 14 } };
+    const struct tensor t = { .n_dims = 2, .dims = { 5, 6 }, .part = { 2, 3, 2, 14, 0 } };
     static const struct { uint64_t element; uint32_t rank; uint64_t whole; } rows[] = {
         { 0, 0, 0 }, { 2, 0, 2 }, { 3, 0, 7 }, { 5, 1, 7 + 3 + 2 }, { 6, 1, 14 + 3 }, { 6 * 4 + 3, 2, 14 * 4 + 7 + 6 }, { 6 * 4 + 4, 2, NO_ID64 }, { 1, 2, NO_ID64 },
         { 2, 3, 2 },        /* a fourth IPU begins anew */

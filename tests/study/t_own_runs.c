@@ -63,7 +63,7 @@ static void a_measurement_is_a_neighbour(void **state)
     struct simulator s;
     struct simulation sim;
     struct result r;
-    const char *hash;
+    const char *hash = NULL;
     (void)state;
     simulator_open(&s, &paths);
     assert_true(simulator_run(&s, &sim, &r, stock, NULL, 0, &err) && recipe_hash(&hash, &sim.recipe, &a, &err));
@@ -114,7 +114,7 @@ static void parts_that_could_carry_it(void **state)
     DOCUMENTED(text, own_run_explain(d, &m, &sim, &r));
     const char *line = strstr(text, part_names[largest]);
     char name[32];
-    double seconds, factor;
+    double seconds = 0, factor = 0;
     assert_true(line && sscanf(line, "%31s %lf %lf", name, &seconds, &factor) == 3);
     assert_near(factor, (parts[largest] + r.step_time_s) / parts[largest], 0.006);
     free(text);
