@@ -251,23 +251,29 @@ static void add_more(struct document *d, const char *path)
     document_line(d, "      podbench run %s        this answer again", path);
 }
 
-/* The page of the recipe as written. The session's simulator has read the file that the search began with, so another one reads it. */
+/* The simulator has read the file that the search began with, and reads a file once. */
+static void forget_files(struct session *s)
+{
+    struct simulator_options options = s->simulator.options;
+    simulator_close(&s->simulator);
+    simulator_open(&s->simulator, &s->paths);
+    s->simulator.options = options;
+}
+
+/* The page of the recipe as written. */
 static bool add_answer_page(struct document *d, const char *path, struct session *s, struct err *err)
 {
-    struct simulator fresh;
     struct track_record record;
     struct simulation sim;
     struct result r;
     struct validity v;
     const struct figures none = {0};
-    struct simulation_request q = { .recipe = path, .simulator = &fresh };
+    struct simulation_request q = { .recipe = path, .simulator = &s->simulator };
+    forget_files(s);
     if (!session_record(&record, NULL, s, err))
         return false;
-    simulator_open(&fresh, &s->paths);
-    if (!simulator_run(&fresh, &sim, &r, path, NULL, 0, err)) {
-        simulator_close(&fresh);
+    if (!simulator_run(&s->simulator, &sim, &r, path, NULL, 0, err))
         return false;
-    }
     result_provenance(&r, &sim, NULL, 0);
     validity_of(&v, &record, &sim, &r, &q, &s->arena);
     struct table options = framework_options(&sim, &s->arena);
@@ -278,7 +284,6 @@ static bool add_answer_page(struct document *d, const char *path, struct session
     document_member(d, "validity", validity_json(&v));
     document_member(d, "framework_options", table_json(&options));
     simulation_free(&sim);
-    simulator_close(&fresh);
     return true;
 }
 
