@@ -1,7 +1,8 @@
 # large.gp - models against IPUs: training that fits on the chips, in phases through streaming memory, or not; predictions alone.
-height = 440
+narrow = width < 500
+height = narrow ? 480 : 440
 load style
-set xlabel "IPUs (GC200); in each cell rows of 1024 tokens a second\ndark: weights on the chips; light: in phases; grey: it does not fit"
+set xlabel "IPUs (GC200);".(narrow ? "\n" : " ")."in each cell rows of 1024 tokens/s\ndark: on the chips; light: in phases;".(narrow ? "\n" : " ")."grey: does not fit"
 set xtics ('4' 0, '16' 1, '64' 2, '256' 3)
 set ytics ('gpt2-small' 0, 'gpt2-medium' 1, 'gpt2-large' 2, 'gpt2-xl' 3, 'gpt3-2.7b' 4, 'gpt-j' 5, 'llama2-13b' 6, 'llama2-70b' 7, 'bloom' 8)
 set xrange [-0.5:3.5]
