@@ -29,7 +29,7 @@ from ._frames import plot, style
 from ._library import answer as _answer, bundled_root as _bundled_root, library as _library, numbers_type as _numbers_type, text as _text, texts as _texts
 
 __all__ = ["Podbench", "Answer", "Run", "PodbenchError", "PodbenchWarning", "ask", "run", "numbers", "explain", "fit", "diff", "timeline", "sweep", "sweep_rows",
-           "search", "validate", "recipes", "keys", "command", "reload", "style", "plot", "__version__"]
+           "search", "validate", "recipes", "keys", "command", "reload", "measured", "style", "plot", "__version__"]
 __version__: str = _library.podbench_version().decode()
 
 Value = Union[str, int, float, bool]
@@ -248,6 +248,11 @@ class Podbench:
         """One step as a frame: what each IPU does when, a row for each span."""
         return _frames.of_csv(self.command("timeline", "--format=csv", *_options("set", sets), "--", os.fspath(recipe)))
 
+    def measured(self, recipe: Union[str, os.PathLike], step: Union[str, float, None] = None, sets: Sets = None):
+        """Keeps a run that was measured on a machine of one's own, in the project that is the current folder (podbench init). step: the time of a step,
+        "1.4s", or a rate, "7260/s"; a table recipe,step has its own. A frame of what was kept, with what was predicted at first sight."""
+        return _frames.of_csv(self.command("measured", "--format=csv", *(["--step", _value(step)] if step else []), *_options("set", sets), "--", os.fspath(recipe)))
+
     def recipes(self) -> Any:
         """The published runs that can be simulated: id, model, machine, ipus, framework, published, predicted, error."""
         return self._json("list", "recipes")
@@ -290,6 +295,6 @@ def _of_shared(method: Callable[Concatenate[Podbench, Taken], Given]) -> Callabl
 
 run, numbers, explain = _of_shared(Podbench.run), _of_shared(Podbench.numbers), _of_shared(Podbench.explain)
 fit, diff, validate = _of_shared(Podbench.fit), _of_shared(Podbench.diff), _of_shared(Podbench.validate)
-ask, timeline = _of_shared(Podbench.ask), _of_shared(Podbench.timeline)
+ask, timeline, measured = _of_shared(Podbench.ask), _of_shared(Podbench.timeline), _of_shared(Podbench.measured)
 sweep, sweep_rows, search = _of_shared(Podbench.sweep), _of_shared(Podbench.sweep_rows), _of_shared(Podbench.search)
 recipes, keys, command = _of_shared(Podbench.recipes), _of_shared(Podbench.keys), _of_shared(Podbench.command)

@@ -99,6 +99,25 @@ class SameAsTheProgram(unittest.TestCase):
         self.assertEqual(axes.get_xlabel(), "parallel.micro_batch")
         self.assertEqual(len(axes.lines[0].get_xdata()), 3)
 
+    def test_measured(self):
+        try:
+            import pandas                                               # noqa: F401
+        except ImportError:
+            self.skipTest("no pandas here")
+        with tempfile.TemporaryDirectory() as folder:
+            podbench.command("init", os.path.join(folder, "mine"))
+            before = os.getcwd()
+            os.chdir(os.path.join(folder, "mine"))
+            try:
+                with self.assertRaisesRegex(podbench.PodbenchError, "want --step"):
+                    podbench.measured("mlperf-v2.0-closed-bow-pod16-resnet50")
+                kept = podbench.measured("mlperf-v2.0-closed-bow-pod16-resnet50", "30000/s")
+                again = podbench.run("mlperf-v2.0-closed-bow-pod16-resnet50").validity
+            finally:
+                os.chdir(before)
+            self.assertEqual(len(kept), 1)
+            self.assertLess(again["expected"] if isinstance(again, dict) else again.expected, 42000)      # 43,000 without the run
+
     def test_ask(self):
         with tempfile.TemporaryDirectory() as folder:
             answer = podbench.ask("resnet50", "pod4", "train", out=os.path.join(folder, "a.ini"), seconds=1)
