@@ -27,6 +27,7 @@ $W/%.o: %.c | $W/needs
 	$(quiet)$(wasm_cc) -Werror=format $(filter-out -fPIC -fno-semantic-interposition -W%,$(flags)) -I$W/include -include system-model/base/musl.h -c -o $@ $<
 
 $W/workloads/models/workload.o: | $B/workloads/models/families.h
+$(filter $W/workloads/onnx/%,$(wasm_objects)): | $(schemas:%.proto=$B/%.pb-c.h)
 
 $W/workloads/onnx/%.pb-c.o: $B/workloads/onnx/%.pb-c.c | $W/needs
 	@mkdir -p $(@D)
