@@ -67,7 +67,7 @@ $B/tests/fuzz/fuzz_%-replay: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/replay.o $(obj
 	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
 
 # The program's commands, without its main.
-of_command := $B/tests/fuzz/box.o $B/tests/fuzz/commands.o $(filter-out $B/harness/main.o,$(program))
+of_command := $B/tests/fuzz/box.o $B/commit.o $B/tests/fuzz/commands.o $(filter-out $B/harness/main.o,$(program))
 $(foreach f,fuzz_command fuzz_model fuzz_package,$B/tests/fuzz/$f $B/tests/fuzz/$f-replay): $(of_command)
 $B/tests/fuzz/fuzz_command $B/tests/fuzz/fuzz_command-replay: LDFLAGS += -Wl,--wrap=simulator_pool_open
 
