@@ -84,7 +84,7 @@ static const char *missing_fields(const struct package *p, const json_t *doc)
     return n ? arena_printf(p->a, "%zu of %zu fields missing: %s", n, fields->n, names_list(names, n, p->a)) : NULL;
 }
 
-/* Those of the system's naming fields that are empty, for reviewers; "" if none is. Other fields are empty in most descriptions. */
+/* Lists the naming fields of the system that are empty, for reviewers; "" if none is. Most descriptions leave other fields empty. */
 static const char *empty_fields(const struct package *p, const json_t *doc)
 {
     static const char *const naming[] = { "submitter", "system_name", "number_of_nodes", "host_processor_model_name", "accelerators_per_node",

@@ -28,5 +28,5 @@ struct memory_doubt { double distance, error, least; };
 /* Programs of without_origin, which may be NULL, are not counted as known. Programs with a distance of 0 have the chip's memory_error, and no doubt else. */
 struct memory_doubt memory_record_doubt(const struct memory_record *m, const char *const *name, double memory_error, const char *without_origin);
 double memory_doubt_probability(const struct memory_doubt *d, double by_bytes);
-const char *memory_doubt_reason(double distance);       /* the words printed after a chance; "" near a program whose memory is known */
+const char *memory_doubt_reason(double distance);       /* the words that follow a chance; "" if the memory of a similar program is known */
 #endif

@@ -17,7 +17,7 @@ bool framework_option_of(struct framework_option *out, const char *framework, co
 /* Everything that the simulation's recipe sets and its framework has a name for, with the IPU of each stage: rows of struct framework_option. None
  * where the recipe names no framework. Lines of code come first, and parse as one piece of Python. Texts live in a. */
 struct table framework_options(const struct simulation *sim, struct arena *a);
-/* As Python, with what is no code as comments; or a line that says that no name is known. */
+/* Prints the options as Python, and what is no code as comments; or says that no name is known. */
 void framework_options_document(struct document *d, const char *framework, const struct table *options);
 
 #endif

@@ -25,7 +25,7 @@ struct memory_known {
 };
 bool memory_known_build(struct memory_known *out, const struct figures *figures, const struct first_sight *seen, const struct memory_sights *sights,
                         struct simulator *s, struct arena *a, struct err *err);
-/* By maximum likelihood, without the questions and the programs of an origin, which may be NULL. 0 without a question that calibrates. */
+/* Fits the spread by maximum likelihood, leaving out what one origin published (NULL: nothing). Returns 0 if no question calibrates. */
 double memory_far_fit(const struct memory_known *m, const char *without_origin);
 /* The chance to fit that a row would have been given by all other origins. */
 double memory_question_chance(const struct memory_known *m, const struct memory_question *q);

@@ -17,7 +17,7 @@ extern const char *const novelty_names[N_NOVELTIES];
 struct first_seen {
     const struct figure *figure;
     enum novelty novelty;
-    /* By the row's own version; of its first recipe by a later program (error_then if the row has no later line); today. */
+    /* error_then: by the row's own version. error_again: its first recipe by a later program, or error_then if there is none. error_now: today. */
     double error_then, error_again, error_now;
     double ratio_then, ratio_now;       /* predicted / published: by the row's own version, and today */
 };

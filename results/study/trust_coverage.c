@@ -74,7 +74,7 @@ static bool is_first_of_origin(const struct references *r, size_t i)
     return true;
 }
 
-/* Asks about each run of one origin by the runs of other origins; with `own`, by all other runs. */
+/* Judges each run of one origin by the runs of all other origins; with `own`, by all other runs. */
 static size_t ask_origin(struct judged_question *out, const struct references *r, const char *origin, const struct spread *s, bool own, struct arena *a)
 {
     size_t n = 0;

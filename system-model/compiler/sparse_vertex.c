@@ -7,10 +7,11 @@
  * Measured and not by these: nothing. Left out: the remainders of columns that no model has (a last vector of 1 to 3 halves).
  */
 #include "system-model/compiler/sparse.h"
+#include <assert.h>
 
 /* ---- places known to the program ------------------------------------------------------------------------------------- */
 
-/* One element at a time: rows are shared by the workers. The widths of one vector of halves or two have loops of their own. */
+/* Cycles of blocks of one element, whose rows the workers share. If n is one vector of halves, or two, the vertex has a loop of its own. */
 static double static_element_cycles(double m, double k, uint64_t n, uint64_t type)
 {
     if (type == TYPE_FP16) {
@@ -32,6 +33,7 @@ struct static_block_terms { uint64_t header, row, block; };
 
 static struct static_block_terms static_block_terms(uint64_t n, uint64_t block, bool half)
 {
+    assert(block == 4 || block == 8 || block == 16);
     switch (block) {
     case 4:  return half ? (struct static_block_terms){ 17, 1, (n <= 2 ? 7 : 13) + n } : (struct static_block_terms){ 13, 1, 12 + (n - 1) * 4 };
     case 8:  return half ? (struct static_block_terms){ 13, 1, 14 + (n - 1) * 2 } : (struct static_block_terms){ 13, 4, 19 + (n - 1) * 8 };
@@ -124,6 +126,7 @@ static struct block_terms block_terms(const struct bucket_work *w)
 {
     bool half = w->type == TYPE_FP16, narrow = w->partials == PARTIALS_FP16;
     double ramp = w->z == 1 ? 0 : w->z == 2 ? 1 : 2;
+    assert(w->block == 4 || w->block == 8 || w->block == 16);
     switch (w->block) {
     case 4:  return (struct block_terms){ 26, narrow ? 15 + ramp : half ? 17 + ramp : 14, half ? 2 : 4, 1 };
     case 8:  return (struct block_terms){ narrow || !half ? 23 : 20, narrow ? 19 + fmin(ramp, 1) : w->z == 1 || (w->z == 2 && !half) ? 22 : 23, half ? 4 : 8, 1 };

@@ -27,7 +27,7 @@ enum tensor_role {
 /* A tensor that is one IPU's part of a whole (graph_slice()). dim: one more than the dimension that is cut, 0 if the tensor is whole; it is cut into so many
  * `parts`, in each of `pieces` equal pieces of the dimension by itself, such as query, key and value side by side. The last parts may be padding: the
  * whole dimension has whole_size elements. */
-struct tensor_part { uint32_t dim, parts, pieces; uint64_t whole_size, first; };      /* first: of the dimension, what the first of the parts begins with */
+struct tensor_part { uint32_t dim, parts, pieces; uint64_t whole_size, first; };      /* first: the index at which the first part begins */
 
 struct tensor {
     const char *name;

@@ -367,7 +367,7 @@ static void shape_codelet(const struct graph *g, struct op *op, struct tensor *o
         set_dims(out, c->output_dims);
 }
 
-/* As many numbers as the first input has elements, or in the shape that the attributes give. */
+/* The result has the dimensions of the first input, or those that the attributes give. */
 static void shape_random(const struct graph *g, struct op *op, struct tensor *out)
 {
     shape_same(g, op, out);

@@ -59,7 +59,7 @@ struct model_options {
     const char *shard_tables;           /* tables whose rows are spread over the replicas: "auto" or layers' names; NULL: none */
     uint64_t n_shards;                  /* replicas, where tables are spread over them; 0: one */
     struct sparse_request sparse;       /* products by weights that are sparse */
-    const char *operators;              /* path of a sheet of operations of one's own; NULL: none */
+    const char *operators;              /* the path of a sheet of the user's own operations; NULL: there is none */
     uint64_t repeat;                    /* rounds of the file's graph; 0 and 1: one */
     const char *grid_ipus, *grid_tiles; /* parts of its grids along each axis: "1x4"; NULL: not given */
     bool approximate;                   /* operators that are not modelled are priced roughly instead of refused */

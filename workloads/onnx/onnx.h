@@ -24,7 +24,7 @@ struct onnx_options {
     const char *shard_tables; uint64_t n_shards;    /* see graph_shard_tables() */
     struct sparse_request sparse;               /* products by weights of the file that are made sparse */
     bool contents;                              /* large tensors are read too, to execute the graph */
-    const struct codelets *codelets;            /* operations of one's own; NULL: none */
+    const struct codelets *codelets;            /* the user's own operations; NULL: there are none */
     uint32_t grid_ipus[MOST_GRID_AXES], grid_tiles[MOST_GRID_AXES];     /* parts along each axis of their grids: IPUs, tiles; 0: not given */
     uint32_t rounds;                            /* the whole graph runs so often, each time on what it has made; 0: once */
     uint32_t batch_norm_span;                   /* replicas that share the statistics of batch norms; 0 means one */

@@ -182,7 +182,7 @@ static void write_dropout_of(struct writer *w, double rate)
 
 static void write_dropout(struct writer *w) { write_dropout_of(w, w->op->at->rate); }
 
-/* A product with noise is a dropout. */
+/* A product with noise, which a dropout is made of, is written as Dropout. */
 static void write_mul(struct writer *w)
 {
     uint32_t maker = w->g->tensors[w->op->inputs[1]].producer_op;
