@@ -139,7 +139,7 @@ static const char *row_name(const struct figure *g)
     return strncmp(g->id, g->recipe, n) == 0 && g->id[n] == '.' ? g->id + n + 1 : g->id;
 }
 
-/* The recipe is the one of the row, or one of its two. */
+/* True if the row is about this recipe, or compares it with another one. */
 static bool figure_is_of(const struct figure *g, const char *recipe)
 {
     const char *at = strstr(g->recipe, recipe);
@@ -147,7 +147,7 @@ static bool figure_is_of(const struct figure *g, const char *recipe)
     return at && ((at == g->recipe && (at[n] == ':' || !at[n])) || (at > g->recipe && at[-1] == ':' && !at[n]));
 }
 
-/* Other figures are those that the answer does not show: check has their errors. */
+/* Adds the published figures that the answer shows, and says how many others podbench check has. */
 static void answer_add_published(struct document *d, const struct simulation *sim, const struct result *r, const struct figures *figures)
 {
     const char *text = "", *none = sim->recipe.no_figure;

@@ -29,7 +29,7 @@ static double unlike_model(const char *workload, const char *model)
     return text_is(x->family, y->family) ? 200 : text_is(x->sample, y->sample) ? 400 : (double)INFINITY;
 }
 
-/* How unlike a recipe is to what is asked: another system counts by its chip and its size, another mode more, another model most. */
+/* How far a recipe is from what is asked. Another system counts by its chip and its size, another mode counts more, another model most. */
 static double unlike(const struct recipe *r, const struct asked *q, const struct machine *wanted, struct session *s)
 {
     struct machine m;
@@ -43,7 +43,7 @@ static double unlike(const struct recipe *r, const struct asked *q, const struct
     return distance + fabs(log2((double)(r->replicas * r->ipus_per_replica) / (double)q->ipus));
 }
 
-/* The recipe of the model that is least unlike; the first of equals. */
+/* The model's recipe that is nearest to what is asked; of equally near ones the first. */
 static bool nearest_recipe(const char **id, struct recipe *out, const struct asked *q, struct session *s, struct err *err)
 {
     char **ids;
@@ -123,7 +123,7 @@ static void drop_entries_of_model(struct recipe *r)
     r->n_entries = n;
 }
 
-/* A setting leaves nothing open of its key. */
+/* Once a key is set, its open readings no longer apply. */
 static bool is_answered(const struct ini_entry *e, const char *const *sets, size_t n)
 {
     for (size_t i = 0; i < n && text_is(e->section, "open"); i++)

@@ -70,7 +70,7 @@ static bool smallest_system(struct asked *out, const char *chip, uint64_t n, cha
     return least < UINT64_MAX;
 }
 
-/* "pod16" is of the newest chip. */
+/* "pod16" means the system of that size with the newest chip. */
 static const char *pod_named(const char *plain, char *const *names, size_t n, struct arena *a)
 {
     static const char *const begins[] = { "bow", "ipu" };

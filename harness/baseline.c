@@ -37,7 +37,7 @@ static bool write_reason(void *what, struct err *err)
 
 /* ---- first sight ------------------------------------------------------------------------------------------ */
 
-/* A range of rates in the row's unit: times and cycles are as many times as long as rates are lower. */
+/* Turns a range of rates into the row's unit. A time grows as its rate falls, so its range is turned over. */
 static void set_range(double *low, double *high, bool by_time, double predicted, const struct result *r, double low_rate, double high_rate)
 {
     double rate = r->throughput_samples_per_s;
@@ -106,7 +106,7 @@ static size_t n_baselines(struct session *s)
     return access(path, F_OK) == 0 && csv_load(&reasons, path, &s->arena, NULL) ? reasons.n_rows : 0;
 }
 
-/* The lines of the rows that the run has a value for, and that have not been seen before. */
+/* Appends a line for each row that the run has a value for and that no earlier baseline has seen. */
 static bool new_sights(const char **lines, const char **memory, size_t *n_new, const char *folder, const struct first_sight *seen, struct session *s, struct err *err)
 {
     const char *version = arena_printf(&s->arena, "%s baseline %zu", PODBENCH_VERSION, n_baselines(s) + 1);

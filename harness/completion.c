@@ -51,7 +51,7 @@ static void offer_words(const char *list, const char *before, size_t n_before)
     }
 }
 
-/* True if the last word is a value of the option: a known one is offered. */
+/* Offers the known values of the option whose value the last word is; false if there is no such option. */
 static bool offer_values(const struct command *c, const char *option, const char *word, struct arena *a)
 {
     size_t n_name = strcspn(option, "="), n_before = option == word ? n_name + 1 : 0;

@@ -23,7 +23,7 @@ static void part_sets(struct simulation_request *a, struct simulation_request *b
     b->overrides = of_b;
 }
 
-/* A side that is unlike everything published is a guess, and so is how far the other lies from it. */
+/* Where one side is unlike everything published, both its number and the difference are guesses. */
 static bool add_guess(struct document *d, const char *side, const struct simulation_request *q, const struct track_record *record, struct session *s, struct err *err)
 {
     struct simulation sim;

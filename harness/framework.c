@@ -15,7 +15,7 @@ struct value_line { const char *key, *value, *unit, *source; };
 static const struct table_column value_columns[] = { C(key), C(value, .aligns_right = true), C(unit), C(source) };
 #undef C
 
-/* framework_load() has made sure that one of the sheets has each key. */
+/* One of the sheets has each key, or framework_load() would have failed. */
 static const struct sheet *sheet_with(const struct framework *f, const char *key)
 {
     const struct sheet *sheet = f->sheets;

@@ -127,9 +127,9 @@ typedef bool names_lister(char ***names, size_t *n, struct session *s, struct er
 int print_names(const char *const *names, size_t n, const struct options *o, struct session *s);     /* list_names.c */
 int list_words(const struct options *o, struct session *s, struct err *err);
 int list_names(names_lister *lister, const struct options *o, struct session *s, struct err *err);
-/* For output that does not say so itself: the model does not fit, and times are as if it did. */
+/* A warning for output that does not say so itself: the model does not fit, and its times are as if it did. */
 void warn_unfit(const struct result *r, struct session *s);
-/* Simulates the recipe that is the command's argument, with its --set, and warns of settings without effect. */
+/* Simulates the recipe that the command was given, with its --set, and warns of settings without effect. */
 bool simulate_argument(struct simulation *sim, struct result *r, const struct options *o, struct session *s, struct err *err);
 /* Warns of keys and sheet values that have no effect on the simulation. */
 void warn_unused_keys(const struct simulation *sim, const struct result *r, const char *recipe, const struct options *o, struct session *s,
@@ -152,7 +152,7 @@ void configuration_vary(struct configuration *c, const char *text, const char *c
 bool setting_is_of(const char *setting, const char *key);      /* "key=..." */
 /* Warns of settings without effect; where names the configuration in the message: "first". The warnings are added to notes, an array, or NULL. */
 void warn_idle_settings(struct configuration *c, const char *where, struct json_t *notes, struct session *s);
-/* Leaves out, one after the other, settings without which the recipe with its sets is found again; returns how many remain. --unfolded keeps all. */
+/* Leaves out, one after the other, each setting without which the result stays the same; returns how many remain. --unfolded keeps all. */
 size_t settings_that_matter(const char **settings, size_t n, const char *recipe, const char *const *sets, size_t n_sets, struct session *s);
 /* The number that --jobs gives, or one for each core. */
 bool count_threads(uint32_t *out, const struct options *o, struct err *err);
@@ -161,7 +161,7 @@ struct sheet_line { const char *sheet, *key, *value, *unit, *source, *note; };
 enum { N_SHEET_COLUMNS = 6 };
 extern const struct table_column sheet_columns[N_SHEET_COLUMNS];
 void sheet_line_add(struct table *t, const struct sheet *sheet, const struct sheet_row *row, struct arena *a);
-/* Refuses a file that is there and does not begin as what a command writes does: an input, or a neighbour. */
+/* Refuses to replace an existing file that does not begin as this command's own output does, because it may be somebody's input. */
 bool may_replace(const char *path, const char *beginning, const char *what, struct err *err);
 const char *gnuplot_string(const char *text, struct arena *a);      /* in single quotes, with quotes inside doubled; plot.c */
 /* Runs a gnuplot script with these settings in a folder. The picture is replaced only when the drawing is complete. */

@@ -28,7 +28,7 @@ static const char *history_path(const struct options *o, struct session *s)
 
 /* ---- record ------------------------------------------------------------------------------------------- */
 
-/* SOURCE_DATE_EPOCH, or the clock; in UTC. A clock that was set back does not put a new point before older ones. */
+/* The time of SOURCE_DATE_EPOCH, or of the clock, in UTC. If the clock was set back, the time of the newest point is taken. */
 static const char *time_text(const char *path, struct arena *a)
 {
     uint64_t seconds;
@@ -208,7 +208,7 @@ static bool write_drawing(const char *path, const struct history *h, size_t n_li
     return new_file_save(&data, err);
 }
 
-/* Without underscores: gnuplot takes them for subscripts. */
+/* Underscores are replaced, because gnuplot takes them for subscripts. */
 static const char *finding(const struct history *h, struct arena *a)
 {
     const struct history_series *s = &h->items[0];

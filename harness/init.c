@@ -15,7 +15,7 @@
 
 static const char stock[] = "mlperf-v2.0-closed-bow-pod16-resnet50";
 
-/* Files of harness/project. No file that is committed names a folder of this machine: local.mk does, which .gitignore lists. */
+/* The files that a new project gets. None of those that git keeps names a folder of this machine; local.mk does, and .gitignore lists it. */
 static const struct { const char *name, *from; } templates[] = {
     { "Makefile", "Makefile" }, { "README", "README" }, { ".gitignore", "gitignore" },
     { ".github/workflows/podbench.yml", "github.yml" }, { ".gitlab-ci.yml", "gitlab-ci.yml" },
@@ -118,7 +118,7 @@ static const char *make_value(const char *text, struct arena *a)
 
 /* ---- a recipe for a model ------------------------------------------------------------------------------------------------ */
 
-/* The file's name without folder and ending, in signs that an id may have. */
+/* The file's name without folder and ending, with only the letters and signs that an id may have. */
 static const char *id_of(const char *path, struct arena *a)
 {
     char *id = arena_strdup(a, path_name(path));

@@ -64,7 +64,7 @@ static void print_kernel(const struct plan *p, const struct result *r, const str
     document_write(s->out, o->format, &d);
 }
 
-/* An ONNX file is run by operators/alone.ini; a recipe is what it is. */
+/* An ONNX file is run by the settings of operators/alone.ini, a recipe by its own. */
 int command_kernel(const struct options *o, struct session *s, struct err *err)
 {
     struct simulation sim;

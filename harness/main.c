@@ -146,8 +146,8 @@ int main(int argc, char **argv)
 {
     fill_standard_streams();
     gsl_set_error_handler_off();
-    signal(SIGXFSZ, SIG_IGN);               /* so that a write past the file size limit fails with a message */
-    unsetenv("ARGP_HELP_FMT");              /* so that help looks the same everywhere */
+    signal(SIGXFSZ, SIG_IGN);               /* without it, a write past the file size limit would end the program without a message */
+    unsetenv("ARGP_HELP_FMT");              /* help looks the same whatever the terminal */
     atexit(check_stdout);
     argp_err_exit_status = EXIT_BAD_INPUT;
     if (argc < 2) {

@@ -6,7 +6,7 @@
 #include "results/study/own_runs.h"
 #include "workloads/recipe/recipe.h"
 
-/* One run as it is named and measured: --step, or a cell of a table. where heads messages. */
+/* One run with the name and the time under which it is kept: from --step, or from a cell of a table. */
 struct asked_run { const char *recipe, *const *sets; size_t n_sets; const char *step, *where; };
 
 /* Measurements are kept where a project is, so that no other folder gets a file by mistake. */
@@ -16,7 +16,7 @@ static bool is_project(struct err *err)
         || fail(err, "measured: this folder is no project; 'podbench init DIR' starts one, whose folder keeps %s", own_runs_file);
 }
 
-/* Adds the run with what is predicted before it is known. */
+/* Adds the run together with its prediction, which is made before the run counts as known. */
 static bool add_measured(struct own_runs *runs, const struct asked_run *q, const struct track_record *record, struct session *s, struct err *err)
 {
     struct simulation sim;
@@ -48,7 +48,7 @@ static bool add_measured(struct own_runs *runs, const struct asked_run *q, const
 struct measured_cell { const char *recipe, *step; };
 static const struct field cell_fields[] = { FIELD_OF(struct measured_cell, recipe, .required = true), FIELD_OF(struct measured_cell, step, .required = true) };
 
-/* A table "recipe,step", whose cells are as the command line has them: all of its rows, or none. */
+/* Reads a table "recipe,step", whose cells are written as on the command line. Either all rows are added or none. */
 static bool add_table(struct own_runs *runs, const char *path, const struct track_record *record, struct session *s, struct err *err)
 {
     struct csv_table t;

@@ -99,7 +99,7 @@ static bool option_argument(struct parse *p, const char *text)
     return *text || fail(p->err, "%s: an argument is empty; usage: podbench %s [OPTION...] %s", c->name, c->name, c->arguments);
 }
 
-/* "--set KEY VALUE" would leave VALUE to be read as a recipe. */
+/* Refused, because "--set KEY VALUE" would have VALUE read as a recipe. */
 static bool check_has_value(const struct option_row *row, const char *text, struct err *err)
 {
     bool is_setting = row == &rows[OPT_SET] || row == &rows[OPT_OVER] || row == &rows[OPT_ZIP];
@@ -177,7 +177,7 @@ bool command_takes(const struct command *c, size_t n_arguments)
     return n_arguments >= least && (n_arguments <= most || strstr(c->arguments, "..."));
 }
 
-/* argp's own options, and getopt_long's rule: a beginning that only one option has is that option. */
+/* Accepts argp's own options and, as getopt_long does, a beginning of a name that only one option has. */
 static const struct argp_option *option_typed(const struct argp_option *list, const char *typed, size_t n)
 {
     const struct argp_option *found = NULL;
@@ -190,7 +190,7 @@ static const struct argp_option *option_typed(const struct argp_option *list, co
     return found;
 }
 
-/* Refuses an option that is not there with the one that is nearest, before argp refuses it without. */
+/* Refuses an unknown option and names the nearest one; argp would refuse it without that. */
 static bool check_option_names(const struct argp_option *list, const struct command *c, int argc, char **argv, struct arena *a, struct err *err)
 {
     static const char *const of_argp[] = { "help", "usage", "version" };
@@ -223,7 +223,8 @@ bool options_parse(struct options *out, const struct command *c, int argc, char 
     *out = (struct options){ .seed = 1 };
     if (!check_option_names(list, c, argc, argv, a, err))
         return false;
-    if (argp_parse(&argp, argc, argv, argp_flags | ARGP_IN_ORDER, NULL, &p) != 0)        /* in order, whatever POSIXLY_CORRECT says */
+    /* arguments keep their order even if POSIXLY_CORRECT is set */
+    if (argp_parse(&argp, argc, argv, argp_flags | ARGP_IN_ORDER, NULL, &p) != 0)
         return !*err->msg && fail(err, "%s: an option that it does not have, or a value that is missing", c->name);
     return command_takes(c, out->n_arguments)
         || fail(err, "%s: %zu argument%s given, usage: podbench %s [OPTION...] %s", c->name, out->n_arguments, plural(out->n_arguments), c->name,

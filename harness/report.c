@@ -49,7 +49,7 @@ static double moved_rows(const struct report_page *r)
 
 struct tolerance_count { size_t n, n_out; };
 
-/* Judged rows: of runs, their evaluations, memory and derived rows; or of kernels and links. */
+/* The judged rows of either kind: runs with their evaluations, memory and derived rows; or kernels and links. */
 static struct tolerance_count rows_out_of_tolerance(const struct check *c, bool of_runs)
 {
     struct tolerance_count count = {0};
@@ -160,7 +160,7 @@ static size_t chapter_of(const char *figure)
 /* findings.csv has the figures in their order; without it a line says how to draw them. */
 struct drawn { struct csv_table findings; size_t figure, finding; bool is_there; };
 
-/* The drawing for a column of a page, and the one for a phone where `podbench plot` made one: the page shows the one that it has the width for. */
+/* The wide drawing and, if `podbench plot` made one, the narrow one for a phone; the page shows the one that it has room for. */
 static bool write_drawings(FILE *f, const char *name, const struct report_page *r, struct err *err)
 {
     const char *wide = arena_printf(r->a, "%s/%s.svg", r->figures_dir, name), *narrow = arena_printf(r->a, "%s/%s-narrow.svg", r->figures_dir, name);

@@ -4,7 +4,7 @@
  */
 #include "harness/report_tables.h"
 
-/* A link to the element with the id WHERE-ID. */
+/* A link to the element whose id is WHERE-ID. */
 static const char *report_link(const char *where, const char *id, const char *text, struct arena *a)
 {
     return arena_printf(a, "<a href=\"#%s-%s\">%s</a>", where, xml_text(id, a), xml_text(text, a));

@@ -93,7 +93,7 @@ static void warn_idle_processes(FILE *log, const struct recipe *r)
                 r->replicas, plural(r->replicas), r->replicas);
 }
 
-/* The cost of a call is spread over its steps, even when the run has fewer steps than a call. */
+/* A call's cost is divided among the steps that a call has, even if the run has fewer. */
 static void warn_short_run(FILE *log, const struct simulation *sim, const struct result *r)
 {
     double n_steps = ceil(r->samples_to_converge / r->global_batch), call = sim->plan.request.program.steps_per_call;
@@ -131,7 +131,7 @@ static bool judges(const struct options *o)
     return o->format == FORMAT_TEXT || o->format == FORMAT_JSON || o->format == FORMAT_MARKDOWN || o->format == FORMAT_CSV;
 }
 
-/* Warns of anything in the request that may not mean what the user expects. */
+/* Warns of settings that may not mean what the user expects. */
 static void warn_about_run(const struct simulation *sim, const struct result *r, const char *recipe, const struct options *o, struct session *s,
                  struct arena *a)
 {

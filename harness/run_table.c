@@ -17,7 +17,7 @@ static const struct table_column run_columns[] = {
 };
 #undef C
 
-/* The first figure of its throughput, else of its time to train, and how far off it is. */
+/* The published throughput, or else the published time to train, and the error of its prediction. */
 static const char *published_text(const struct result *r, const struct figures *figures, struct arena *a)
 {
     for (size_t i = 0; figures && i < figures->n; i++) {

@@ -65,7 +65,7 @@ static bool use_folder(const char **folder, const char *given, const char *optio
     return true;
 }
 
-/* For bench --published names a folder of tables. Other commands also accept a single table, and read it themselves. */
+/* For bench, --published names a folder of tables. Other commands also accept a single table, and read it themselves. */
 bool session_folders(struct session *s, const struct options *o, struct err *err)
 {
     bool all_tables = o->published && is_folder(o->published);

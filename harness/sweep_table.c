@@ -105,7 +105,7 @@ static const char *interval_text(const struct sweep_view *v, size_t row, double 
     return arena_printf(v->a, "%s to %s", quantity_within(from, "", half, v->a), quantity_within(to, "", half, v->a));
 }
 
-/* With the digits that the interval allows, where the columns are the usual ones; as in CSV where they are chosen. */
+/* Shows the usual columns with as many digits as the interval allows, and chosen columns as CSV has them. */
 static const char *shown_cell(const struct sweep_view *v, size_t row, const char *column)
 {
     const char *text = cell_of(v, row, column);

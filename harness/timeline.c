@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A terminal may have two names: its own and /dev/tty. */
+/* The terminal is compared by its device, because /dev/tty is a second name of it. */
 static bool is_terminal_of_text(const char *path)
 {
     unsigned file, text;

@@ -100,7 +100,7 @@ static bool is_tried(const struct configuration *c, size_t at, const struct reci
         && (is_sheet_override(x->text) || (!c->is_of_many && !(c->draws && begins_with(x->key, of_draws)) && !repeats_own_value(own, x, a)));
 }
 
-/* Names are keys; what follows a blank says which part of the key. */
+/* Findings are names of keys; words after a blank say which part of the key. */
 static bool is_named(const char *const *names, size_t n, const char *key)
 {
     for (size_t i = 0; i < n; i++)
@@ -109,7 +109,7 @@ static bool is_named(const char *const *names, size_t n, const char *key)
     return false;
 }
 
-/* Keys that change numbers, and no time. */
+/* Keys that change numeric results of execution, but no time. */
 static bool shapes_numbers(const char *name)
 {
     return text_is(name, "precision.stochastic_rounding") || text_is(name, "precision.loss_scale");
@@ -125,7 +125,7 @@ static const char **unused_keys(size_t *n, const struct simulation *sim, const s
     recipe_unused_keys(&unused, n, &sim->recipe, &sim->plan, a);
     names = ARENA_ARRAY(a, const char *, *n + c->n);
     memcpy(names, unused, *n * sizeof *names);
-    recipe_load(&own, c->recipe, s->paths.recipes_dir, NULL, 0, a, NULL);       /* without the settings, and possibly incomplete */
+    recipe_load(&own, c->recipe, s->paths.recipes_dir, NULL, 0, a, NULL);       /* the result without the settings; parts of it may be missing */
     for (size_t i = 0; i < c->n && !s->paths.unfolded; i++) {
         if (!is_tried(c, i, &own, a) || is_named(names, *n, c->settings[i].key))
             continue;

@@ -304,7 +304,7 @@ static bool fit_identified(struct line_job *job, struct arena *a, struct err *er
     return true;
 }
 
-/* Rows of one configuration share a weight of 1. */
+/* The rows of one configuration share a weight of 1. */
 static void weigh_rows(struct system_fit *fit)
 {
     double sum = 0;

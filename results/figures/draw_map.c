@@ -5,7 +5,7 @@
  */
 #include "results/figures/drawings.h"
 
-/* The smallest run with one IPU per replica, where nothing else changes with the two axes. */
+/* The smallest run with one IPU per replica, in which the two axes change nothing else. */
 static bool smaller(const struct result *x, const struct result *y)
 {
     bool x_flat = !(x->breakdown_s[PART_STAGE_COPY] > 0), y_flat = !(y->breakdown_s[PART_STAGE_COPY] > 0);

@@ -214,7 +214,8 @@ static void weigh(struct level_evidence *e, const struct shape *z, const struct 
         *side = fmax(*side, odds.log);
 }
 
-/* Each number of new points up to 16, and then in steps of an eighth: the best number is met when a few more points have arrived. */
+/* The numbers of new points that are tried: each one up to 16, then in steps of an eighth. A best number between two of them is met as a few more
+   points arrive. */
 struct level_evidence level_evidence(const struct level_points *l)
 {
     struct level_evidence e = { -INFINITY, -INFINITY };

@@ -61,8 +61,8 @@ struct series_change {
 
 /* The verdict when the newest point of a level has just arrived. */
 struct series_change series_verdict(const struct level_points *l, struct level_evidence e, const struct series_rule *rule);
-/* True if the newest points have left the level in this direction, by less evidence: a return to a known level surprises less. series_may_return()
- * is its first part, which takes no time. */
+/* True if the newest points have left the level in this direction. A return to a known level needs less evidence than a new level.
+   series_may_return() tests its first part, in constant time. */
 bool series_may_return(struct level_evidence e);
 bool series_returns(struct series_change *out, const struct level_points *l, struct level_evidence e, bool upwards, const struct series_rule *rule);
 /* The points from `split` on against those before it; SERIES_STEADY if the evidence does not tell them apart. */
@@ -75,7 +75,7 @@ enum series_verdict series_compare(const struct level_points *l, size_t split, c
 enum change_end { CHANGE_LASTS, CHANGE_BETTER, CHANGE_BACK, CHANGE_REPAIRED, CHANGE_ACCEPTED, N_CHANGE_ENDS };
 extern const char *const change_end_names[N_CHANGE_ENDS];
 
-struct series_acceptance { size_t point; const char *reason; };     /* the level that holds at this point is accepted */
+struct series_acceptance { size_t point; const char *reason; };     /* the level that this point belongs to is accepted */
 struct series_level {
     struct series_change change;        /* the change with which the level begins */
     enum change_end end;

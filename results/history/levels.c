@@ -53,7 +53,7 @@ static double stretch_median(struct levels *l, struct stretch s)
     return statistics_median(l->x + newest.from, newest.end - newest.from, &l->scratch);
 }
 
-/* The newest points of two stretches, as if one had followed the other. Returns how many are of the first. */
+/* Joins the newest points of two stretches, as if one had followed the other. Returns how many belong to the first. */
 static size_t join_stretches(struct levels *l, struct stretch first, struct stretch second)
 {
     struct stretch a = newest_of(first), b = newest_of(second);
@@ -141,7 +141,7 @@ static bool is_back(struct series_change *out, struct levels *l, struct level_ev
     return fabs(here - accepted) <= fabs(here - stretch_median(l, worse)) && !is_verdict_worse(compare_levels(l, base, now));
 }
 
-/* The points that have arrived, from one on, as those of the latest level. */
+/* Makes all points that have arrived from `one` on the points of the latest level. */
 static void begin_points(struct levels *l, size_t from)
 {
     level_points_restart(&l->points, l->x + from);

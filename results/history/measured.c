@@ -27,7 +27,7 @@ static bool read_stdin(char **out, size_t *n_bytes, struct arena *a, struct err 
 
 /* ---- JSON as a table ------------------------------------------------------------------------------------ */
 
-/* The text of a value, as the file has it; "" for null and for what is absent. */
+/* The text of a value as it stands in the file; "" for null and for a missing value. */
 static char *json_cell(const json_t *value, struct arena *a)
 {
     if (!value || json_is_null(value))

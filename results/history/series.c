@@ -54,8 +54,8 @@ static double chance_to_reach(double value, const double *before, size_t n_befor
     return gsl_cdf_hypergeometric_Q(high - 1, all + high, (unsigned)(n_before + n_after) - all - high, (unsigned)n_after);
 }
 
-/* Evidence presumes noise that is nearly normal. Counts of rare events, which are mostly 0, have clusters that look like changes to it; so the order
- * of the points has to be unlikely too: that all new points reach the lowest of them, or three quarters their quartile. */
+/* The evidence assumes nearly normal noise. Counts of rare events are mostly 0, and their clusters look like changes to it. Therefore the order of
+   the points must be unlikely too: all new points reach the lowest of them, or three quarters reach their quartile. */
 static double order_chance(const struct level_points *l, size_t from, double sign)
 {
     enum { MOST = 500 };

@@ -40,7 +40,7 @@ struct layer_run {
     struct rule_state st;
     struct key_state *keys;             /* the state of each rule's key */
     const struct action *gather;
-    bool only_gathers;                  /* the rules gather values and judge nothing */
+    bool only_gathers;                  /* the rules of this layer gather values and judge nothing */
     struct gathered *groups;
     size_t n_groups, cap_groups;
 };
@@ -75,7 +75,7 @@ static void stop_checker(struct compliance_run *r, const char *why)
 
 /* ---- actions ------------------------------------------------------------------------------------------------- */
 
-/* A state holds numbers, truths and lists of names. Other values become null, which equals no number. */
+/* A state holds numbers, truth values and lists of names. Other values become null, which equals no number. */
 static void action_set(struct compliance_run *r, struct layer_run *l, const struct action *act, const struct rule_scope *s)
 {
     struct value v;

@@ -118,7 +118,7 @@ static void name_by_path(struct folder_reading *r, const char *logged_benchmark,
         f->problem = arena_strdup(a, why.msg);
 }
 
-/* Takes from the first log what the path does not say. */
+/* Fills in what the path does not say, from the first log. */
 static void name_by_log(struct folder *f, const struct log_judgement *l, struct arena *a)
 {
     const struct { const char **slot, *logged; bool first; } names[] = {

@@ -111,7 +111,7 @@ static void first_text(const char **slot, const char *key, const struct mllog_li
         *slot = arena_printf(a, "%.60s", mllog_text(l->value, a));
 }
 
-/* Says what to type: the newest of the rounds that have the benchmark, or any round if none has it. */
+/* Suggests a value to type: the newest round that has the benchmark, or any round if none has it. */
 static bool refuse_without_round(const struct judge *j, const char *benchmark, struct arena *a, struct err *err)
 {
     const char **rounds = ARENA_ROOM(a, const char *, j->rounds.n);
@@ -467,7 +467,7 @@ bool log_judge(struct log_judgement *out, struct judge *j, const char *path, boo
     if (!rules_of(&book, &j->library, out->edition, err) || !find_layers(&calls, out, book, path, follow, a, err))
         return false;
     const char *name = benchmark ? benchmark : out->benchmark;
-    bool has_terms = name && round_terms_find(&j->rounds, name, out->edition);     /* a round without terms leaves the decision to the caller */
+    bool has_terms = name && round_terms_find(&j->rounds, name, out->edition);     /* a round without terms: the caller decides */
     if (has_terms && !judge_benchmark(&out->rules, j, out->edition, name, err))
         return false;
     layer_queue_fill(&queue, &calls, book, a);

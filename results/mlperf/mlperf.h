@@ -138,7 +138,7 @@ struct run_entry {
     const char *refused_key;            /* the key of the first error, or its text; NULL if no error */
     const char *benchmark;              /* the name as logged; "" if the log has none */
     const char *stops;                  /* as in struct log_judgement */
-    const char *power_problem;          /* why the package checker refuses its power logs; NULL if it does not */
+    const char *power_problem;          /* why the package checker refuses its power logs; NULL if it accepts them */
 };
 
 struct folder {

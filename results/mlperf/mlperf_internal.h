@@ -83,7 +83,7 @@ void lint_print_head(struct lint *l);
 /* f NULL: the log was given by name. */
 void lint_print_log(struct lint *l, const struct folder *f, const char *path, const struct log_judgement *j, struct arena *a);
 void lint_print_folder(struct lint *l, const struct folder *f, struct arena *a);
-/* A message about a file or folder, before the folder of logs that it belongs to; check: its word in CSV. */
+/* A message about a file or folder, shown before the folder of logs that it belongs to. check: the name of the check in CSV. */
 void lint_print_remark(struct lint *l, const char *path, const char *check, const struct log_message *m);
 void lint_print_foot(struct lint *l);
 #endif

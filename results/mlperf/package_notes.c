@@ -47,7 +47,7 @@ static void note_exceptions(struct package *p)
 
 /* ---- the system description against the logs ---------------------------------------------------------------- */
 
-/* True when one name holds the other, by its letters and digits alone. */
+/* True when one of the names contains the other, letters and digits compared alone. */
 static bool names_agree(const char *x, const char *y, struct arena *a)
 {
     char *plain[2];

@@ -159,7 +159,7 @@ static bool begins(const char *name, const char *with)
     return strncmp(name, with, strlen(with)) == 0;
 }
 
-/* NULL if all n files of this kind end in _0 to _(n-1). */
+/* The problem, if the n files of this kind do not end in _0 to _(n-1); else NULL. */
 static const char *misnamed(const struct power_files *f, const char *kind, size_t n, struct arena *a)
 {
     bool *seen = ARENA_ARRAY(a, bool, n + 1);

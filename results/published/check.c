@@ -151,7 +151,7 @@ static bool simulate_memory(struct check_row *row, struct check_source *from, st
     return true;
 }
 
-/* Tables of other sizes than the recipe's, of which its own result says nothing but its machine. */
+/* These tables are for other sizes than the recipe's, so the recipe's result is used for its machine alone. */
 static bool simulate_entities(struct check_row *row, struct check_source *from, const struct result *r, struct arena *a)
 {
     struct err why = {0};
@@ -287,7 +287,7 @@ static bool calibrates_too(const struct check *c, const struct figure *f)
     return false;
 }
 
-/* A ratio repeats its two configurations. Derived ratios are in a group of their own, and count. */
+/* A ratio of two recipes repeats two configurations. A derived ratio has a group of its own, and counts. */
 static enum counts_as counts_as(const struct check *c, const struct figure *f)
 {
     bool repeats = (f->role == FIGURE_VALIDATE && calibrates_too(c, f)) ||

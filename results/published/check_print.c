@@ -89,7 +89,7 @@ static bool has_runs(const struct check *c)
     return false;
 }
 
-/* The order of printing: runs, then rows that describe runs or were measured apart. */
+/* The order of printing: runs first, then rows that describe runs, then parts that were measured apart. */
 static const enum figure_kind shown_kinds[] = { FIGURE_OF_RUN, FIGURE_OF_EVALUATION, FIGURE_DERIVED, FIGURE_OF_POWER, FIGURE_OF_MEMORY, FIGURE_OF_KERNEL,
                                                 FIGURE_OF_LINK };
 

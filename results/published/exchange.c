@@ -102,7 +102,7 @@ static bool find_path(struct path *p, const struct exchange *x, uint32_t from, u
 
 static double rung_pairs(const struct machine *m) { return (double)(m->rung_links - m->rung_through_links) / 2; }
 
-/* How long a message occupies the link pairs of its route. Regular messages are spread over every pair of a rung. */
+/* How long a message occupies the link pairs of its route. Messages in regular order are spread over every pair of a rung. */
 static double occupancy_s(const struct exchange *x, const struct path *p, bool regular)
 {
     const struct message_costs *costs = x->costs;

@@ -34,7 +34,7 @@ bool kept_load(struct kept *out, const char *path, struct arena *a, struct err *
         if (is_later && !*lines[i].why)
             return fail(err, "%s:%u: why: is empty, and line %u has %s already; say why it changed", path, lines[i].line, out->last[out->n - 1].line,
                         lines[i].id);
-        out->last = lines;              /* the last line of each id, at the front of the same array */
+        out->last = lines;              /* keeps the last line of each id, moved to the front of the array */
         if (is_later)
             lines[i].was_another = lines[out->n - 1].was_another || !text_is(lines[out->n - 1].recipe, lines[i].recipe);
         out->last[is_later ? out->n - 1 : out->n++] = lines[i];

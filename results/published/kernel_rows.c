@@ -145,7 +145,7 @@ double kernel_row_flop_per_s(const struct kernel_case *c, const struct op_plan *
     return 2 * products * chip->clock_hz / (double)op_plan_cycles(plan);
 }
 
-/* Time is predicted of one product or convolution only, with its operands where it wants them. */
+/* Predicts the time of one product or convolution alone, whose operands already lie where it reads them. */
 static bool has_time(const struct kernel_case *c, struct err *err)
 {
     if (c->density > 0)

@@ -242,7 +242,7 @@ static bool entries_agree(const struct recipe *x, const struct recipe *y)
     return true;
 }
 
-/* Programs may differ in what no key expresses; then their ids differ in more than numbers. */
+/* Programs may differ in things that no key expresses; then their ids differ in more than numbers. */
 static bool ids_agree(const char *x, const char *y)
 {
     static const char digits[] = "0123456789";

@@ -14,7 +14,7 @@
 /* A column. Its bits are the kinds of part that may and must have a cell in it; the first column of a part is its kind. */
 struct part_field { struct field field; unsigned may, must; };
 
-/* False without a message if the row has no such part: the column of its kind is missing or empty. */
+/* False, without a message, if the row describes no such part: its kind's column is missing or empty. */
 bool part_is_in(const struct part_field *fields, const struct csv_table *t, const struct csv_row *row);
 bool part_read(void *out, const struct part_field *fields, size_t n, const struct csv_table *t, const struct csv_row *row, struct err *err);
 /* Names the part by its cells, as reports and the ledger print it: "kernel:matmul;machine=bow;m=4096". */

@@ -123,7 +123,7 @@ struct sight {
 struct first_sight { struct sight *items; size_t n; };  /* sorted by id */
 extern const char first_sight_header[], first_sight_name[];      /* the file's name without .csv */
 bool first_sight_load(struct first_sight *out, const char *path, struct arena *a, struct err *err);
-/* by_later_program: the line "again" if there is one. NULL: the row has not been seen. */
+/* by_later_program: take the line "again", if there is one. NULL: the row has not been seen. */
 const struct sight *first_sight_find(const struct first_sight *all, const char *id, bool by_later_program);
 void first_sight_write(FILE *f, const struct sight *s);
 /* The recipe_hash() values of the row's recipes, joined by +; for a kernel or a link a hash of its text; "" if the row has no recipe. */

@@ -65,7 +65,7 @@ static bool predicts_same(const struct result_prediction *p, const struct result
         && text_is(p->system, q->system) && text_is(p->benchmark, q->benchmark);
 }
 
-/* Refuses a number that is predicted twice, and a result of two uses. */
+/* Refuses a number that is predicted twice, and a result that has two different uses. */
 static bool check_pair(const struct result_prediction *p, const struct result_prediction *q, const char *path, struct err *err)
 {
     if (!predicts_same(p, q))

@@ -39,7 +39,7 @@ void prediction_add(struct predictions *p, const struct round_result *of, bool m
 
 /* ---- errors: the statistics of a group of predictions -------------------------------------------------------- */
 
-/* While errors are added, the members are sums; error_stats_end() makes them means, and NaN where there is none. */
+/* While errors are added, the members are sums. error_stats_end() turns them into means, which are NaN where nothing was added. */
 struct error_stats {
     uint64_t n, n_intervals;
     double mean, median, worst;         /* the size of predicted / published - 1; worst has its sign */

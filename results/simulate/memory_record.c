@@ -92,6 +92,6 @@ double memory_doubt_probability(const struct memory_doubt *d, double by_bytes)
 
 const char *memory_doubt_reason(double distance)
 {
-    const double near = 1;              /* another model, chip or framework, and no more */
+    const double near = 1;              /* a program that differs in its model, chip or framework alone */
     return distance > near ? ", as the memory of no program near it is known" : "";
 }

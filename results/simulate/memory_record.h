@@ -25,7 +25,7 @@ void memory_spread_write(FILE *f, const struct memory_record *m);
 
 /* distance: to the nearest program; 0 if none is known. error: of what is not certain. least: the chance that is left to either verdict. */
 struct memory_doubt { double distance, error, least; };
-/* Programs of without_origin, which may be NULL, are not counted as known. Programs with a distance of 0 have the chip's memory_error, and no doubt else. */
+/* Programs of without_origin, which may be NULL, do not count as known. At distance 0 a verdict has the chip's memory_error and no further doubt. */
 struct memory_doubt memory_record_doubt(const struct memory_record *m, const char *const *name, double memory_error, const char *without_origin);
 double memory_doubt_probability(const struct memory_doubt *d, double by_bytes);
 const char *memory_doubt_reason(double distance);       /* the words that follow a chance; "" if the memory of a similar program is known */

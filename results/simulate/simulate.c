@@ -69,7 +69,7 @@ static void fill_memory(struct result *r, const struct plan *p)
     r->off_chip_bytes_per_board = p->off_chip.board_bytes;
 }
 
-/* The verdict is less sure, the less the program is like those whose memory is known. */
+/* A program that is unlike those whose memory is known gets a less certain verdict. */
 static bool doubt_memory(struct result *r, struct simulation *sim, struct err *err)
 {
     const char *name[N_PROGRAM_NAMES];
@@ -118,7 +118,7 @@ static double waiting_share(const struct result *r)
     return waiting_s / r->step_time_s;
 }
 
-/* By the chip's law: what chips draw whatever they do, what their work takes, and the rest of the boards. */
+/* The chips' power by their law: a constant part, and the energy of their work. The rest of the boards comes on top. */
 static void fill_energy_parts(struct result *r, const struct plan *p, const struct power *power)
 {
     const double *work_j = p->energy.j, n = p->request.n_replicas;
@@ -136,7 +136,7 @@ static void fill_energy_parts(struct result *r, const struct plan *p, const stru
     r->energy_note = power->boards_rest_w > 0 ? "" : "no source gives the power of the boards' other parts";
 }
 
-/* Hosts and cooling, where the recipe states their power: all that a meter of the site would count. */
+/* The power of hosts and cooling, if the recipe states it: with it, all that a meter of the site would show. */
 static void fill_site(struct result *r, const struct recipe *rec)
 {
     const double joules_per_kwh = 3.6e6;

@@ -237,7 +237,7 @@ static struct hash_entry *cached_graph(struct simulator *s, const struct recipe 
     return x;
 }
 
-/* A compiler that uses the splits of another simulation's chip is another compiler. */
+/* Splits that come from another simulation's chip make another compiler. */
 static struct hash_entry *cached_compiler(struct simulator *s, struct hash_entry *graph, struct hash_entry *topology)
 {
     const struct simulation *other = s->options.splits_of;

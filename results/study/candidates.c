@@ -105,7 +105,7 @@ void search_settle_dimensions(struct search_state *s)
             s->dimensions[s->n_dimensions++] = q->given[i];
 }
 
-/* A dimension without values counts as one choice, which sets nothing. */
+/* A dimension without values counts as having one choice, which sets nothing. */
 static size_t n_choices(const struct search_state *s, size_t dimension)
 {
     size_t n = s->dimensions[dimension].n;
@@ -146,7 +146,7 @@ void search_measure(struct search_graph *g, const struct simulation *sim)
     g->accumulate_cycles = p->request.training ? (double)cycles_total(&accumulate) : 0;
 }
 
-/* Compiles by planning for one IPU, whether or not that fits. */
+/* Compiles the graph by planning it for one IPU, even if it does not fit there. */
 static void compile_one(void *user, size_t i, struct simulator *by)
 {
     struct search_state *s = user;

@@ -30,7 +30,7 @@ static bool is_same(const char *x, const char *y)
     return x && y ? strcmp(x, y) == 0 : x == y;
 }
 
-/* Names of system and framework are no changes of their own: the values of their sheets are. */
+/* Names of system and framework are left out: what they change are values of sheets, and these are compared. */
 static void compare_recipes(struct changes *out, const struct simulation *a, const struct simulation *b)
 {
     static const char *const names_only[] = { "id", "source", "system", "framework" };
@@ -160,7 +160,7 @@ static bool take_one(struct diff_walk *w)
     return false;
 }
 
-/* Drops the changes without which the group is possible, too. */
+/* Drops those changes of the group without which the others are still possible. */
 static void shrink(struct diff_walk *w, struct change_group *g)
 {
     struct result r;

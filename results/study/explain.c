@@ -13,7 +13,7 @@
 
 /* ---- the bound -------------------------------------------------------------------------- */
 
-/* Cycles of a class on an IPU. The extra time of a slow chip does not count as waiting. */
+/* The cycles of a class on an IPU. The time that a slow chip adds does not count as waiting. */
 static uint64_t cycles_on(const struct timeline_row *row, enum part_class class)
 {
     return cycles_of_class(&row->spent, class) - (class == CLASS_WAITING ? row->slow_cycles : 0);

@@ -70,7 +70,7 @@ static bool helps(const struct move *m)
     return !m->refused && m->relative < -HELP_SHOWN && is_choice(m->input);
 }
 
-/* `of` is the beginning of the names of inputs that may be changed. A move of the recipe to more IPUs means buying more, so it is listed apart. */
+/* `of` is how the names of the inputs begin that may be changed. Moves to more IPUs are listed apart, because they cost money. */
 static const struct move *best_move(const struct explanation *e, bool of_recipe, bool more_ipus, const char *of)
 {
     for (size_t i = 0; i < e->moves.n; i++) {

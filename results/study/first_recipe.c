@@ -104,8 +104,8 @@ static bool is_better_trial(const struct result *a, const struct result *b)
     return x != y ? x > y : a->throughput_samples_per_s > b->throughput_samples_per_s;
 }
 
-/* With what saves memory, or without it, and with the schedule that is best, of those that the framework can run, where several IPUs hold a
- * model and no schedule is chosen yet. Less memory for temporaries than usual is tried where nothing else fits. */
+/* Tries to save memory or not to, each with the best schedule that the framework can run, if several IPUs hold the model and no schedule is chosen
+   yet. Where nothing fits, less memory for temporaries than usual is tried as well. */
 static bool simulate_trial(struct result *best, struct first_trial *t, struct err *err)
 {
     static const char *const all_schedules[] = { "grouped", "interleaved", "popart", "sequential" };
@@ -302,7 +302,8 @@ static bool run_trials(struct first_recipe *out, struct first_trial *t, struct e
     return true;
 }
 
-/* No setting changes how unlike a model is to known ones, so settings are chosen by what is counted; the answer then has the doubt. */
+/* Settings are chosen by the bytes that are counted, because no setting changes how unlike known models this one is. The answer's chance to fit
+   then includes that doubt. */
 static bool run_counted_trials(struct first_recipe *out, struct first_trial *t, struct err *err)
 {
     struct simulator_options *options = &t->q->simulator->options, own = *options;

@@ -48,7 +48,7 @@ static void keep_global_batch(struct size_sets *s, const struct recipe *r, uint6
         add_set(s, "parallel.gradient_accumulation", accumulation * from / to, a);
 }
 
-/* The IPUs of a replica all have a part of every layer: without a pipeline, more or fewer IPUs are more or fewer parts. */
+/* Without a pipeline all IPUs of a replica share every layer, so another number of IPUs cuts the layers into another number of parts. */
 static bool cuts_over_all(const struct recipe *r)
 {
     uint64_t n;

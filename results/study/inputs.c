@@ -272,7 +272,7 @@ static double share_of_next(const struct input *in, double step_time_s, const st
     return share;
 }
 
-/* The base is simulated with the same options as the rest: with given splits, memory does not place the layers. */
+/* The base is simulated with the same options as the moves: with given splits, memory does not decide where layers lie. */
 double inputs_share_of_origin(enum origin origin, const struct inputs *inputs, const struct simulation_request *q, struct arena *a)
 {
     struct simulation_request step = *q;

@@ -40,7 +40,7 @@ static const struct { const char *kind; enum profile_group group; } program_kind
     { "StreamCopyBegin", IN_HOST }, { "StreamCopyMid", IN_HOST }, { "StreamCopyEnd", IN_HOST },
 };
 
-/* In this order: a softmax has copies, a product has a norm in its name's path. */
+/* The order matters: a softmax contains copies, and a product may have a norm in its name's path. */
 static const struct { const char *word; enum profile_group group; } compute_words[] = {
     { "convolve", IN_PRODUCTS }, { "softmax", IN_SOFTMAX }, { "transpose", IN_REARRANGEMENT }, { "rearrange", IN_REARRANGEMENT }, { "copy", IN_REARRANGEMENT },
     { "layernorm", IN_NORMS }, { "batchnorm", IN_NORMS }, { "groupnorm", IN_NORMS }, { "norm", IN_NORMS },

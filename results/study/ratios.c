@@ -84,7 +84,7 @@ static size_t test_group(struct ratio_test *out, const struct references *r, con
     return n;
 }
 
-/* The spread of each run, judged as the fit of the spread judges it. */
+/* The spread of each run, as the fit of the spread computes it. */
 static const double *spreads_of(const struct references *r, const struct spread *s, struct arena *a)
 {
     double *spreads = ARENA_ROOM(a, double, r->n + 1);

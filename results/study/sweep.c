@@ -61,7 +61,7 @@ static const char *add_note(const char *notes, const char *note, struct arena *a
     return arena_printf(a, "%s%s%s", notes, *notes ? "; " : "", note);
 }
 
-/* The cell that says of an answer what its numbers do not show. */
+/* The cell "notes": warnings about an answer that its numbers do not show. */
 static const char *notes_of(const struct simulation *sim, const struct result *r, const struct validity *v, struct arena *a)
 {
     const char *notes = "", *unused;

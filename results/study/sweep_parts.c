@@ -48,7 +48,7 @@ static const struct launcher launchers[] = {
     { "srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID" },
 };
 
-/* Which of several processes this one is, by what started them; by NULL: nothing did, so it is the only one. */
+/* The number of this process among those that were started together. by: what started them; NULL: nothing did, so this one is alone. */
 struct member { uint64_t rank, size; const char *by; };
 
 static bool from_launcher(struct member *out, const char *(*get)(const char *name), struct err *err)
@@ -68,7 +68,7 @@ static bool from_launcher(struct member *out, const char *(*get)(const char *nam
     return true;
 }
 
-/* Task numbers with uneven gaps do not say which part a task has. */
+/* Refuses task numbers with uneven gaps, because they do not say which part a task has. */
 static bool from_array(struct member *out, const char *(*get)(const char *name), struct err *err)
 {
     static const char *const names[] = { "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_COUNT" };

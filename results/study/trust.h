@@ -95,7 +95,7 @@ struct spread { double base, far, host, local; double largest_error; };
 struct expectation { double bias, half_width; };
 struct expectation spread_expect(const struct spread *s, const struct references *r, const struct distances *d, double host_share);
 struct expectation spread_expect_at(const struct spread *s, const struct references *r, const struct properties *at);      /* finds the distances itself */
-double spread_nine_in_ten(void);        /* half the 90 % interval in units of the spread */
+double spread_nine_in_ten(void);        /* half the 90 % interval, in units of the spread */
 
 /* ---- trust_fit.c: the fit of the spread ------------------------------------------------------------- */
 

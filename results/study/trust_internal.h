@@ -11,7 +11,7 @@
 /* The published runs about a question: their mean error, the mean square of errors about it, and the distance of the nearest (infinite without any). */
 struct neighbourhood { double bias, variance, nearest; };
 typedef bool reference_counts(const struct reference *r, const void *user);
-/* counts: tells which references take part; NULL: all of them. */
+/* counts: tells of each reference if it takes part; NULL: all do. */
 struct neighbourhood neighbourhood_of(const struct references *r, const struct distances *d, reference_counts *counts, const void *user);
 double spread_at(const struct spread *s, const struct neighbourhood *n, double host_share);
 enum likeness likeness_among(const struct references *r, const struct distances *d, reference_counts *counts, const void *user);

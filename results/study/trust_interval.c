@@ -30,7 +30,7 @@ double reference_unexplained(const struct reference *r)
     return low > 0 ? low : high < 0 ? high : 0;
 }
 
-/* The weight that is left to published runs: a run of the user's own says the same of the very machine, the more the nearer it is. */
+/* The weight that is left to published runs. A run of the user's own was made on the very machine, so the nearer it is, the less they count. */
 static double published_weight(const struct references *r, const struct distances *d)
 {
     double left = 1;

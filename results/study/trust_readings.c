@@ -45,7 +45,7 @@ static bool is_stated(const struct recipe *r, const char *key)
     return recipe_entry(r, key);
 }
 
-/* The calls' share of the step, or 0 if it is small. */
+/* The share of the step that calls take; 0 if it is too small to matter. */
 static double call_share(const struct simulation *sim)
 {
     const struct plan *p = &sim->plan;

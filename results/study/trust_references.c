@@ -35,7 +35,7 @@ static void note_constants(struct build *b, const struct simulation *sim)
     }
 }
 
-/* The span of its open readings. */
+/* How far apart the open readings of a run are. */
 static void span_readings(struct build *b, struct reference *r, const struct simulation *sim, const struct result *result)
 {
     const struct simulation_request q = { .recipe = r->recipe, .simulator = b->simulator };
@@ -159,7 +159,8 @@ static void add_figure(struct references *out, const struct figure *f, struct ar
     if (same) {
         if (f->role == FIGURE_CALIBRATE)
             same->role = FIGURE_CALIBRATE;
-        if (f->role != FIGURE_CONTEXT && text_is(f->recipe, f->configuration)) {        /* the row is the run itself; others of its configuration repeat it */
+        /* The row names this run; other rows of its configuration repeat it. */
+        if (f->role != FIGURE_CONTEXT && text_is(f->recipe, f->configuration)) {
             same->recipe = path_beside(f->path, f->recipe, a);
             same->published = f->value;
             same->id = f->id;

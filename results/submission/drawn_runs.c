@@ -115,7 +115,8 @@ static void draw_shared(struct run_drawing *d, gsl_rng *rng)
     d->time_factor = exp(d->timing.error * z);
 }
 
-struct outcome { bool passed; double score_minutes, scaling; const char *refusal; };      /* refusal: in the arena; NULL: passed, or nobody asks */
+/* refusal: why the round refuses the runs, in the arena; NULL if it accepts them, or nobody asks */
+struct outcome { bool passed; double score_minutes, scaling; const char *refusal; };
 
 static double olympic_score(const struct run_drawing *d, const struct drawn_run *runs, size_t n, struct arena *a)
 {

@@ -109,7 +109,7 @@ static struct arena_block *arena_add_block(struct arena *a, size_t n_bytes)
     return b;
 }
 
-/* A piece of memory; *is_clean tells if it is zero. */
+/* A piece of memory; *is_clean tells if all its bytes are zero. */
 static void *new_piece(struct arena *a, size_t asked_bytes, bool *is_clean)
 {
     if (asked_bytes > SIZE_MAX / 2)

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PODBENCH_VERSION "0.3"          /* recorded in every answer and file */
+#define PODBENCH_VERSION "0.3"          /* every answer and every file that is written has the version */
 
 /* ---- errors ------------------------------------------------------------------ */
 
@@ -161,7 +161,7 @@ enum { LARGEST_FILE_BYTES = 1 << 30 };          /* max_bytes where nothing asks 
 bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_bytes,
                     struct arena *a, struct err *err);
 
-/* False only if the file certainly does not contain the text. A file that cannot be looked into counts as containing it. */
+/* False only if the file certainly does not contain the text. A file that cannot be read counts as containing it. */
 bool file_has_text(const char *path, const char *text);
 
 const char *path_name(const char *path);        /* the part after the last slash */

@@ -172,7 +172,7 @@ const struct csv_row *csv_row_named(const struct csv_table *t, const char *first
     return NULL;
 }
 
-/* True if no sign, blank or quote needs a closer look, as in most cells; then n receives the length. */
+/* True for the usual cell, in which no sign, blank or quote needs a closer look; then n receives its length. */
 static bool is_plain_cell(size_t *n, const char *text)
 {
     static const bool ends[UCHAR_MAX + 1] = { ['\0'] = true, [','] = true, ['"'] = true, ['\r'] = true, ['\n'] = true },

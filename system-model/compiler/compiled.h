@@ -18,7 +18,7 @@ struct tile_program {
     uint32_t *laid_by;                  /* by tensor: one more than the code of the product that laid it out; 0 if none */
     struct code_options options;
     bool *has_codelet, is_called;
-    uint32_t layer_id; enum op_pass pass;       /* the last call's */
+    uint32_t layer_id; enum op_pass pass;       /* 0 before the first call */
     struct arena *arena;
 };
 /* n_codes: op_plan.code_id is less. */

@@ -75,15 +75,15 @@ static const struct op_layout *result_layout_of(const struct tensor *t, const st
     return t->producer_op == NO_ID ? &lying_alone : &places[t->producer_op];
 }
 
-/* One plan puts results of one shape on the same tiles, whichever operation it belongs to. */
+/* One plan puts all results of one shape on the same tiles, whatever operation they belong to. */
 static bool lie_alike(const struct tensor *a, const struct op_layout *at, const struct tensor *b, const struct op_layout *bt)
 {
     return RESULTS_LIE_ALIKE && at->laid_by && bt->laid_by && tensor_is_same_shape(a, b)
         && (at->laid_by == bt->laid_by || memcmp(at->laid_by, bt->laid_by, sizeof *at->laid_by) == 0);
 }
 
-/* An element-wise operation takes the layout of its most even operand (poputil, createOutputForElementWiseOp); a gradient, of what the
- * forward pass kept, to which it is brought. */
+/* The layout of an element-wise operation is that of its most even operand (poputil, createOutputForElementWiseOp). A gradient has the layout of
+   the tensor that the forward pass kept, and is brought to it. */
 static struct operands operands_of(const struct graph *g, const struct op *op, const struct op_layout *places, const struct op_layout **taken)
 {
     uint64_t n = tensor_elements(&g->tensors[op->outputs[0]]);
@@ -108,7 +108,7 @@ static struct operands operands_of(const struct graph *g, const struct op *op, c
     return (struct operands){ (*taken)->imbalance, several && alike, (*taken)->groups };
 }
 
-/* Elementwise results are where the operand is, and products where they were computed. Other layouts are unknown. */
+/* Element-wise results lie where the operand lies, and results of products where they were computed. All other layouts are unknown. */
 static const struct op_plan *results_laid_by(const struct op *op, const struct op_plan *p, const struct op_layout *taken)
 {
     enum part part = op_part(op);
@@ -124,8 +124,8 @@ static uint32_t code_of(struct compiler *c, const struct op *op, const struct op
     return hash_table_first(&c->codes, what, sizeof what, (uint32_t)c->codes.n, c->arena);
 }
 
-/* Apart from lookups, the plan of vector work does not depend on the memory for temporaries, so that one made for other
- * memory can be reused if its operands are laid out alike. */
+/* The plan of vector work, lookups apart, does not depend on the memory for temporaries. A plan that was made for other memory can therefore be
+   reused if its operands are laid out alike. */
 static const struct op_plan *plan_with_other_memory(const struct compiler *c, uint32_t op_id, struct operands at, const struct op_plan_options *opt)
 {
     const struct op *op = &c->graph->ops[op_id];

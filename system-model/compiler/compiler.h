@@ -49,14 +49,15 @@ struct compiled {
     struct layer_cost *layers;
     const struct tensor_room *tensors;      /* by tensor of the graph */
 };
-/* Bytes of a tensor, and as they lie: if every tile held as much of it as the fullest tile. Results are where their plan computed them. */
+/* Bytes of a tensor: as they are, and as they count if every tile held as much of it as the fullest tile does. Results lie where their plan
+   computed them. */
 struct tensor_room { uint64_t bytes, lying_bytes; };
 const struct tensor_room *tensor_rooms(const struct graph *g, const struct op_plan *const *op_plans, struct arena *a);
 
 struct tied_use { uint32_t layer_id, tensor_id; };      /* a layer that reads a weight of another layer */
 
-/* Compiles on demand and remembers, so that a sweep over configurations of one graph on one machine pays for each
- * layer and each collective once. compiler_start() sets it up; callers may then set what is marked as optional. */
+/* Compiles on demand and remembers, so that a sweep over configurations of one graph on one machine pays for each layer and each collective only
+   the first time. compiler_start() sets it up; callers may then set what is marked as optional. */
 struct compiler {
     /* The caller's, which outlive the compiler. */
     const struct graph *graph;
@@ -98,7 +99,7 @@ bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow
 
 /* n compiled layers from `first` on. The ranges of one IPU are summed together. */
 MEMO_INPUT(layer_range, struct owned compiled; uint32_t first, n;);
-/* Shared code: operations with equal plans call it; by value: with copies of their inputs. */
+/* Code is shared: operations with equal plans call it. by value: each call copies its inputs. */
 enum code_sharing { CODE_OWN, CODE_SHARED, CODE_SHARED_BY_VALUE };
 /* image_code: exchanges between the layouts of unlike convolutions have an instruction for each piece, as they are made for cycles. */
 struct code_options { enum code_sharing sharing; bool image_code; };

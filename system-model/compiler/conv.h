@@ -68,7 +68,7 @@ static inline uint64_t tiles_in_use(const struct share *t)
     return t->p_groups * t->p_batch * t->p_field * t->p_kernel * t->p_in * t->p_out;
 }
 
-/* The numbers of conv_bound.c that are the same for all splits of a candidate. Cycles unless bytes are named. */
+/* The numbers of conv_bound.c that are the same for all splits of a candidate. They are cycles unless their name says bytes. */
 struct conv_units {
     double turn, sync, rate, bus;       /* the chip's; rate in bytes a cycle */
     double fixed, once;                 /* cycles of each step; cycles of all steps together */
@@ -126,7 +126,7 @@ struct conv_cost {
     uint64_t planned_copies;            /* cycles of one step that the planner expects those copies to take */
 };
 
-/* The effort of finding a plan, which bounds and the order of visits keep small. */
+/* What keeps the effort of finding a plan small: bounds, and the order in which splits are visited. */
 struct effort { uint64_t n_branches, n_priced; };
 
 /* A search of splits, and its best one so far. */
@@ -150,8 +150,8 @@ struct search conv_search_start(const struct conv_shape *s, const struct chip *c
 /* A branch that may be as fast as the best is searched: of equal plans the first in order is kept. */
 static inline bool conv_is_as_fast(const struct search *f, double cycles) { return cycles <= (double)f->best_cycles; }
 
-/* Keeps the split if it is the fastest so far and within the memory bound. False if its work alone takes longer than
- * the fastest, or its memory is over the bound; the same then holds for larger shares. */
+/* Keeps the split if it is the fastest so far and within the memory bound. Returns false if its work alone takes longer than the fastest split, or
+   its memory is over the bound; larger shares then fail in the same way. */
 bool conv_price(struct search *f, const struct conv_candidate *c, const struct share *t);
 /* The candidate's AMP as it runs with this many bytes of temporaries next to the operands. */
 struct amp conv_crowded_amp(const struct search *f, const struct conv_candidate *c, uint64_t temp_bytes);
@@ -168,8 +168,8 @@ uint64_t conv_padding_cycles(const struct search *f, const struct conv_candidate
 
 /* ==== conv_bound.c: lower bounds for every split below a point of the search ==================================== */
 
-/* The dimensions of a share that are not split yet: the field; and kernel rows; and input channels; and output
- * channels; and groups. */
+/* The dimensions of a share that are not split yet. Each value adds one to those before it: the field, kernel rows, input channels, output
+   channels, groups. */
 enum open_splits { OPEN_FIELD, OPEN_KERNEL, OPEN_INPUTS, OPEN_OUTPUTS, OPEN_GROUPS };
 struct least { double cycles, bytes; };         /* bytes is 0 if the cycles alone are more than the best plan's */
 void conv_add_units(struct conv_candidate *c, const struct search *f);       /* must precede conv_least() */
@@ -181,7 +181,7 @@ struct conv_range conv_sum_range(struct search *f, const struct conv_candidate *
 
 /* ==== conv_search.c: the fastest split ========================================================================== */
 
-/* The bytes of temporaries for which a plan is the best: it fits, and everything that was left out does not. */
+/* The range of memory for temporaries in which a plan is the best: from what it takes itself up to the least that was left out for its memory. */
 struct bounds { uint64_t least_bytes, most_bytes; };
 uint64_t conv_bound_bytes(const struct chip *chip, const struct op_plan_options *opt);     /* available_memory x tile memory */
 
@@ -224,7 +224,7 @@ static inline uint64_t conv_fewest_parts(uint64_t n, uint64_t limit, uint64_t *p
 
 /* ==== conv_fully_connected.c: one layer, three passes =========================================================== */
 
-/* groups x [rows, inner] x [inner, columns] */
+/* groups x [rows, inner] times [inner, columns] */
 struct layer_shape { uint32_t groups, rows, inner, columns; enum data_type type; };
 struct plan_choice {
     struct conv_choice of_pass[N_OP_PASSES];

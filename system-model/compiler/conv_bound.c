@@ -59,7 +59,7 @@ static void operand_units(struct conv_units *u, const struct search *f, const st
     u->weights = channel_bytes * to_real(c->out_grain * s->kernel_w);
     u->input = channel_bytes * positions;
     u->thin_input = u->input;
-    if (!c->flat) {                     /* a share of the field spans its strides, but ends with the input */
+    if (!c->flat) {                     /* a share of the field spans its strides, but no further than the input */
         u->input = channel_bytes * to_real(s->batch * columns) * to_real(min_u64(rows, (uint64_t)s->field_h * s->in_stride_h));
         u->thin_input = channel_bytes * to_real(s->batch * columns) * to_real(min_u64(rows, s->field_h));
     }
@@ -190,7 +190,7 @@ static void add_loads(struct step *s, const struct conv_candidate *c, const stru
     uint64_t rows = c->filter_height == 1 ? t->kernel_h : ceil_div(t->kernel_h, c->filter_height);
     double in = to_real(t->in), loads = to_real(t->groups * rows) * u->loads * (u->by_in ? in : 1) * (u->by_out ? to_real(t->out) : 1);
     double work = loads * (u->position + in * u->channel), weights = p->weights / u->rate, load = u->load;
-    if (u->positions > u->row_positions * p->n)         /* at least one row for each worker: that many rows, or one for each load */
+    if (u->positions > u->row_positions * p->n)         /* each worker has at least one row: so many rows in all, or one for each load */
         work += loads * u->row * u->positions / u->row_positions;
     else
         load += u->row;
@@ -223,8 +223,8 @@ static void add_serial(struct step *s, const struct search *f, const struct conv
         s->rest += u->sync / p->steps + p->outputs / p->depth * u->partial_bytes * u->slice;
 }
 
-/* Cycles added to a step's rest, loads and inputs: shared + sums x if x tiles share a sum, else whole. so_far is what
- * all splits take, over all steps. */
+/* Adds cycles to a step's rest, loads and inputs: `shared` plus the sums' x if x tiles share a sum, `whole` if none do. so_far is what every split
+   takes, over all steps. */
 struct sum_terms { double so_far, zero, shared, sums, whole; };
 
 static struct sum_terms add_sums(struct step *s, const struct search *f, const struct conv_candidate *c, const struct share *t, const struct point *p,

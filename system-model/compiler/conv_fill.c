@@ -39,8 +39,8 @@ static uint64_t received_pieces(const struct search *f)
     return min_u64(pieces, ceil_div(ceil_div(f->best_cost.received_bytes, steps), 128));
 }
 
-/* An image comes from the tiles of another convolution, whose layout is unlike this one's: position by position and group of channels, or if
- * the kernel is wider, a few positions at a time (FIELD_PIECE_BYTES, KERNEL_PIECE_BYTES). */
+/* An image comes from the tiles of another convolution, which laid it out in another way. It therefore arrives position by position and group of
+   channels by group; if the kernel is wider, a few positions come at a time (FIELD_PIECE_BYTES, KERNEL_PIECE_BYTES). */
 static uint64_t field_pieces(const struct search *f)
 {
     const struct conv_candidate *c = f->best_candidate;
@@ -86,7 +86,7 @@ static void pay_copies(const struct search *f, struct conv_cost *k)
     k->rearrange += steps * more;
 }
 
-/* The planner does not know that vertices skip positions where a kernel element meets only padding. */
+/* Takes off what the planner's estimate does not know: vertices skip positions where a kernel element meets only padding. */
 static void leave_out_padding(const struct search *f, struct conv_cost *k)
 {
     struct conv_candidate crowded = *f->best_candidate;
@@ -156,7 +156,7 @@ static uint64_t met(const struct conv_axis *x, const struct axis_part *p)
     return sum;
 }
 
-/* The first part with n positions and n_kernel kernel elements that meets most of the input. */
+/* The first of the parts with n positions and n_kernel kernel elements for which the most of the input is not padding. */
 static struct axis_part busiest_part(const struct conv_axis *x, uint64_t n, uint64_t n_kernel, uint64_t together)
 {
     struct axis_part best = { 0, n, 0, n_kernel, together };

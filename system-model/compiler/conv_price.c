@@ -88,8 +88,7 @@ static uint64_t reach(uint64_t positions, uint64_t stride, uint64_t kernel, uint
     return min_u64((positions - 1) * stride + (kernel - 1) * dilation + 1, max_u64(limit, 1));
 }
 
-/* The bytes that one of p tiles lacks of an operand which they hold in equal parts: all but one part in p (poplin's
- * planner). */
+/* The bytes of an operand that one of p tiles has to receive, if they hold it in equal parts: all but one part in p (poplin's planner). */
 static uint64_t missing_part(uint64_t n_bytes, uint64_t p)
 {
     return n_bytes - n_bytes / p;
@@ -115,7 +114,7 @@ static struct operand_bytes share_operand_bytes(const struct conv_candidate *c, 
     return b;
 }
 
-/* Partials of p_in x p_kernel tiles, if more than one, are added in one to three stages of equal depth. */
+/* Adds the partials of p_in x p_kernel tiles, if there are several, in one to three stages of equal depth. */
 static void add_sum_stages(const struct search *f, struct conv_cost *k, const struct conv_candidate *c, uint64_t n,
                           uint64_t depth)
 {
@@ -208,7 +207,7 @@ static void add_kernel_padding(const struct search *f, struct conv_cost *k, cons
     uint64_t cycles = copy_pieces_cycles(f->vertices, b->weights + (alone ? b->in : 0));
     k->compute += cycles;
     k->rearrange += cycles;
-    k->supersteps += alone;             /* else in the superstep of the input's channels */
+    k->supersteps += alone;             /* otherwise it is part of the superstep in which the input's channels arrive */
 }
 
 /* A tile's even share of the whole input, laid out by kernel elements. Kernels that keep their rows have the input's
@@ -276,7 +275,7 @@ static struct conv_cost step_cost(const struct search *f, const struct conv_cand
     return k;
 }
 
-/* Bytes of what a tile copies to pad it with zeros: original and copy exist at the same time. */
+/* The bytes of what a tile copies in order to pad it with zeros. Original and copy exist at the same time. */
 static uint64_t padded_bytes(const struct search *f, const struct share *t, const struct conv_candidate *c, const struct operand_bytes *b)
 {
     bool in = conv_pads_tiles(f, c), kernel = pads_kernel(t, c);

@@ -56,7 +56,7 @@ static void search_splits(struct search *f, const struct conv_candidate *c, stru
     s->n = 0;
 }
 
-/* Keeps a split if a plan below it may be as good as the best, and within the memory. */
+/* Keeps a split if the search below it may find a plan as good as the best, and within the memory. */
 static void offer_split(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles, struct splits *s, uint64_t p,
                         enum open_splits open, search_below *below)
 {
@@ -132,8 +132,8 @@ static void offer_in(struct search *f, const struct conv_candidate *c, struct sh
     offer_split(f, c, t, tiles, s, p, c->flat ? OPEN_FIELD : OPEN_KERNEL, below_in);
 }
 
-/* One part, and the parts that may share a sum together with the kernel's rows. One more part than needed for a share
- * still shortens the sums, if there is a grain for each. */
+/* The sum is left whole, or divided into parts, together with the kernel's rows. One part more than a share needs still shortens the sums, if
+   there is a grain for each part. */
 static void search_in_chans(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles)
 {
     struct splits s;
@@ -218,7 +218,7 @@ static void offer_branch(struct serial_branches *b, struct search *f, const stru
         b->items[b->n++] = (struct serial_branch){ c, serial_in, serial_out, least.cycles };
 }
 
-/* The most steps that may be as fast as the best plan: each adds its cost to the same work done at once. */
+/* The most serial steps that may still be as fast as the best plan: each step adds its own cost to the same work. */
 static double most_steps(const struct search *f, const struct conv_candidate *c)
 {
     struct share at_once = conv_whole(c, 1, 1);

@@ -34,8 +34,8 @@ static bool is_1x1(const struct conv_shape *s) { return s->kernel_h == 1 && s->k
 static uint32_t stride_across(const struct conv_params *p) { return p->stride_w ? p->stride_w : p->stride; }
 static uint32_t dilation_of(const struct conv_params *p) { return p->dilation ? p->dilation : 1; }
 
-/* Input elements from one sum of the gradient to the next. Elements that a kernel of one element has not met are zeros, which are put between the sums
- * after all else (poplin's dilatePostConv). */
+/* The input elements from one sum of the gradient to the next. Zeros are put between the sums, after all else, for the elements that a kernel of
+   one element has not met (poplin's dilatePostConv). */
 static uint32_t gradient_stride(uint32_t stride, uint32_t kernel) { return kernel > 1 ? stride : 1; }
 
 /* The gradient to the input multiplies the same pairs of output and kernel element as the convolution. */
@@ -131,8 +131,8 @@ static struct conv_candidate *add_candidate(struct candidates *list, enum vertex
  * to be regrouped). */
 enum { RESULT_GROUP = 16 };
 
-/* A grain of output channels wider than the AMP's units takes several passes; in a narrower one, only as many units
- * work as it has channels. */
+/* The passes of a grain of output channels: several if it is wider than the AMP's units. In a narrower grain only as many units work as it has
+   channels. */
 void conv_add_amp(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp, uint64_t in_grain,
                   uint64_t out_grain)
 {
@@ -147,7 +147,7 @@ void conv_add_amp(struct candidates *list, const struct conv_shape *s, const str
 
 enum { NARROW = 8 };
 
-/* The next narrower grain: 8 channels, doubled as often as is narrower; 0 after 8. */
+/* The next narrower grain; grains are 8 channels, doubled again and again. 0 after 8. */
 static uint64_t narrower(uint64_t grain)
 {
     uint64_t next = NARROW;
@@ -198,7 +198,7 @@ static void add_expanded(struct candidates *list, const struct conv_shape *s, co
     add_amp_grains(list, &e, chip, amp);
 }
 
-enum { HMAC_BYTES = 8 };        /* input channels come in the words of the memory */
+enum { HMAC_BYTES = 8 };        /* input channels fill words of the memory */
 
 static void add_hmac(struct candidates *list, const struct conv_shape *s, struct amp amp)
 {

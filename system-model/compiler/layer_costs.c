@@ -43,7 +43,7 @@ static void add_weights(struct layer_cost *layers, const struct graph *g)
     }
 }
 
-/* A host input is transferred once, for the first layer that reads it. */
+/* A host input is transferred only for the first layer that reads it. */
 static void add_host_inputs(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
 {
     bool *seen = ARENA_ARRAY(scratch, bool, g->n_tensors);
@@ -58,7 +58,7 @@ static void add_host_inputs(struct layer_cost *layers, const struct graph *g, st
     }
 }
 
-/* A result is what no operation reads. */
+/* Results are tensors that no operation reads. */
 static void add_results(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
 {
     bool *is_read = ARENA_ARRAY(scratch, bool, g->n_tensors);

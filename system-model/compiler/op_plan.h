@@ -12,8 +12,9 @@
 
 enum partials_type { PARTIALS_FP16, PARTIALS_FP32 };
 extern const char *const partials_type_names[];         /* NULL-ended */
-/* A unit of the AMP multiplies a chain of four operands of 8 bytes, one a cycle, and adds up their products and a partial sum. Its weights for them are 32
- * bytes: 8 floats, 16 halves or 32 quarters (weights per conv unit in PopLibs' target). The width of the vector unit is independent of that. */
+/* A unit of the AMP multiplies a chain of four operands of 8 bytes, one a cycle, and adds their products and a partial sum. Its weights for them
+   are 32 bytes: 8 floats, 16 halves or 32 quarters (weights per conv unit in PopLibs' target). The width of the vector unit is independent of
+   that. */
 enum { AMP_CHAIN = 4, AMP_UNIT_BYTES = 32 };
 enum vertex_kind { VERTEX_NONE, VERTEX_AMP_1X1, VERTEX_AMP_NX1, VERTEX_SLIC, VERTEX_HMAC, VERTEX_OUTER_PRODUCT, N_VERTEX_KINDS };
 extern const char *const vertex_kind_names[N_VERTEX_KINDS];
@@ -23,7 +24,8 @@ struct op_plan_options {
     double available_memory;            /* share of tile memory that temporaries may take: 0..1 */
     bool inference;                     /* norms fold into fewer passes */
     uint64_t n_tiles;                   /* tiles that compute: the chip's, less I/O tiles */
-    const struct chip *splits_of;       /* convolutions take the splits that are best on that chip, and are priced here; NULL: searched */
+    const struct chip *splits_of;       /* convolutions take the splits that are best on that chip, and are priced on this one; NULL: splits are
+                                           searched */
 };
 
 /* How often each dimension of a convolution is split. The product of the first six is the number of tiles in use. */
@@ -33,11 +35,11 @@ struct conv_split {
     uint32_t in_grain, out_grain;       /* channels of one grain, which is never split */
 };
 
-/* The needs of a plan on a tile besides data. The body of a serial loop counts once. */
+/* What a plan needs on a tile besides its data. The body of a serial loop counts once. */
 struct op_code {
     uint32_t supersteps, exchanges;     /* compute sets; exchange phases */
     uint32_t pieces;                    /* runs of bytes that the fullest tile receives, each from one other tile */
-    uint32_t field_pieces;              /* those of images, between the layouts of unlike convolutions: an instruction each */
+    uint32_t field_pieces;              /* the pieces of images that come from unlike convolutions: each takes an instruction */
     uint32_t worklist_bytes;            /* bytes that vertices read besides their operands' addresses */
 };
 
@@ -88,12 +90,11 @@ bool op_keeps_layout(const struct op *op);      /* leaves its results where its 
 bool op_writes_over(const struct op *op);       /* has a form in place, which writes its result over an operand that is not read again */
 enum part op_part(const struct op *op);     /* the part of a step that its computing belongs to */
 
-/* The energy of one pass, in all tiles, by the chip's law; zeros if it has none. Products are counted with padding and with their operands;
- * all other work by the bytes of its operands and results. Tiles that run are counted apart, whatever they do. */
+/* The energy of one pass, in all tiles, by the chip's law; zeros if the chip has none. A product counts with its padding and its operands, all
+   other work by the bytes of its operands and results. The cycles in which tiles run count apart, whatever they do. */
 struct energy op_energy(const struct graph *g, const struct op *op, const struct op_plan *p, const struct chip *chip);
 
-/* Multiply-accumulates of one tile's AMP in a cycle, by which shares of peak are measured; 0: fp8 on a chip without
- * it. */
+/* Multiply-accumulates that one tile's AMP does in a cycle, by which shares of peak are measured; 0 for fp8 on a chip without it. */
 uint64_t chip_mac_per_cycle(const struct chip *c, enum data_type type, enum partials_type partials);
 /* Fails, with `where` at the head of the message, for fp8 on a chip that multiplies none. */
 bool chip_multiplies(const struct chip *c, enum data_type type, const char *where, struct err *err);

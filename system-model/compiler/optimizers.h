@@ -35,7 +35,7 @@ struct optimizer {
     double state_bytes_per_param;       /* all moments together */
     enum norms norms;                   /* LARS, LAMB: norms of weight and gradient or update, added over shards too */
     uint32_t n_moments;
-    bool moments_of_framework;          /* the framework chooses the moments' type; else it is the weights' */
+    bool moments_of_framework;          /* the framework chooses the moments' type; otherwise it is that of the weights */
 };
 
 /* Set from step to step. The moments' decays are momentum (SGD, LARS: the only one) and second_momentum. */

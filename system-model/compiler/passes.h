@@ -17,7 +17,7 @@ struct work_pass { enum map_op op; enum work_operand to, from; };
 struct work_cost {
     struct work_pass passes[10]; uint32_t n_passes;
     enum work_operand norms[2]; uint32_t n_norms;
-    bool moved;                         /* a gradient is where its pass left it, its accumulator where the weight is */
+    bool moved;                         /* a gradient lies where its pass left it, its accumulator where the weight lies */
 };
 
 /* ==== vector_passes.c: compute sets and exchanges, of which vector plans are built ============================== */
@@ -51,7 +51,8 @@ void passes_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n
 
 /* ==== vector_slices.c: lookups and updates that are planned by themselves ======================================== */
 
-/* A table of rows x width elements. in_groups: several groups of tiles may work on parts of the lookups: always for lookups, for updates if they are sums. */
+/* Looks up in a table of rows x width elements. in_groups: several groups of tiles may work on parts of the lookups, which holds for all lookups,
+   and for updates that are sums. */
 struct slice_task { uint64_t rows, width, lookups; bool in_groups; };
 void passes_slice(struct passes *p, const struct slice_task *t);
 void passes_slice_update(struct passes *p, const struct slice_task *t);

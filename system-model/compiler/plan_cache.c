@@ -19,7 +19,7 @@ _Static_assert(sizeof(struct plan_key) == sizeof(struct conv_shape) + 3 * sizeof
 struct known_plan {
     struct bounds within;               /* bounds of the search on the chip that the splits are for */
     struct op_plan *plans;              /* one for each pass of a fully connected layer, else one */
-    const struct plan_choice *choice;   /* NULL if the splits are another chip's */
+    const struct plan_choice *choice;   /* NULL if the splits are those of another chip */
     struct known_plan *next;
 };
 

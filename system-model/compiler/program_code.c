@@ -66,7 +66,8 @@ enum { MOST_RUN = 64 };         /* a run with more products among its operations
 
 static bool is_product(const struct op *op) { return op_part(op) == PART_CONV || op_part(op) == PART_MATMUL; }
 
-/* The codes of a run from operation i on that has OUTLINED_RUN operations besides products; returns its length, 0 if there are not so many. */
+/* The codes of a run that begins at operation i and has OUTLINED_RUN operations besides products. Returns its length, or 0 if so many do not
+   follow. */
 static size_t run_codes(uint32_t codes[MOST_RUN], const struct tile_program *out, size_t i)
 {
     for (size_t k = 0, n = 0; k < MOST_RUN && i + k < out->n_ops; k++) {
@@ -104,7 +105,7 @@ static void note_layout(struct tile_program *out, const struct program_op *o)
         out->laid_by[o->op->outputs[k]] = layout;
 }
 
-/* A word for each piece of the image, at most as many as were seen. */
+/* Counts a word for each piece of the image, up to the most that were seen. */
 static uint64_t copy_in_bytes(const struct tile_program *out, const struct program_op *o)
 {
     const struct tensor *x = &out->graph->tensors[o->op->inputs[0]];
@@ -113,7 +114,7 @@ static uint64_t copy_in_bytes(const struct tile_program *out, const struct progr
     return alike ? 0 : EXCHANGE_BYTES + INSTRUCTION_BYTES * min_u64(words, UNLIKE_COPY_PIECES);
 }
 
-/* A shared call follows another of the same layer and direction as part of the same one. */
+/* A shared call that follows another one of the same layer and direction is a part of it. */
 static void add_code_call(struct tile_program *out, const struct program_op *o)
 {
     bool called = out->is_called && out->layer_id == o->op->layer_id && out->pass == o->op->pass;

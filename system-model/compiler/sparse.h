@@ -23,7 +23,7 @@ enum { SPARSE_META_BYTES = 2 };         /* a word that says where a block is */
 
 /* ---- sparse_vertex.c: cycles of a tile ------------------------------------------------------------------------------ */
 
-/* m rows with k blocks each, n columns; with block 1 they are the busiest worker's rows, else n is its columns. */
+/* m rows with k blocks each, and n columns. With block 1 the rows are those of the busiest worker; with larger blocks the columns are. */
 double static_sparse_cycles(uint64_t n_workers, double m, double k, uint64_t n, uint64_t block, uint64_t type);
 
 /* A pass over the buckets that a tile has received: blocks in x rows with y each, or those that the pass has in their place. */
@@ -65,8 +65,9 @@ struct dynamic_split {
 };
 struct dynamic_search { const struct sparse_shape *s; const struct chip *chip; const struct op_plan_options *opt; uint64_t grain; double density; };
 struct dynamic_search dynamic_sparse_search(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt);
-/* One pass on a tile, in cycles: exchange of dense rows and buckets, blocks turned, vertex, and the reduction of its sums over `depth` tiles or their
- * cast; and bytes: received of the dense side, of one bucket, all temporaries. `blocks` of the tile's partition; 0: of an even pattern, as the planner counts. */
+/* One pass on a tile. In cycles: exchange of dense rows and of buckets, turning of blocks, the vertex, and the reduction of its sums over `depth`
+   tiles or their cast. In bytes: what it receives of the dense side, one bucket, and all temporaries. `blocks` of the tile's partition; 0: those
+   of an even pattern, as the planner counts. */
 struct dynamic_cost { uint64_t exchange, turn, sum_exchange, sum_compute, dense_bytes, bucket_bytes, sums, depth, bytes; double vertex; };
 struct dynamic_cost dynamic_sparse_pass(const struct dynamic_search *f, const struct dynamic_split *p, enum op_pass pass, uint64_t blocks);
 struct dynamic_split dynamic_sparse_split(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt);

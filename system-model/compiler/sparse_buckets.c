@@ -29,7 +29,8 @@ static uint64_t drawn_blocks(double share, uint64_t n, double density)
     return k;
 }
 
-/* Moves what is over in each partition of one row range to the nearest partitions before it; returns the longest way, and what found no room. */
+/* Moves the blocks that are too many in each partition of a range of rows to the nearest partitions before it. Returns the longest way, and how
+   many blocks found no room. */
 static uint64_t settle_row(uint64_t *blocks, uint64_t n, uint64_t room, uint64_t *left)
 {
     uint64_t farthest = 0;

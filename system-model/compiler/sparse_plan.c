@@ -22,7 +22,7 @@ static void add_control(struct passes *p, uint64_t n_sets)
         passes_superstep(p, CONTROL_CYCLES);
 }
 
-/* An exchange that the planner estimates to take so long. */
+/* The exchange that the planner estimates to take so many cycles. */
 static void add_exchange(struct passes *p, uint64_t cycles) { passes_exchange(p, cycles * p->chip->exchange_bytes_per_cycle); }
 
 static void add_static(struct passes *p, const struct sparse_shape *s, const struct static_split *best)
@@ -66,7 +66,8 @@ static void add_dynamic(struct passes *p, const struct sparse_shape *s, const st
     p->scratch_bytes = c.bytes;
 }
 
-/* Words that say where blocks are, and room in buckets beyond an even share, live on a tile as long as the program does; all passes share them. */
+/* The words that say where blocks are, and the room in buckets beyond an even share, live on a tile as long as the program does. All passes share
+   them. */
 static uint64_t living_bytes(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt)
 {
     struct sparse_bytes all = sparse_operand_bytes(s, chip, opt);
@@ -109,7 +110,8 @@ void sparse_product_plan(struct op_plan *out, const struct sparse_shape *s, enum
     out->code.worklist_bytes += pass == PASS_FORWARD ? (uint32_t)living_bytes(s, chip, &opt) : 0;
 }
 
-/* Columns of a sparse matrix that stands second are the rows of PopSparse's, which stands first. Operands come from operations with layouts of their own. */
+/* If the sparse matrix stands second, its columns are the rows of PopSparse's, which stands first. Operands come from operations with layouts of
+   their own. */
 void plan_sparse_matmul(struct passes *p, const struct vector_op *w)
 {
     const struct op_attributes *at = w->forward->at;

@@ -49,7 +49,7 @@ static double codelet_worker_cycles(const struct grid *g, const struct cut *regi
     return g->c->cycles_fixed + (double)rows * (g->c->cycles_per_row + elements * g->c->cycles_per_element);
 }
 
-/* The axis whose last worker lacks the smaller share of an even cut. */
+/* The axis along which the last worker's share falls most short of an even cut. */
 static uint32_t most_even_axis(const struct grid *g, const struct cut *region)
 {
     uint32_t best = 0;
@@ -183,7 +183,7 @@ static void add_operands(struct passes *p, const struct vector_op *w)
     }
 }
 
-/* The operation of the sheet that a pass runs. The gradient is looked up when the model is read, and is next to its operation. */
+/* The operation of the sheet that a pass runs. A gradient follows its operation in the sheet; it was looked up when the model was read. */
 static const struct codelet *codelet_of_pass(const struct vector_op *w)
 {
     const struct codelet *c = w->forward->at->codelet;

@@ -45,8 +45,8 @@ static void add_scatter_stages(struct passes *p, const struct gather_split *s, u
 
 typedef void add_stages(struct passes *p, const struct gather_split *s, uint64_t table_rows, uint64_t n_lookups, uint64_t width);
 
-/* Chooses the split with the fewest cycles of those whose temporaries the share of memory holds, or else the split with the fewest bytes.
- * in_groups: several groups of tiles may write the same rows, which works only for sums. */
+/* Chooses, among the splits whose temporaries fit the share of memory, the one with the fewest cycles; if none fits, the one with the fewest
+   bytes. in_groups: several groups of tiles may write the same rows, which works only for sums. */
 static void add_best_split(struct passes *p, add_stages *stages, uint64_t table_rows, uint64_t n_lookups, uint64_t width, bool in_groups)
 {
     struct { struct op_plan plan; uint64_t over_bytes, scratch_bytes; } best = { .plan.compute_cycles = UINT64_MAX, .over_bytes = UINT64_MAX };

@@ -87,7 +87,7 @@ void plan_norm(struct passes *p, const struct vector_op *w)
         return;
     }
     if (w->op->pass == PASS_BACKWARD_WEIGHT) {
-        passes_map(p, MAP_BINARY, n);      /* on the normalised input that the data pass has made */
+        passes_map(p, MAP_BINARY, n);      /* on the normalised input, which the data pass has made */
         passes_reduction(p, MAP_REDUCE, false, n, w->last, 2);
         return;
     }

@@ -35,8 +35,7 @@ static void add_operand_gradients(struct passes *p, const struct vector_op *w, e
     }
 }
 
-/* A small operand goes to the tiles that need a part of it, a large one to the tiles of the other operand, unless it
- * is there already. */
+/* A small operand goes to the tiles that need a part of it. A large one goes to the tiles of the other operand, unless it lies there already. */
 static void add_operand(struct passes *p, const struct vector_op *w, const struct tensor *b)
 {
     uint64_t n = tensor_elements(b);
@@ -170,7 +169,7 @@ static void plan_pool(struct passes *p, const struct vector_op *w)
     p->plan->compute_cycles += regroup_cycles(&vertex_table, p->chip, share);
     if (w->backward)                    /* the number of windows that an input element is in */
         kernel = max_u64(1, ceil_div(kernel * w->y->dims[1] * w->y->dims[2], w->x->dims[1] * w->x->dims[2]));
-    /* Work items are cut so that all tiles have work; a piece is at most a row. */
+    /* Work is cut into pieces so that every tile has some; a piece is at most a row. */
     uint64_t vectors = max_u64(1, min_u64(out->dims[2], ceil_div(rows * out->dims[2], p->n_tiles * p->chip->n_workers)));
     uint64_t items = ceil_div(rows * out->dims[2], p->n_tiles * vectors);
     passes_superstep(p, pool_cycles(p->chip, items, vectors, kernel, w->backward && w->op->kind == OP_MAX_POOL));
@@ -381,7 +380,7 @@ static void plan_map(struct passes *p, const struct vector_op *w)
     add_function_steps(p, w->backward ? row->backward : row->forward, w->backward ? row->n_backward : row->n, w->n);
 }
 
-/* Only a second operand can be repeated by a vertex: a small first one of a function that does not commute is copied out. */
+/* A vertex can repeat a second operand only. A small first operand of a function that does not commute is therefore copied out. */
 static void add_combination(struct passes *p, const struct vector_op *w, const struct function_row *row)
 {
     const struct tensor *b = &w->g->tensors[w->op->inputs[1]];
@@ -428,7 +427,7 @@ static void plan_expand(struct passes *p, const struct vector_op *w)
     passes_map(p, MAP_COPY, w->n_out);
 }
 
-/* Nothing moves on the chip; what moves between chips is op_exchange()'s. */
+/* On the chip nothing moves; op_exchange() gives what moves between chips. */
 static void plan_view(struct passes *p, const struct vector_op *w)
 {
     (void)p;

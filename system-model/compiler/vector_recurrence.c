@@ -62,8 +62,7 @@ static void add_matmul(struct passes *p, const struct vector_op *w, uint64_t row
     add_repeated_plan(p->plan, &plan, times);
 }
 
-/* A step's matmul has its weights in place: the faster of the product and its transpose, in which the gates are the
- * field. */
+/* The weights of a step's matmul are in place. It takes the faster of the product and its transpose, in which the gates are the field. */
 static void add_step_matmul(struct passes *p, const struct vector_op *w, uint64_t batch, uint64_t inner, uint64_t columns,
                             uint64_t times)
 {

@@ -113,7 +113,7 @@ static void try_split(struct slice_choice *c, const struct passes *p, const stru
     c->found = true;
 }
 
-/* The next number of parts that leaves fewer items in the largest one; n + 1 if there is none. */
+/* The next number of parts that makes the largest part smaller; n + 1 if there is none. */
 static uint64_t next_parts(uint64_t n, uint64_t parts)
 {
     uint64_t largest = ceil_div(n, parts);

@@ -54,7 +54,7 @@ void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_ele
     if (n_elements == 0)
         return;
     work_operand_bytes(bytes, type, moment_bytes);
-    if (row->moved)                     /* a gradient is where its pass left it, its accumulator where the weight is */
+    if (row->moved)                     /* a gradient lies where its pass left it, its accumulator where the weight lies */
         passes_move(&p, n_elements);
     for (uint32_t i = 0; i < row->n_passes; i++)
         add_work_pass(&p, &row->passes[i], bytes, n_elements);

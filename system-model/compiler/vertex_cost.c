@@ -29,7 +29,7 @@ struct amp amp_with_units(const struct chip *chip, struct amp a, uint64_t units)
     a.core_cycles *= (double)units / (double)a.units;
     a.conflict_cycles *= (double)units / (double)a.units;
     if (a.core_cycles < AMP_CHAIN)
-        a.core_cycles = AMP_CHAIN;      /* a chain takes one operand a cycle, however few its units; sheets cannot ask for more */
+        a.core_cycles = AMP_CHAIN;      /* a chain takes one operand a cycle, however few units it has; sheets cannot ask for more */
     a.units = units;
     a.load_cycles = ceil_div(units * a.in_grain * a.element_bytes, chip->weight_load_bytes_per_cycle);
     return a;
@@ -118,8 +118,8 @@ static uint64_t load_once_cycles(const struct vertex_table *v, uint64_t turn, co
     return cycles;
 }
 
-/* The busiest worker's cycles: either all positions in a line are cut into n_workers parts, which breaks rows, or
- * each worker has whole rows. A row or a piece of one is an item of the worker's list. */
+/* The cycles of the busiest worker. Either all positions in a line are cut into n_workers parts, which breaks rows, or each worker has whole rows.
+   A row or a piece of one is an item of the worker's list. */
 static uint64_t worker_rows_cycles(double position, uint64_t item, uint64_t workers, uint64_t rows, uint64_t width)
 {
     if (rows * width == 0)
@@ -140,8 +140,7 @@ uint64_t conv_rows_cycles(const struct vertex_table *v, const struct chip *chip,
 
 static uint64_t slic_passes(const struct amp *a) { return a->partial_bytes == 4 ? 2 : 1; }
 
-/* The 1x1 vertex runs two positions a worker as three. A position of an outer product includes so many output
- * channels. */
+/* Two positions of a worker are charged as three in the 1x1 vertex. A position of an outer product covers several output channels. */
 static uint64_t worker_cycles(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *w)
 {
     const struct conv_terms *t = &v->conv[w->vertex];
@@ -202,8 +201,8 @@ static void add_position_least(struct conv_least *out, const struct vertex_table
         out->channel = worker * (double)a->element_bytes / (double)chip->vector_bytes_per_cycle;
 }
 
-/* Loops outside a load are charged once, but those directly around the kernel are spread over its loads, of which a
- * share of the work has no more than the whole. */
+/* Charges the loops outside a load, each as it is. Those directly around the kernel are spread over its loads, because a share of the work has at
+   most all of these. */
 struct conv_least conv_vertex_least(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *whole)
 {
     const struct conv_terms *t = &v->conv[whole->vertex];
@@ -281,8 +280,8 @@ uint64_t copy_cycles(const struct chip *chip, uint64_t n_bytes)
 
 /* ---- one-dimensional vertices ---------------------------------------------------------------------------------- */
 
-/* A loop of an inner vertex takes `cycles` of a worker for so many elements; 0 elements: as many as 8 bytes hold. One element is one
- * element on every chip; more grow with the width of the data path. */
+/* A loop of an inner vertex takes `cycles` of a worker for so many elements; with 0 elements, for as many as 8 bytes hold. A loop of one element
+   takes one on every chip; loops of more grow with the width of the data path. */
 struct map_loop { uint16_t cycles, elements; };
 
 enum { MAP_ROW_BYTES = 8 };      /* the width of the data path for which the rows were read */

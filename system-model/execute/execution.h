@@ -38,7 +38,8 @@ struct op_context {
     /* Values of the replicas that the operation exchanges something with (op_exchange()), in their order, its own included; 0 if it is alone. Their
      * inputs of the operation must be there. */
     const struct tensor_value *const *peers; uint32_t n_peers;
-    bool mean_losses;                   /* a loss is the mean of its rows (transducer: samples) and not their sum; rows with a label below 0 don't count */
+    bool mean_losses;                   /* a loss is the mean of its rows (transducer: samples) and not their sum; rows with a negative label do
+                                           not count */
     double loss_factor;                 /* loss scaling, a factor of all gradients; 0 means 1 */
     uint32_t n_threads;                 /* 0 means 1 */
 };
@@ -72,7 +73,8 @@ struct execution_options {
     uint64_t seed;                      /* seeds dropout */
     bool mean_losses;
     double loss_scale;                  /* gradients are made so much larger, and made smaller again in the update; 0 means 1 */
-    struct precision precision;         /* by type: accumulators and sums over replicas are rounded after each addition, moments of 2 bytes and weights after the update */
+    struct precision precision;         /* numbers are rounded by type: accumulators and sums over replicas after each addition, moments of 2 bytes
+                                           and weights after the update */
     uint32_t n_threads;
     /* tensor_id and its elements are of the whole model, if IPUs share the layers; replica counts copies of the model. Fills a host input, a state tensor such as a mask (before each task that reads it), or, when the execution starts, a weight: then the
      * micro-batch is UINT64_MAX, else it counts from 0 in each step and replica. The same question must get the same answer. */
@@ -131,8 +133,8 @@ bool execution_fits_host(const struct plan *p, struct err *err);         /* fals
 
 /* ---- noise.c: something to compute with ------------------------------------------------------------------------- */
 
-/* A fill function whose user is the graph: weights of variance 1 / rows, scales 1, biases 0, masks that let everything through, inputs that are
- * noise by step, replica and micro-batch, indices and labels within their tables. */
+/* A fill function whose user is the graph. Weights have variance 1 / rows, scales are 1 and biases 0, masks let everything through, inputs are
+   noise by step, replica and micro-batch, and indices and labels lie within their tables. */
 bool fill_with_noise(void *graph, float *to, uint32_t tensor_id, uint64_t step, uint32_t replica, uint64_t micro_batch, struct err *err);
 
 #endif

@@ -34,7 +34,7 @@ static inline void run_all_gather(const struct run *r)
         }
 }
 
-/* Fills a row of an operand as the whole model has it, which may be cut over the peers; returns its length. */
+/* Fills a row of an operand as it is in the whole model, although peers may each hold a part of it. Returns the row's length. */
 static inline uint64_t whole_row(real *to, const struct run *r, uint32_t tensor_id, uint64_t row)
 {
     const struct tensor *x = &r->g->tensors[tensor_id];

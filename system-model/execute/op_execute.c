@@ -52,7 +52,8 @@ static bool check_operands(const struct graph *g, const struct op *op, const uin
     return true;
 }
 
-/* The operation's indices or labels are its second forward operand; what they may name. Scores of a transducer end with the blank, which is no label. */
+/* The operation's indices or labels, which are its second forward operand, and the number that they must stay below. Scores of a transducer end
+   with the blank, which is no label. */
 static uint64_t indices_limit(uint64_t *least, const struct graph *g, const struct op *f)
 {
     const struct tensor *t = &g->tensors[f->inputs[0]];

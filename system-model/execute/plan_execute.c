@@ -36,7 +36,7 @@ static bool receive(const struct work *w, struct stage_state *s, struct err *err
 /* Packets that may wait for a stage's task of one kind. */
 static uint32_t most_handed(const struct execution *x) { return plan_is_phased(&x->p->request) ? x->p->request.grad_accum : 1; }
 
-/* Takes what the neighbour gets out of the store. What is kept as well stays there as a copy. */
+/* Takes out of the store what the neighbour gets. What is also kept here stays as a copy. */
 static void send(const struct work *w, struct stage_state *s)
 {
     const struct id_list *list = &w->program->handed[w->kind];
@@ -119,7 +119,7 @@ static bool fill_all(const struct work *w, uint32_t replica, const struct id_lis
     return true;
 }
 
-/* Everything that the task may read is put into its store. The host's inputs are given to the forward pass alone. */
+/* Puts everything that the task may read into its store. The host's inputs are given to the forward pass alone. */
 static bool begin_task(const struct work *w, uint32_t replica, struct err *err)
 {
     struct stage_state *s = at_work(w, replica);
@@ -150,7 +150,7 @@ static uint64_t key_of(const struct work *w, uint32_t replica, uint32_t tensor_i
     return hash_bytes(key, sizeof key, 0);
 }
 
-/* The replicas that an operation exchanges something with are neighbours. A backward pass has from the forward one what that exchanged. */
+/* The replicas that an operation exchanges something with are neighbours. A backward pass takes from the forward pass what that exchanged. */
 static uint32_t span_of(const struct execution *x, const struct op *op)
 {
     uint32_t ranks = max_u32(op_exchange(x->g, op).ranks, op_exchange(x->g, op_forward(x->g, op)).ranks);
@@ -185,7 +185,7 @@ static void use_results(const struct work *w, uint32_t replica, const struct op 
             accumulate(w->x, replica, w->x->p->stages[w->stage].ipu, op->outputs[k], values[op->outputs[k]].x, key_of(w, replica, op->outputs[k]));
 }
 
-/* The results of an operation come into the store; in place, they take the bytes of what it reads for the last time. */
+/* Puts the results of an operation into the store. A result that is made in place takes over the bytes of an input that is read for the last time. */
 static void make_results(struct stage_store *s, const struct op_sequence *q, uint32_t i)
 {
     const struct op *op = &s->g->ops[q->ops.ids[i]];

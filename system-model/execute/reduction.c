@@ -27,7 +27,7 @@ static void add(const struct ranks *r, float *to, const float *more, uint64_t n)
     add_gradient(r->x, weight_of(r->x, 0, r->weight)->tensor_id, to, more, n, &to_nearest);
 }
 
-/* Elements [at, at + n) of the sum over ranks first to first + count. */
+/* Elements [at, at + n) of the sum over `count` ranks from `first` on. */
 static void tree_sum(float *to, const struct ranks *r, uint64_t at, uint64_t n, uint32_t first, uint32_t count)
 {
     float rest[SUM_BLOCK];

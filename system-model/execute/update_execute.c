@@ -88,7 +88,7 @@ static void scale_gradients(struct execution *x, struct step_result *out)
     }
 }
 
-/* After a reduce-scatter a replica knows its own part of the sum, and not the parts of other replicas. */
+/* After a reduce-scatter a replica has its own part of the sum, and not the parts of other replicas. */
 static void forget_others(const struct execution *x, uint32_t i)
 {
     for (uint32_t r = 0; r < x->p->request.n_replicas; r++) {
@@ -235,7 +235,7 @@ static bool update_weight(struct execution *x, uint32_t i, struct err *err)
         return fail_of(x, w, "is not changed", err);
     if (norms_over_shards && !does(x, w, UPDATE_NORMS))
         return fail_of(x, w, "has norms, which are not added over its shards", err);
-    bool gathers = !plan_is_phased(&x->p->request);     /* else the next phase that reads it does */
+    bool gathers = !plan_is_phased(&x->p->request);     /* without a gather here, the next phase that reads the weight gathers it */
     if (w->sharded && gathers && !has_step(w, UPDATE_GATHER))
         return fail_of(x, w, "is not gathered from its shards", err);
     if (plan_streams(&x->p->request, w->n) && !(has_step(w, UPDATE_LOAD) && has_step(w, UPDATE_STORE)))

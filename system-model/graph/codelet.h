@@ -14,8 +14,8 @@ enum { MOST_GRID_AXES = 3, MOST_OUTPUT_DIMS = 5 };
 /* Copies on a tile, made because a vertex reads or writes contiguous memory: none; of inputs with their halos; of results too. */
 enum codelet_copies { COPIES_NOTHING, COPIES_INPUTS, COPIES_INPUTS_AND_RESULTS };
 
-/* How a tile's region is cut among its workers: in the way that takes the fewest cycles, along the one axis that leaves the smaller share over
- * (the first of equals), or in given numbers of parts. */
+/* How a tile's region is cut among its workers: in the way that takes the fewest cycles; along the one axis that divides most evenly (the first of
+   equals); or in given numbers of parts. */
 enum worker_rule { WORKERS_BEST, WORKERS_ALONG_ONE_AXIS, WORKERS_GIVEN };
 
 struct codelet {

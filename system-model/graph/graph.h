@@ -42,7 +42,7 @@ struct tensor {
     bool read_backward;     /* a backward operation reads it */
     struct tensor_part part;
     bool sharded;           /* a weight of which each replica has rows of its own: nothing reduces its gradients */
-    uint32_t n_joined;      /* a weight that stands for so many equal ones, which the update takes one by one; 0: itself alone */
+    uint32_t n_joined;      /* a weight that stands for so many equal ones, which the update treats one by one; 0: only for itself */
 };
 
 /* Row order of op_rules in op_kinds.c. Shapes: image tensors are [batch, height, width, channels]; sequences are
@@ -150,7 +150,7 @@ struct op_attributes {
     double rate;                                            /* dropout: the share; scale: the constant; pad: the value */
     uint32_t norm_groups;                                   /* group norm: groups; batch norm: replicas that it spans */
     double epsilon;                                         /* norms: added to the variance; 0: 1e-5 */
-    bool stable;                                            /* batch norm: the variance is of what is left when the mean is taken away */
+    bool stable;                                            /* batch norm: the mean is subtracted before the variance is computed */
     uint32_t axis;                                          /* concat, slice, pad */
     uint32_t pieces;                                        /* slice: the number of equal outputs; 0 means the range below */
     uint64_t begin, length;                                 /* slice: the range; pad: zeros before, length afterwards; top-k: k; rotary: elements of a head that turn */
@@ -189,9 +189,9 @@ struct layer {
     const char *name;                       /* "stage2/unit1", "encoder3/attention", "mlm-head" */
     enum layer_role role;
     uint32_t block_id;                      /* LAYER_BODY: which block, counted from 0 */
-    uint32_t repeats;                       /* its operations run so often a micro-batch, each time on the next slice of their
-                                             * input, and again slice by slice backward; 0: once, on all of it */
-    uint32_t rounds;                        /* its operations run so often a micro-batch, each time on what the round before has made; 0: once */
+    uint32_t repeats;                       /* so often a micro-batch its operations run, each time on the next slice of their input, and again
+                                               slice by slice backward; 0: once, on all of it */
+    uint32_t rounds;                        /* so often a micro-batch its operations run, each time on the result of the round before; 0: once */
     uint32_t part_id, n_parts;              /* attention is part 0 of 2, feed-forward part 1 of 2; a residual unit 0 of 1 */
 };
 
@@ -204,7 +204,7 @@ struct graph {
     struct layer *layers;   size_t n_layers, cap_layers;
     struct hash_table attributes;                 /* attributes of operations, by their bytes */
     size_t n_forward_ops;                   /* ops[0..n_forward_ops) are forward; the rest backward */
-    uint32_t n_rough_ops;                   /* operations in place of something not modelled: a pass over the result */
+    uint32_t n_rough_ops;                   /* operations that stand for one that is not modelled: a pass over the result */
     const struct graph *whole;              /* the model of which this is one IPU's part (graph_slice()); NULL: itself */
     const uint32_t *whole_ids;              /* by forward tensor: the one of the whole model that it is, or is part of; NO_ID if none */
 };
@@ -229,7 +229,7 @@ uint32_t graph_op(struct graph *g, enum op_kind kind, const uint32_t *inputs, ui
  * pass has the gradient of its gates as last output, which its weight pass reads. Forward tensors among a backward
  * operation's inputs are those it needs kept. */
 void graph_add_backward(struct graph *g);
-uint32_t graph_append(struct graph *g, struct op op);           /* an operation as it is; returns its id */
+uint32_t graph_append(struct graph *g, struct op op);           /* appends an operation unchanged; returns its id */
 
 /* ---- graph_precision.c: operations in fp32 inside a model of a narrower type -------- */
 
@@ -296,7 +296,8 @@ bool op_function_is_of_two(enum op_function f);
 bool op_function_is_flat(enum op_function f);       /* comparisons, roundings: no gradient passes through */
 /* OP_MAP and the activations (relu, gelu, tanh, sigmoid, swish); OP_ADD, OP_MUL and OP_COMBINE. */
 double op_value_of_one(enum op_kind kind, const struct op_attributes *at, double x);
-double op_slope(enum op_kind kind, double kept);        /* from what the backward pass reads: the output of relu, tanh and sigmoid, the input of gelu and swish */
+double op_slope(enum op_kind kind, double kept);        /* The derivative, computed from what the backward pass reads: the output of relu, tanh and
+                                                           sigmoid, the input of gelu and swish. */
 /* The place of element i of n_out in n_in elements, which may be between two of them or outside. factor 0: n_out / n_in. */
 double op_resize_place(enum resize_place how, double i, double n_in, double n_out, double factor);
 double op_value_of_two(enum op_kind kind, const struct op_attributes *at, double a, double b);

@@ -132,7 +132,7 @@ static void add_backward_pass(struct backward *b, uint32_t forward_id, enum op_p
             collect_gradient(b, of_tensor[i], outputs[i], f.layer_id);
 }
 
-/* An addition passes its gradient on to every operand; of one that was repeated to the result's shape, the sum over its repetitions. */
+/* An addition passes its gradient on to every operand. An operand that was repeated to the result's shape gets the sum over its repetitions. */
 static void pass_through(struct backward *b, uint32_t forward_id, uint32_t gradient_id)
 {
     struct graph *g = b->g;

@@ -78,8 +78,8 @@ static void append_cast(struct graph *g, uint32_t to, uint32_t from, uint32_t la
                                    .n_outputs = 1, .outputs = &to, .at = graph_keep_attributes(g, &at) });
 }
 
-/* A tensor becomes fp32 itself if fp32 operations alone read it, unless it has a producer or comes from the host in its own type. Otherwise
- * it gets a copy, which is still without a producer. */
+/* A tensor becomes fp32 itself if only fp32 operations read it, and no operation makes it, and it does not come from the host in a type of its
+   own. Otherwise it gets a copy, which no operation makes yet. */
 static uint32_t widen(struct widening *w, uint32_t id, bool in_place, uint32_t layer_id)
 {
     struct tensor t = w->g->tensors[id];

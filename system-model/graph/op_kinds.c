@@ -158,7 +158,7 @@ static void shape_transpose(const struct graph *g, struct op *op, struct tensor 
         seen |= 1u << op->at->order[i];
         dims[i] = op->at->view[op->at->order[i]];
     }
-    assert(seen == (1u << n) - 1);      /* order names each dimension once */
+    assert(seen == (1u << n) - 1);      /* each dimension must occur in order, only once */
     assert(merge <= n && n - merge < MAX_DIMS);
     dims[n - merge] = dims_product(dims + n - merge, merge);
     out->n_dims = n - merge + 1;

@@ -30,6 +30,7 @@ struct op_rule {
 };
 extern const struct op_rule op_rules[N_OP_KINDS];
 
-const struct op_attributes *graph_keep_attributes(struct graph *g, const struct op_attributes *at);   /* graph.c; equal ones are kept once */
+/* in graph.c; equal attributes are kept only once */
+const struct op_attributes *graph_keep_attributes(struct graph *g, const struct op_attributes *at);
 
 #endif

@@ -9,7 +9,8 @@ const char *const float_type_names[] = { [TYPE_FP16] = "fp16", [TYPE_FP32] = "fp
 uint64_t data_type_bytes(enum data_type t)
 {
     static const uint64_t bytes[N_DATA_TYPES] = {
-        [TYPE_FP16] = 2, [TYPE_FP32] = 4, [TYPE_FP8] = 1, [TYPE_INT32] = 4, [TYPE_UINT8] = 1, [TYPE_INT4] = 1,       /* a tensor's bytes are exact */
+        /* bits are counted, so that a tensor's bytes are exact */
+        [TYPE_FP16] = 2, [TYPE_FP32] = 4, [TYPE_FP8] = 1, [TYPE_INT32] = 4, [TYPE_UINT8] = 1, [TYPE_INT4] = 1,
     };
     return bytes[t];
 }

@@ -26,7 +26,7 @@ struct cuts {
 /* Finds the cuts of all tensors. */
 void cuts_find(struct cuts *c);
 uint32_t cuts_region(const struct cuts *c, uint32_t region);        /* the region that it has become part of */
-uint32_t cuts_parts(const struct cuts *c, uint32_t region);         /* IPUs that a region is cut over */
+uint32_t cuts_parts(const struct cuts *c, uint32_t region);         /* the number of IPUs that a region is cut over */
 uint64_t cuts_local(const struct cuts *c, uint32_t region, uint64_t size);      /* an IPU's part of a dimension of this size, padding included */
 /* The dimension of a view that holds dimension `dim` of x as its outermost factor; NO_ID if none does. */
 uint32_t cuts_dim_in_view(const struct tensor *x, uint32_t dim, const uint64_t *view);

@@ -61,7 +61,7 @@ static void unite(struct cuts *c, uint32_t a, uint32_t b)
     c->regions[b].root = a;
 }
 
-/* The units of the region divide this size, too. */
+/* The units of the region must divide this size, too. */
 static void add_size(struct cuts *c, uint32_t region, uint64_t size)
 {
     struct region *r = &c->regions[cuts_region(c, region)];
@@ -123,7 +123,8 @@ static uint32_t dim_before(const struct cuts *c, const struct op *op, uint32_t d
     return NO_ID;
 }
 
-/* An operand that is made of a weight alone is cut as far back as that: packed weights, and biases of positions, which are looked up by head. */
+/* An operand that is made of a weight alone is cut back to that weight: packed weights, for example, and biases of positions, which are looked up
+   by head. */
 static bool cut_back(struct cuts *c, uint32_t tensor, uint32_t dim, uint32_t pieces, uint32_t region)
 {
     const struct tensor *t = &c->g->tensors[tensor];
@@ -147,7 +148,8 @@ static bool cut_back(struct cuts *c, uint32_t tensor, uint32_t dim, uint32_t pie
     return true;
 }
 
-/* Cuts an operand like others of the region, if it is given or made of a weight alone, and not used whole. Where it has one element, it is whole. */
+/* Cuts an operand as others of the region are cut, if it is an input or made of a weight alone, and nothing reads it whole. An operand with a
+   single element stays whole. */
 static bool cut_operand(struct cuts *c, uint32_t tensor, uint32_t dim, uint32_t pieces, uint32_t region)
 {
     const struct tensor *t = &c->g->tensors[tensor];
@@ -203,7 +205,7 @@ static bool bias(struct cuts *c, const struct op *op, uint32_t id)
     return true;
 }
 
-/* One that is not cut is whole on each IPU; over the dimension that is cut, IPUs exchange what they found. */
+/* An operand that is not cut is whole on each IPU. If the dimension itself is cut, the IPUs exchange what each has found. */
 static bool softmax(struct cuts *c, const struct op *op, uint32_t id)
 {
     const struct tensor_cut x = c->of[op->inputs[0]];
@@ -237,7 +239,7 @@ static bool begin_product(struct cuts *c, const struct op *op, uint32_t id)
     return true;
 }
 
-/* Groups that are cut, such as heads, stay so; a product along the cut makes addends. */
+/* Cut groups, such as heads, stay cut; a product along the cut makes addends. */
 static bool product(struct cuts *c, const struct op *op, uint32_t id)
 {
     uint32_t a = op->inputs[0], b = op->inputs[1], inner = last_dim_of(c, a);
@@ -267,7 +269,7 @@ uint32_t cuts_dim_in_view(const struct tensor *x, uint32_t dim, const uint64_t *
     return i < MAX_VIEW_DIMS && view[i] && seen == before ? i : NO_ID;
 }
 
-/* The dimension is the outermost factor of one of the view's, or the other way round. */
+/* True if the dimension is the outermost factor of one of the view's dimensions, or the other way round. */
 static uint32_t follow_view(struct cuts *c, uint32_t tensor, const uint64_t *view)
 {
     const struct tensor_cut x = c->of[tensor];
@@ -359,7 +361,8 @@ static bool concat(struct cuts *c, const struct op *op, uint32_t id)
     return true;
 }
 
-/* Columns of a table, or of each sample's, such as scores of all words of which one token's are picked, stay where they are; rows are summed. */
+/* If the columns of a table, or of each sample's table, are cut, they stay where they are, such as the scores of all words, of which one token's
+   are picked. If the rows are cut, results are summed. */
 static bool lookup(struct cuts *c, const struct op *op, uint32_t id)
 {
     const struct tensor_cut table = c->of[op->inputs[0]];
@@ -383,7 +386,7 @@ static cut_rule *const rules[N_OP_KINDS] = {
 
 /* ---- the search ------------------------------------------------------------------------------------------- */
 
-/* A table with fewer rows than IPUs stays whole, as does one whose lookups are the same each time: those are biases. */
+/* A table with fewer rows than IPUs stays whole. So does a table whose lookups are the same each time, because it is a bias. */
 static bool begins_table(const struct cuts *c, const struct op *op, uint32_t id)
 {
     const struct tensor *t = &c->g->tensors[op->inputs[0]];
@@ -394,7 +397,8 @@ static bool begins_table(const struct cuts *c, const struct op *op, uint32_t id)
 static void mark_whole(struct cuts *c, const struct op *op)
 {
     for (uint32_t i = 0; i < op->n_inputs; i++)
-        if (!is_cut(c, op->inputs[i]) && weight_behind(c, op->outputs[0]) == NO_ID)     /* a cast weight is cut as its reader needs */
+        /* a cast weight is cut in the way that the cast's reader needs */
+        if (!is_cut(c, op->inputs[i]) && weight_behind(c, op->outputs[0]) == NO_ID)
             c->of[op->inputs[i]].is_used_whole = true;
 }
 
@@ -403,7 +407,7 @@ static bool may_gather(const struct cuts *c, const struct op *op)
     return c->g->layers[op->layer_id].role == LAYER_LAST && op->pass == PASS_FORWARD;
 }
 
-/* Marks what follows from an operation; false if it needs an operand whole that is cut. */
+/* Carries the cut from an operation's operands to its results. False if the operation needs an operand whole that is cut. */
 static bool visit_op(struct cuts *c, uint32_t id)
 {
     const struct op *op = &c->g->ops[id];
@@ -418,7 +422,7 @@ static bool visit_op(struct cuts *c, uint32_t id)
     return false;
 }
 
-/* True if the region has fewer units than IPUs, which would have nothing to do. Heads are padded instead. */
+/* True if the region has fewer units than IPUs, so that some IPUs would have nothing to do. Heads are padded instead. */
 static bool is_too_small(const struct cuts *c, uint32_t region)
 {
     const struct region *r = &c->regions[cuts_region(c, region)];

@@ -36,7 +36,7 @@ static void name_whole(struct table_splitter *s, uint32_t id, uint32_t whole)
     s->whole_ids[id] = whole;
 }
 
-/* A given tensor appears in the layer that first reads it. */
+/* A tensor that no operation makes belongs to the layer that first reads it. */
 static uint32_t table_operand(struct table_splitter *s, uint32_t id)
 {
     const struct tensor *t = &s->g->tensors[id];
@@ -63,7 +63,7 @@ static uint32_t matrix_part(struct table_splitter *s, uint32_t id, uint32_t dim,
     return made[k];
 }
 
-/* Opens the layer of part k, which has the name of part 0 and its number. */
+/* Opens the layer of part k, with the name and number of the layer of part 0. */
 static void open_part(struct table_splitter *s, const struct layer *of, uint32_t k)
 {
     struct layer part = *of;
@@ -126,7 +126,7 @@ static void add_split_op(struct table_splitter *s, const struct op *op, uint32_t
     }
 }
 
-/* Part 0 is in the layer itself, if one of its operations is taken apart. */
+/* Part 0 stays in the layer itself, if one of the layer's operations is divided. */
 static struct layer layer_with_parts(const struct table_splitter *s, uint32_t l)
 {
     struct layer layer = s->g->layers[l];

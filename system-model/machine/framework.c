@@ -207,7 +207,7 @@ bool framework_can(const struct framework *f, const char *schedule)
     return false;
 }
 
-/* A sum of doubles may be a rounding error below a whole number. */
+/* A sum of doubles may lie a rounding error below a whole number. */
 static double whole_calls(double x) { return floor(x + 1e-9); }
 
 double steps_in_whole_calls(double n_steps, double steps_per_call)

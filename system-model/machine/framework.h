@@ -58,7 +58,8 @@ struct program {
     bool outputs_each_micro_batch;      /* in training the results of every micro-batch go to the host, in a host exchange of their own */
     uint64_t output_reductions;         /* values averaged over the host processes in each call */
     /* The trainer's loop. */
-    uint64_t evaluation_loads;          /* engines loaded for an evaluation inside training: another program takes the IPUs, and gives them back */
+    uint64_t evaluation_loads;          /* whole engines that are loaded for an evaluation inside training: its program takes over the IPUs, and
+                                           then gives them back */
     double engine_load_s, engine_load_s_per_ipu;
     double first_compile_s;             /* the program of the first evaluation inside training is compiled in the timed region */
     double evaluation_fixed_s;          /* start, metric and end of an evaluation loop */
@@ -92,8 +93,8 @@ double steps_of_epoch(double k, double n, double steps_per_epoch, double steps_p
 
 /* ---- the software release ------------------------------------------------------------- */
 
-/* Host work that a run pays once and that the rules time (specs/sdk/RELEASE.csv). The values are read off the logs of runs that may calibrate;
- * a release without a sheet costs nothing. */
+/* The host's work that a run does only once and that the rules time (specs/sdk/RELEASE.csv). The values are read off the logs of runs that may
+   calibrate. A release without a sheet costs nothing. */
 struct sdk {
     const char *name;
     double checkpoint_start_s;  /* from the start of the clock to the first step, when training starts from a given checkpoint */

@@ -288,7 +288,7 @@ static bool machine_read_sheets(struct sheet *sheets, size_t *n, const char *nam
 
 /* ---- values given for one simulation -------------------------------------------------- */
 
-/* An override of a key that no sheet has is added to the outermost sheet that may have it. */
+/* An override of a key that no sheet has is added to the outermost of the sheets that may have it. */
 static void add_changes(struct sheet *sheets, size_t n, const struct sheet_overrides *changes, struct arena *a)
 {
     for (size_t k = 0; changes && k < changes->n; k++) {

@@ -40,7 +40,7 @@ bool sheet_overrides_check(const struct sheet_overrides *w, const char *const *n
 
 /* In these, w may be NULL. sheet_read() loads a sheet through the cache, with rows that may be changed. */
 bool sheet_read(struct sheet *out, const struct sheet_overrides *w, const char *path, struct arena *a, struct err *err);
-/* Puts the values into rows that the sheet has, and marks them used. */
+/* Puts the values into the rows that the sheet has, and marks these values as used. */
 void sheet_apply_overrides(struct sheet *s, const struct sheet_overrides *w, struct arena *a);
 /* Reads a sheet, applies the overrides and hands each row to set(). A sheet that does not exist has no rows. */
 typedef bool sheet_row_reader(void *out, const struct sheet *s, const struct sheet_row *row, struct arena *a, struct err *err);
@@ -59,7 +59,8 @@ extern const char *const generation_names[N_GENERATIONS + 1];   /* NULL-ended */
 /* How the planner of convolutions estimates copies of single elements: by their measured cost, or by a rule that is far too low, so that it
  * chooses plans that cost the chip more than it expects. */
 enum planner_copies { COPIES_MEASURED, COPIES_ESTIMATED };
-/* How often it counts the bytes of an input that serial steps share: as it is sent before the loop and as a step reads it, or once. */
+/* How often the planner counts the bytes of an input that serial steps share: once, or twice, as it is sent before the loop and as a step reads
+   it. */
 enum planner_input { INPUT_TWICE, INPUT_ONCE };
 
 struct chip {
@@ -73,7 +74,7 @@ struct chip {
     uint64_t tile_memory_bytes;             /* SRAM of a tile */
     uint64_t interleaved_bytes;             /* the part of tile memory with 128-bit loads */
     double memory_error;                    /* standard deviation of ln(bytes needed / bytes counted) of all but tensors that always live */
-    double memory_gaps_share;               /* short-lived tensors take so much more of the fullest tile than its plan counts */
+    double memory_gaps_share;               /* short-lived tensors take so much more of the fullest tile than their plan counts */
     /* Arithmetic, per tile and cycle. */
     uint64_t mac_fp16_fp16_per_cycle;       /* AMP, fp16 in, fp16 partials */
     uint64_t mac_fp16_fp32_per_cycle;       /* AMP, fp16 in, fp32 partials */

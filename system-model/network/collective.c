@@ -85,7 +85,7 @@ static size_t flat_rings(struct ring **rings, const struct collective *run)
 
 /* ---- the collectives ------------------------------------------------------------------------ */
 
-/* The root sends each rank its share, in one step. */
+/* The root sends each rank its share; this is one step. */
 static bool scatter_by_root(struct collective *run, struct err *err)
 {
     const struct collective_request *req = run->req;
@@ -120,8 +120,8 @@ static void copy_times(struct collective_cost *to, const struct collective_cost 
     to->bytes_sent_per_rank = from->bytes_sent_per_rank;
 }
 
-/* Ring i of group g between domains: in every domain the IPU of that group's ring that holds piece i of n_local, which is the one at
- * place i where all have as many ranks; where a domain has fewer, they hold several pieces each. */
+/* Ring i of group g between domains. In every domain it has the IPU of that group's ring that holds piece i of n_local: the one at place i if all
+   domains have equally many ranks. In a domain with fewer ranks, each holds several pieces. */
 static size_t between_rings(struct ring **rings, const struct collective *run, const struct ring *local)
 {
     const struct collective_layout *at = &run->at;
@@ -244,7 +244,7 @@ static bool run_all(struct collective *run, struct collective_cost *out, enum co
     return true;
 }
 
-/* A broadcast whose bytes take the links of an IPU longer than the method at hand cannot be faster, and is not routed. */
+/* A broadcast is not routed if its bytes alone take the links of an IPU longer than the method at hand takes. */
 static bool may_broadcast(const struct collective *run, double time_s)
 {
     const struct collective_request *r = run->req;

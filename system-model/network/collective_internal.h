@@ -22,7 +22,7 @@ struct collective_layout {
     uint32_t n_groups, n_domains, n_local;  /* n_domains: most domains of a group; n_local: most ranks of a group in one domain */
     struct group_place *places;             /* group g has places[first[g]] to places[first[g + 1] - 1], by domain; alike: those of group 0 */
     uint32_t *first;                        /* alike: NULL */
-    uint64_t *positions;                    /* alike: by group, the same in each domain; else NULL */
+    uint64_t *positions;                    /* if groups are alike: for each group its positions, the same in each domain; else NULL */
     bool spanning;                          /* every group has n_domains domains */
     bool regular;                           /* and n_local ranks in each */
     bool alike;                             /* and all groups have the same domains, with the same positions in each */

@@ -23,8 +23,7 @@ void step_flows_add(struct step_flows *e, uint32_t from, uint32_t to)
     e->items[e->n++].to = to;
 }
 
-/* The number of flows in each domain if the flows repeat inside domain after domain. Otherwise, or if links may differ,
- * the number of all. */
+/* The number of flows in each domain, if the flows of one domain repeat in the next. Otherwise, or if links may differ, the number of all flows. */
 static size_t flows_of_domain(const struct topology *t, const struct step_flows *e)
 {
     uint32_t width = t->ipus_per_domain, domain = e->items[0].from / width;

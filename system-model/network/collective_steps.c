@@ -28,7 +28,7 @@ static double add_time_s(const struct chip *c, double bytes, double slowdown)
     return (double)cycles / c->clock_hz * slowdown;
 }
 
-/* Counts what each link carries in n steps of these flows. */
+/* Counts the bytes that each link carries in n steps of these flows. */
 static void count_bytes(struct collective *run, uint32_t n, const struct step_routes *routes, const double *by_flows)
 {
     struct collective_cost *cost = run->cost;
@@ -50,7 +50,7 @@ static void count_steps(struct collective *run, uint32_t n, uint32_t n_exchanges
     run->cost->n_steps += n;
 }
 
-/* Bytes on a link by the number of its flows. They are summed flow by flow, as rounding depends on it. */
+/* The bytes on a link, from the number of its flows. They are summed flow by flow, because rounding depends on it. */
 static const double *bytes_by_flows(const struct step_routes *routes, double bytes, struct arena *a)
 {
     double *sums = ARENA_ARRAY(a, double, routes->most_flows + 1);

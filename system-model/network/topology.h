@@ -25,7 +25,7 @@ struct link {
 struct topology {
     const struct machine *machine;
     const struct faults *faults;            /* NULL if none */
-    enum domain_topology domain_topology;   /* the program's partition's, or the machine's */
+    enum domain_topology domain_topology;   /* the shape of the program's partition, or of the machine */
     uint32_t n_ipus, n_nodes, n_links;
     uint32_t n_domains, ipus_per_domain, ipus_per_hub;
     uint32_t first_hub, n_hubs, first_memory, n_memories, first_host, n_hosts, first_switch, n_switches;

@@ -16,7 +16,7 @@ static inline enum gateway_topology gateways(const struct topology *t)
 
 static inline uint32_t hubs_per_domain(const struct topology *t) { return t->n_hubs / t->n_domains; }
 
-/* topology_link() with ends in the first domain. It is faster, and is called for every link of every route. */
+/* topology_link() for ends in the first domain: it is faster, and it is called for every link of every route. */
 static inline struct link link_without_ends(const struct topology *t, uint32_t link)
 {
     if (link >= t->first_port)
@@ -27,7 +27,7 @@ static inline struct link link_without_ends(const struct topology *t, uint32_t l
     return l;
 }
 
-uint32_t link_loads_number(struct link_loads *loads, uint32_t link);   /* its place among them; it is added where it is new */
+uint32_t link_loads_number(struct link_loads *loads, uint32_t link);   /* its place among the items; a new one is added */
 void link_loads_add(struct link_loads *loads, const uint32_t *links, size_t n_links, double bytes);
 
 #endif

@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdarg.h>
 
-/* One of a line, a stream, a table and a JSON member. */
+/* One of: a line, a stream, a table, a JSON member. */
 struct document_part { const char *line, *name; struct document_text *text; struct table *table; json_t *member; unsigned formats; };
 struct document_text { FILE *f; char *bytes; size_t n; };
 

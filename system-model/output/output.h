@@ -36,7 +36,7 @@ struct table_column {
     const char *heading;                /* in text and Markdown, "" for a column without one; NULL if they do not show it */
     const char *format;                 /* the format in CSV and JSON, as printf's for a double; NULL: "%.6g" */
     double scale;                       /* there, a real number is multiplied by it: 100 shows a share in per cent; 0: by 1 */
-    unsigned formats;                   /* FORMAT_BITs, where fewer formats have it than its name and heading say; 0: those */
+    unsigned formats;                   /* FORMAT_BITs, if fewer formats have it than its name and heading say; 0: those */
     int csv_digits;                     /* 0: 10, enough to see any change and few enough not to show rounding */
     bool zero_is_unknown;               /* a real number or 32-bit count that is 0, or an empty text, is not known */
     bool aligns_right, is_code;         /* text that holds numbers; Markdown sets it in backticks */
@@ -107,7 +107,8 @@ enum { QUANTITY_ROOM = 64 };
 const char *quantity_text(char room[QUANTITY_ROOM], double x, const char *unit, int digits);
 const char *quantity_change_text(char room[QUANTITY_ROOM], double x, const char *unit, int digits);     /* with a sign */
 bool unit_takes_prefix(const char *unit);
-/* The digits of x that an interval of this half width leaves: two of the half width; 2 to 6, or 4 where it is unknown. */
+/* The number of digits of x that an interval of this half width leaves certain: they reach to the second digit of the half width. At least 2 and
+   at most 6; 4 where the interval is unknown. */
 int digits_within(double x, double half_width);
 const char *quantity_kept(double x, const char *unit, int digits, struct arena *a);             /* quantity_text() in the arena */
 const char *quantity_change_kept(double x, const char *unit, int digits, struct arena *a);

@@ -87,7 +87,7 @@ static const char *cell_text(char room[CELL_ROOM], const struct table_column *c,
 
 /* ---- text ------------------------------------------------------------------------------------------- */
 
-/* Columns that a terminal takes for it: bytes of UTF-8 that continue a character do not count. */
+/* The columns that a text takes on a terminal: bytes of UTF-8 that continue a character do not count. */
 static size_t text_width(const char *text)
 {
     size_t n = 0;

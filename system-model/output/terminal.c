@@ -39,8 +39,8 @@ static size_t columns_of(const char *text, size_t n)
     return columns;
 }
 
-/* The column at which the rest of a broken line goes on: that of the last cell, where the line is a row of a table and
- * the cell begins in its left half, else two more than the line's own. */
+/* The column at which the rest of a broken line goes on. If the line is a row of a table whose last cell begins in the left half, that cell's
+   column; otherwise two more than the line's own. */
 static size_t hanging_indent(const char *line, size_t width)
 {
     size_t own = strspn(line, " "), indent = own + 2;
@@ -50,7 +50,7 @@ static size_t hanging_indent(const char *line, size_t width)
     return indent;
 }
 
-/* Bytes of the start of the text up to the last blank that leaves it within the width, or else up to the first one. */
+/* How many bytes to print before a break: up to the last blank within the width or, if there is none, up to the first blank. */
 static size_t bytes_that_fit(const char *text, size_t width)
 {
     size_t fits = 0, start = strspn(text, " ");

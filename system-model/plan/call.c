@@ -31,7 +31,7 @@ const char *const call_part_names[N_CALL_PARTS] = {
     [CALL_FIRST_FETCH] = "first-fetch", [CALL_LOADER] = "loader", [CALL_OUTPUTS] = "outputs", [CALL_WEIGHTS] = "weights-read", [CALL_UPLOAD] = "upload",
 };
 
-/* Bytes of one micro-batch in one direction, for all replicas of the process that has most. */
+/* Bytes of one micro-batch in one direction, for all replicas of the process that has the most. */
 static double process_bytes(const struct plan *p, uint64_t stage_bytes(const struct plan *, uint32_t))
 {
     double bytes = 0;

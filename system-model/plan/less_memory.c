@@ -12,7 +12,8 @@
 
 enum { MOST_TRIES = 8 };
 
-/* The share that is left, if that is less than there is now; else one below the temporaries' need, by as many halvings as needed. In hundredths. */
+/* The share that is left, in hundredths, if it is less than the present one. Otherwise the present share is halved until it is below what the
+   temporaries need. */
 static double lower_share(double left, double taken, double now)
 {
     double share = left < now ? left : taken;

@@ -32,7 +32,8 @@ const char *const memory_category_names[N_MEMORY_CATEGORIES] = {
     [MEMORY_CONTROL_CODE] = "control code", [MEMORY_EXCHANGE_CODE] = "exchange code", [MEMORY_STACK] = "stack",
 };
 
-/* All that memory depends on, apart from the chip. stages, by stage, are the placement's, with their stash depths apart; parts are the update's. */
+/* All that memory depends on, except for the chip. The placement's stages are given by stage, without their stash depths; parts are those of the
+   update. */
 MEMO_INPUT(memory_input,
     struct owned stages, stash_depths, parts, phases;   /* phases: struct phase_weights by stage; NULL: weights stay on the chip */
     double state_bytes_per_param;
@@ -199,8 +200,8 @@ static void add_io_tiles(struct tile_memory *m, const struct memory_input *q, co
     m->bytes[MEMORY_EXCHANGE_CODE] += exchange_code_bytes(1, ceil_div(received_bytes, MOVED_PIECE_BYTES));
 }
 
-/* The weight update of one IPU takes this besides weights and their state: code, the tensors that a chain makes for a while, and state that
- * add_stage() does not count. Merged chains, which have no work on tensors, are a part of their own. */
+/* What the weight update of one IPU takes besides weights and their state: code, the tensors that a chain makes for a while, and state that
+   add_stage() does not count. Merged chains, which have no work on tensors, are a part of their own. */
 struct update_bytes { struct program_bytes code; double most_buffer_bytes; uint64_t more_state_bytes; };
 
 MEMO_INPUT(update_bytes_input,
@@ -405,7 +406,7 @@ static enum code_sharing code_sharing_of(const struct plan_request *o)
     return o->outlining == OUTLINING_NO ? CODE_OWN : shared;
 }
 
-/* The plan's input, except for what only the memo can own: stages and parts may be made by hand, and depths are the caller's. */
+/* The plan's input, without what only the memo can own: stages and parts may be made by hand, and depths are the caller's. */
 static struct memory_input memory_input_of(const struct plan *p, struct owned stash_depths)
 {
     const struct plan_request *o = &p->request;
@@ -449,7 +450,7 @@ void plan_memory(struct plan *p, struct compiler *c)
 
 /* ---- by layer ------------------------------------------------------------------------------------- */
 
-/* Bytes that activations and temporaries may take with their gaps, before those of a moment's stash; by layer. */
+/* By layer, the bytes that activations and temporaries may take with their gaps, before those of a moment's stash. */
 struct layer_rooms { double *bytes, free_bytes, gaps_share; };
 
 static void on_room(void *user, uint32_t layer, struct moment m)
@@ -495,7 +496,7 @@ static uint64_t layer_held_bytes(const struct memory_input *q, const struct laye
     return ceil_div((uint64_t)bytes, n_tiles);
 }
 
-/* The bytes that micro-batches in flight keep of a layer, on the tile; where they are no more than one, its work counts them. */
+/* The bytes on the tile that micro-batches in flight keep of a layer. If that is only one micro-batch, the layer's work counts them. */
 static uint64_t layer_stash_bytes(const struct memory_input *q, const struct stage_plan *s, uint32_t layer)
 {
     uint64_t depth = depth_of_stash(q, s) > 1 && !q->phases.at ? depth_of_stash(q, s) : 0;

@@ -69,7 +69,7 @@ struct phase_weights phase_weights(const struct plan *p, const struct compiler *
 
 struct gatherer { const struct plan *p; struct compiler *c; uint64_t cycles; struct err *err; };
 
-/* Over n replicas that are `stride` apart, and as many groups as there are between. */
+/* A collective over n replicas that are `stride` apart, in as many groups as there are replicas between two of them. */
 static bool add_phase_gather(struct gatherer *g, uint32_t n, uint32_t stride, double bytes)
 {
     const struct plan_request *o = &g->p->request;
@@ -99,7 +99,7 @@ static uint64_t transfer_cycles(const struct plan *p, double bytes)
     return bytes > 0 ? cycles_of(p->topology, latency_s + bytes / plan_remote_rate(p)) : 0;
 }
 
-/* Cycles of a task with its transfers: those of every micro-batch, and those once in a phase. */
+/* The cycles of a task with its transfers: for every micro-batch, and once in a phase. */
 struct transfers { uint64_t moved, io_copies, once; };
 
 static struct transfers transfers_of(const struct plan *p, double read_bytes, double stored_bytes)

@@ -79,7 +79,7 @@ static void sort_by_slot(struct plan *p, struct arena *a)
         ends[p->tasks[i].slot]++;
     for (uint32_t slot = 0; slot < p->n_slots; slot++)
         ends[slot + 1] += ends[slot];
-    for (uint32_t i = p->n_tasks; i-- > 0; )            /* each end moves down to the first task of its slot */
+    for (uint32_t i = p->n_tasks; i-- > 0; )            /* each end of a slot's range moves down to the first task of its slot */
         p->slot_tasks[--ends[p->tasks[i].slot]] = i;
 }
 
@@ -90,7 +90,7 @@ static bool copies_in_full(const struct plan *p)
     return p->request.schedule == SCHEDULE_POPART && p->request.training;
 }
 
-/* Flows after a slot in replica 0: a forward task hands its output on, unless it is the last stage; a backward task hands the gradient back. */
+/* The flows after a slot in replica 0. A forward task hands its output on, unless its stage is the last; a backward task hands back the gradient. */
 static size_t slot_flows(struct flow *flows, const struct plan *p, const struct task_set *active, uint32_t slot)
 {
     bool in_full = copies_in_full(p);
@@ -141,7 +141,7 @@ static bool copy_in_run(struct pipeline_run *r, const struct plan *p, struct com
     return true;
 }
 
-/* Sets which tasks are at work in a cycle; returns the next cycle at which a task begins or ends. */
+/* Decides which tasks are at work in a cycle, and returns the next cycle at which a task begins or ends. */
 static uint64_t tasks_at(struct task_set *active, const struct plan *p, uint64_t cycle)
 {
     uint64_t next = UINT64_MAX;

@@ -54,7 +54,7 @@ static bool spread_with_table(struct plan *p, uint32_t n_blocks, struct err *err
     return true;
 }
 
-/* One stage of a list may take the blocks that the others leave. */
+/* One stage of a list may take all the blocks that the others leave. */
 static bool settle_rest(struct stage_size *sizes, uint32_t n_stages, uint32_t n_blocks, const char *name, struct err *err)
 {
     struct stage_size *rest = NULL;
@@ -159,7 +159,7 @@ static bool find_checkpoints(struct plan *p, struct compiler *c, struct arena *a
 
 /* ---- what a stage costs ------------------------------------------------------------------ */
 
-/* The layers show if a stage is the last, or the only one, and their compilation shows if they are trained. */
+/* The layers tell if a stage is the last, or the only one, and their compiled form tells if they are trained. */
 MEMO_INPUT(stage_input, struct owned compiled, checkpoints; uint64_t calls_by_value; uint32_t first_layer, n_layers, recompute, stash_type, accumulates, timed_only, phased, unused;);
 
 /* Cuts the stage into segments at its checkpoints, and adds up what is recomputed. */
@@ -376,7 +376,7 @@ static double share_below(const struct placer *p, double below)
     return most;
 }
 
-/* Compiles stages with more memory first: plans that took little of it also serve the stages with less. */
+/* Compiles stages with more memory first, because a plan that took little of it also serves the stages with less. */
 static bool compile_stages(struct placer *p)
 {
     for (double share = share_below(p, INFINITY); share > 0; share = share_below(p, share))

@@ -81,7 +81,7 @@ static double part_of_tasks(const struct plan *p, enum part part)
     return cycles;
 }
 
-/* The class of work that takes most of a step that is too long. `computing` includes what IPUs exchange inside a stage. */
+/* The class of work that takes most of a step that is too long. `computing` includes exchanges inside a stage. */
 static const char *longest_class(const struct plan *p, double computing, double copies, double update, double input)
 {
     double norms = part_of_tasks(p, PART_ALL_REDUCE), activations = part_of_tasks(p, PART_ACTIVATIONS);

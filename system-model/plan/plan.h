@@ -16,7 +16,8 @@
 /* The bytes of a task at one operation (stage_moments.c): of its stash that it has not yet read; of live tensors, as if all tiles were as full as
  * the fullest one; on the fullest tile the operation's temporaries. */
 struct stage_moment { uint64_t waiting_bytes, live_bytes, temp_bytes_per_tile; };
-/* A layer of a stage: its part of a micro-batch's stash, the stage's input being the first layer's; the operations that need most, by task_kind. */
+/* A layer of a stage: its part of a micro-batch's stash, in which the first layer has the stage's input; and, by task_kind, the moment at which it
+   needs most. */
 struct stage_layer { uint64_t stash_bytes; struct stage_moment moments[2]; };
 
 struct stage_plan {
@@ -67,7 +68,7 @@ static inline bool task_set_has(const struct task_set *s, uint32_t task) { retur
 struct pipeline_run {
     uint32_t first_cycle, n_cycles;
     struct task_set active;
-    struct cycles load; uint64_t load_cycles;   /* once, before the first cycle: a phase's weights; their sum */
+    struct cycles load; uint64_t load_cycles;   /* once, before the first cycle: a phase loads its weights; the sum of these parts */
     struct stage_copy *copies;                  /* by slot, in each cycle */
     uint64_t copy_cycles;                       /* the sum of copy */
 };
@@ -93,14 +94,14 @@ extern const char *const call_part_names[N_CALL_PARTS];
 
 enum memory_category {
     MEMORY_WEIGHTS, MEMORY_ACCUMULATORS, MEMORY_OPTIMIZER, MEMORY_STASH, MEMORY_IO_BUFFERS,
-    MEMORY_ACTIVATIONS, MEMORY_TEMPORARIES, MEMORY_GAPS,    /* live by turns: their peak over the schedule; gaps between those two */
+    MEMORY_ACTIVATIONS, MEMORY_TEMPORARIES, MEMORY_GAPS,    /* live by turns, at their peak over the schedule, and the gaps between them */
     MEMORY_VERTEX_CODE, MEMORY_VERTEX_STATE, MEMORY_CONTROL_CODE, MEMORY_EXCHANGE_CODE, MEMORY_STACK,
     N_MEMORY_CATEGORIES
 };
 extern const char *const memory_category_names[N_MEMORY_CATEGORIES];
 struct tile_memory {
     uint64_t bytes[N_MEMORY_CATEGORIES];
-    uint64_t io_tile_bytes, total_bytes;    /* total: of the fuller kind of tile */
+    uint64_t io_tile_bytes, total_bytes;    /* total: of the fuller of the two kinds of tile */
     uint64_t end_bytes;                     /* the address behind the last byte in use (chip_end_of_memory()): this must not exceed the tile's memory */
 };
 
@@ -109,7 +110,7 @@ struct tile_memory {
 enum off_chip_category { OFF_CHIP_WEIGHTS, OFF_CHIP_GRADIENTS, OFF_CHIP_STATE, OFF_CHIP_ACTIVATIONS, N_OFF_CHIP };
 extern const char *const off_chip_names[N_OFF_CHIP];
 struct off_chip {
-    double bytes[N_OFF_CHIP];           /* bytes of the IPU that has most */
+    double bytes[N_OFF_CHIP];           /* bytes of the IPU that has the most */
     double board_bytes, capacity_bytes; /* those of all IPUs of a board that are in use; capacity 0: the host's memory, whose size no sheet has */
     bool overflows;
 };
@@ -168,7 +169,8 @@ uint64_t phase_input_bytes(const struct plan *p, uint32_t stage);
 uint64_t phase_kept_bytes(const struct plan *p, uint32_t stage);
 bool plan_passes_on_chip(const struct plan *p);         /* activations between phases stay on the chips: an inference call has one micro-batch */
 uint32_t plan_tensor_shards(const struct plan *p, const struct tensor *t);     /* replicas that share it; 1: none */
-/* Bytes a second between an IPU and the memory off the chip, when n_moving IPUs of its board move data; s_per_byte: fitted.streaming_s_per_byte. */
+/* The bytes a second between an IPU and the memory off the chip, if n_moving IPUs of its board move data at the same time. s_per_byte is
+   fitted.streaming_s_per_byte. */
 double remote_rate(const struct machine *m, uint64_t n_moving, uint64_t n_in_use, double s_per_byte);
 double plan_remote_rate(const struct plan *p);                  /* when all IPUs in use do */
 uint64_t plan_io_copy_cycles(const struct plan *p, uint64_t n_bytes);   /* between I/O tiles and those that compute */
@@ -190,11 +192,11 @@ const struct stage_plan *stage_holding(const struct stage_plan *stages, uint32_t
 uint32_t ipu_layers(struct layer_range *ranges, const struct stage_plan *stages, uint32_t n, uint32_t ipu);     /* an IPU's; room for MAX_STAGES; returns how many */
 bool plan_is_checkpoint(const struct plan *p, uint32_t layer_id);   /* the layer's output is kept between forward and backward */
 bool is_checkpoint(enum recompute recompute, const bool *named, uint32_t layer_id);      /* plan_is_checkpoint() by the settings that decide it */
-/* How many of n replicas' traffic has to be played: those of one domain stand for all, unless groups of n_ipus do not fill it evenly or `each`
- * is to be played, as something is at fault or nothing is to be folded. A replica has `width` IPUs. */
+/* How many of n replicas' traffic must be played. One domain stands for all, unless groups of n_ipus do not fill it evenly, or `each` must be
+   played because of a fault or because nothing is folded. A replica has `width` IPUs. */
 uint32_t played_replicas(const struct topology *t, uint32_t n, uint32_t width, bool each, uint32_t n_ipus);
 uint32_t plan_played_replicas(const struct plan *p, uint32_t n_ipus);
-uint64_t plan_sharing_ipus(const struct plan *p, uint64_t n_ipus);  /* those in use of n IPUs behind one port or memory */
+uint64_t plan_sharing_ipus(const struct plan *p, uint64_t n_ipus);  /* how many of n IPUs behind one port or memory are in use */
 uint32_t plan_shard_replicas(const struct plan *p);         /* replicas that share one copy of the optimizer state; 1 without rts */
 /* The bytes that are needed on a tile, and those of them that are certain: weights, gradients, optimizer state, stash and inputs. */
 struct memory_need { uint64_t certain_bytes, needed_bytes; };

@@ -142,7 +142,7 @@ void plan_update_document(struct document *d, const struct plan *p)
     add_call_line(d, p);
 }
 
-/* One step of the update of tensors that are alike. */
+/* One step of the update, summed over tensors that are alike. */
 struct update_line { const char *ipu, *tensor, *step; uint32_t n_tensors; uint64_t n_elements, cycles; double each_ms, all_ms, bytes; bool sharded; };
 static const struct table_column update_columns[] = {
 #define C(member, text, ...) { COLUMN(struct update_line, member), .heading = text, __VA_ARGS__ }

@@ -21,8 +21,8 @@ enum outlining { OUTLINING_YES, OUTLINING_NO };         /* no: each layer has co
 extern const char *const schedule_names[N_SCHEDULES + 1];       /* NULL-ended, as field tables want */
 extern const char *const recompute_names[N_RECOMPUTES + 1];
 
-/* How many block parts a stage holds. A block may have two parts, its attention and its feed-forward half: "7/6" is {7, 6}, seven of the
- * first and six of the second; "7" is {7, 7}. */
+/* How many block parts a stage holds. A block may have two parts, its attention half and its feed-forward half: "7/6" is {7, 6}, seven of the
+   first and six of the second; "7" is {7, 7}. */
 struct stage_size { uint32_t part_count[2]; };
 #define STAGE_REST UINT32_MAX           /* in part_count[0]: the blocks that the other stages leave */
 
@@ -36,7 +36,7 @@ struct host_request {
     double decode_bytes_per_s;          /* one host's input pipeline; 0 if it is no limit */
     uint32_t cores, workers;            /* a host's cores; a process's workers, each on a core; 0 if they are no limit */
     double sample_s;                    /* time in which one core prepares a sample; 0 if it is no limit */
-    bool synthetic_data;                /* input is made on the chip, none is read from the host */
+    bool synthetic_data;                /* input is made on the chip, and none is read from the host */
 };
 
 /* The parts of a plan that are wanted, and their detail. */

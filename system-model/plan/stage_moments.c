@@ -19,8 +19,8 @@
 struct stage_walk {
     const struct graph *g; const struct stage_plan *s;
     bool *there, *waits;                /* by tensor: it lives; it is in the stash of this micro-batch */
-    uint64_t waiting_bytes, live_bytes; /* the bytes of waiting and of live tensors */
-    uint64_t tile_bytes;                /* live_bytes as they lie, but what only waits for a backward operation as if it were even */
+    uint64_t waiting_bytes, live_bytes; /* the bytes of waiting tensors, and of live ones */
+    uint64_t tile_bytes;                /* live_bytes as the tensors lie, but a tensor that only waits for a backward operation counts as even */
     uint64_t most_bytes, received_bytes;        /* received_bytes: what the task got from its neighbour */
     const uint32_t *code_uses;          /* by code: how often the stage runs it; NULL if calls work on their operands in place */
 };
@@ -33,7 +33,7 @@ static bool lives(const struct stage_walk *w, uint32_t id)
 
 static uint64_t lying_bytes(const struct stage_walk *w, uint32_t id) { return w->s->compiled->tensors[id].lying_bytes; }
 
-/* At rest a tensor that only waits for a backward operation counts as even, any other as it lies. */
+/* At rest, a tensor that only waits for a backward operation counts as even, and any other as uneven as it lies. */
 static void hold_tensor(struct stage_walk *w, uint32_t id, bool there)
 {
     if (w->there[id] == there || !lives(w, id))
@@ -47,7 +47,8 @@ static void hold_tensor(struct stage_walk *w, uint32_t id, bool there)
     w->waits[id] &= !there;
 }
 
-/* How much more the operands and results of an operation take where they are than at rest, and the state that it reads. */
+/* The bytes that the operands and results of an operation take beyond those at rest, because they are uneven, and those of the state that it
+   reads. */
 static uint64_t more_at_work(const struct stage_walk *w, const struct op *op)
 {
     uint64_t bytes = 0;
@@ -149,7 +150,7 @@ static void free_after(struct stage_walk *w, const struct op_sequence *q, uint32
         hold_tensor(w, q->freed.ids[k], false);
 }
 
-/* Takes what a neighbour has handed over: all that the task reads and neither makes nor restores, and what it only passes on. */
+/* Takes what a neighbour has handed over: all that the task reads without making or restoring it, and what it only passes on. */
 static void hold_received(struct stage_walk *w, const struct op_sequence *q, const struct id_list *handed, struct arena *a)
 {
     bool *made = ARENA_ARRAY(a, bool, w->g->n_tensors);
@@ -166,7 +167,7 @@ static void hold_received(struct stage_walk *w, const struct op_sequence *q, con
             hold_tensor(w, handed->ids[i], true);
 }
 
-/* The result of a call is there and in the subgraph, when what the call read has gone. */
+/* After a call its result exists twice, in the caller and in the subgraph, and what the call read has gone. */
 static void note_copied_out(struct stage_walk *w, uint32_t op_id, enum task_kind task)
 {
     const struct op *op = &w->g->ops[op_id];
@@ -174,7 +175,7 @@ static void note_copied_out(struct stage_walk *w, uint32_t op_id, enum task_kind
         keep_most(w, op->layer_id, (struct stage_moment){ w->waiting_bytes, w->tile_bytes + lying_bytes(w, op->outputs[0]), 0 }, task);
 }
 
-/* In place, what is read for the last time becomes the result. */
+/* In place, an input that is read for the last time becomes the result. */
 static void walk_op(struct stage_walk *w, const struct op_sequence *q, uint32_t i, enum task_kind task)
 {
     const struct op *op = &w->g->ops[q->ops.ids[i]];

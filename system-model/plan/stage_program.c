@@ -29,7 +29,7 @@ static void add_ops(struct id_list *to, const struct maker *m, const struct id_l
     }
 }
 
-/* The stage's operations, by whether they are forward. */
+/* The operations of the stage that are forward, or those that are not. */
 static void find_ops(struct id_list found[2], const struct maker *m)
 {
     for (int forward = 0; forward < 2; forward++)
@@ -229,7 +229,7 @@ static void trim_ids(struct id_list *l, struct arena *a)
     l->ids = l->n ? memcpy(ids, l->ids, l->n * sizeof *ids) : ids;
 }
 
-/* Lists that take no more memory than they need. */
+/* Copies lists into as much memory as they need. */
 static const struct stage_program *kept_program_of(const struct stage_program *made, struct arena *a)
 {
     struct stage_program *out = memcpy(ARENA_NEW(a, struct stage_program), made, sizeof *made);

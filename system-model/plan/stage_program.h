@@ -12,7 +12,8 @@ struct id_list { uint32_t *ids, n; };
  * an operation in place writes over those of them that it reads. */
 struct op_sequence { struct id_list ops, freed; uint32_t *freed_first; bool *in_place; };
 
-/* How a tensor waits for the backward pass: in the stash; as an input of the host; where it is, as the last segment, which is not recomputed. */
+/* How a tensor waits for the backward pass: in the stash; as an input of the host; or in its place, if it belongs to the last segment, which is
+   not recomputed. */
 enum kept_kind { KEPT_IN_STASH, KEPT_INPUT, KEPT_CARRIED };
 
 struct stage_program {

@@ -53,7 +53,7 @@ void plan_off_chip(struct plan *p, const struct compiler *c)
     out->overflows = out->capacity_bytes > 0 && out->board_bytes > out->capacity_bytes;
 }
 
-/* In phases, too much is a verdict. */
+/* In phases, too many bytes are a verdict and no error. */
 bool plan_check_streaming(const struct plan *p, struct err *err)
 {
     const struct machine *m = p->topology->machine;

@@ -74,7 +74,7 @@ static bool add_collective(struct update_op *op, struct update_builder *b, enum 
     return add_uneven_collective(op, b, kind, g, bytes, bytes);
 }
 
-/* In series, one IPU's collective has the links to itself. Without a fault it takes equally long on every IPU, so IPU 0 represents all. */
+/* In series, the collective of one IPU has the links to itself. Without a fault it takes equally long on every IPU, so IPU 0 stands for all. */
 static struct group over(const struct update_builder *b, uint32_t ipu, uint32_t n_ranks, uint32_t stride, uint32_t n_starts)
 {
     const struct update_terms *o = b->q;
@@ -83,7 +83,8 @@ static struct group over(const struct update_builder *b, uint32_t ipu, uint32_t 
     return (struct group){ n_ranks, stride, n_starts, o->has_faults ? ipu : 0, 1 };
 }
 
-/* The replicas that have a shard each, of the tensor at hand: those with the same part of it, in one pod. With parts, the groups of one pod represent all. */
+/* The replicas that each have a shard of the tensor at hand: those with the same part of it, in one pod. If the tensor is in parts, the groups of
+   one pod stand for all. */
 static struct group over_shard(const struct update_builder *b, uint32_t ipu)
 {
     return b->n_parts > 1 ? over(b, ipu, b->n_shards, b->n_parts, b->n_parts) : over(b, ipu, b->q->shard, 1, b->n_pods);
@@ -182,7 +183,7 @@ static double streaming_rate(uint32_t *together, const struct update_builder *b,
     return remote_rate(m, min_u64(on_board, *together * replicas), in_use, o->streaming_s_per_byte);
 }
 
-/* In series, IPUs that move their state together share the time, so that it counts once. */
+/* In series, IPUs that move their state together share the time, so that it counts for one of them. */
 static void add_streaming(struct update_builder *b, enum update_kind kind, const struct update_chain *chain, uint64_t n_local)
 {
     const struct update_terms *o = b->q;
@@ -230,7 +231,7 @@ static bool add_gather(struct update_builder *b, const struct update_chain *chai
     return true;
 }
 
-/* Copies the steps that were added, and begins anew. */
+/* Copies the steps that were added so far, and starts a new list. */
 static void close_steps(struct update_steps *out, struct update_builder *b, uint32_t ipu, struct arena *a)
 {
     *out = (struct update_steps){ ARENA_ARRAY(a, struct update_op, b->n_ops), b->n_ops, .n_shards = max_u32(1, b->n_shards) };
@@ -351,8 +352,8 @@ static void list_tensors(struct update_builder *b, uint32_t ipu)
     sort_items(b->u.chains, b->u.n_chains, sizeof *b->u.chains, by_ipu_and_size);
 }
 
-/* On the IPU with most of each: bytes whose all-reduces are merged, those in shards, tensors in shards, and tensors with norms, in shards or not;
- * and the widest type of all tensors with norms. */
+/* What the IPU with the most of each has: bytes whose all-reduces are merged, bytes in shards, tensors in shards, and tensors with norms, in
+   shards or not; and the widest type of all tensors with norms. */
 struct merged { double bytes, sharded_bytes; uint32_t n_sharded, n_sharded_norms, n_norms; uint64_t norm_elements; enum data_type norm_type; };
 
 /* The merged bytes of the IPUs of a replica behind one port to other domains, the mean of an IPU; of the port with most. */
@@ -424,7 +425,7 @@ static bool add_merged(struct update_builder *b, enum update_kind kind, const ch
     return add_merged_on(b, ALL_IPUS, kind, what, g, bytes, port_bytes, buffer_bytes);
 }
 
-/* A framework that merges on one IPU alone reduces IPU by IPU, where these follow one another. */
+/* A framework that merges only within an IPU reduces IPU by IPU, if the IPUs follow one another. */
 static bool merges_by_ipu(const struct update_builder *b) { return b->q->in_series && !b->q->merge_over_ipus; }
 
 static bool merge_gradients(struct update_builder *b, const struct update_program *const *of_ipus, const struct merged *most)
@@ -473,7 +474,7 @@ static bool merge_collectives(struct update_builder *b, const struct update_prog
 
 /* ---- the program ---------------------------------------------------------------------------------- */
 
-/* A copy that takes no more memory than its chains need, with their sums. */
+/* A copy with as much memory as its chains need, and with their sums. */
 static const struct update_program *kept_program(const struct update_program *u, struct arena *a)
 {
     struct update_program *out = ARENA_NEW(a, struct update_program);

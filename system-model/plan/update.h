@@ -27,7 +27,7 @@ extern const char *const update_kind_names[N_UPDATE_KINDS];
 
 struct update_op {
     enum update_kind kind;
-    bool all_ipus;                      /* a merged collective: all IPUs run it at once */
+    bool all_ipus;                      /* a merged collective, which all IPUs run at once */
     bool on_tiles;                      /* computing, which a slow chip delays; else links, memory and syncs */
     struct cycles cycles;
     uint64_t n_cycles;                  /* the sum of cycles */

@@ -22,7 +22,7 @@ static void spend(struct player *pl, uint32_t row, uint64_t *at, uint64_t cycles
     *at += cycles;
 }
 
-/* Every row waits until `until`. */
+/* Every row waits until this time. */
 static void wait_all(struct player *pl, uint64_t *at, uint64_t until, enum part part, enum span_kind kind)
 {
     for (uint32_t r = 0; r < pl->t->n_rows; r++)

@@ -222,7 +222,7 @@ bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, s
 
 /* ---- spans and parts ------------------------------------------------------------------------------ */
 
-/* The part that takes the rest of a span, beyond the costs of its task or step: all of it, or the delay of a slow chip. */
+/* The part that gets the rest of a span, after the costs of its task or step: the whole span, or the delay of a slow chip. */
 static const enum part part_of_span[N_SPAN_KINDS] = {
     [SPAN_FORWARD] = PART_BUBBLE, [SPAN_BACKWARD] = PART_BUBBLE, [SPAN_WAIT] = PART_BUBBLE, [SPAN_LOAD] = PART_STREAMING, [SPAN_TURN] = PART_BUBBLE, [SPAN_REARRANGE] = PART_BUBBLE,
     [SPAN_REDUCE] = PART_BUBBLE, [SPAN_CLIP] = PART_BUBBLE, [SPAN_STREAMING] = PART_BUBBLE, [SPAN_OPTIMIZER] = PART_BUBBLE,
@@ -287,7 +287,7 @@ static bool check_sums(const struct timeline *t, struct err *err)
     return good;
 }
 
-/* Spans of a row are made in the order of their first start; recurring ones must leave room for each other. */
+/* Spans of a row are made in the order of their first start, and recurring ones must leave room for each other. */
 static bool check_overlap(const struct timeline *t, const struct span *a, const struct span *b, struct err *err)
 {
     if (a->row != b->row)

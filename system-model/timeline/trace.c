@@ -104,7 +104,7 @@ static void write_stash(FILE *f, const struct timeline *t, uint64_t n_events)
 
 /* ---- events -------------------------------------------------------------------------------- */
 
-/* The tensor of an update span, or one of several alike. Names from an ONNX file that are not valid text are left out. */
+/* The name of the tensor of an update span, or of one of several that are alike. Names from an ONNX file that are not valid text are left out. */
 static void write_tensor(FILE *f, const struct timeline *t, const struct span *s)
 {
     const struct update_chain *chain = span_chain(t, s);

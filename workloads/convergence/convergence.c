@@ -214,8 +214,7 @@ static bool has_rate(const struct rcp_point *p, double rate)
     return p && fabs(p->learning_rate / rate - 1) < 0.01;       /* learning_rate is 0 for a record that names none */
 }
 
-/* If the round's own record has another learning rate than the run: the latest earlier record that has the run's.
- * Else NULL. */
+/* The record of the latest earlier round that has the run's learning rate, if the round's own record has another one. Else NULL. */
 static const struct rcp_point *record_by_rate(const struct prediction *l)
 {
     double rate = l->terms->base_learning_rate;

@@ -11,7 +11,8 @@
 #define EDITIONS_H
 #include "system-model/base/base.h"
 
-enum seed_rule { SEEDS_FREE, SEEDS_IF_ANY, SEEDS_ALWAYS };      /* not tested; every run needs one once an earlier run has one; every run needs one */
+/* no seed is tested; every run needs one if an earlier run has one; every run needs one */
+enum seed_rule { SEEDS_FREE, SEEDS_IF_ANY, SEEDS_ALWAYS };
 enum eval_error_rule { EVAL_ERROR_UNREAD, EVAL_ERROR_INSTEAD, EVAL_ERROR_TOO };  /* eval_error replaces eval_accuracy once it is logged; the last of both counts */
 enum rcp_pruning { RCP_UNPRUNED, RCP_BY_LEAST_MEAN, RCP_BY_MEAN };      /* the quantity by which records are pruned */
 

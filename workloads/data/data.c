@@ -55,7 +55,7 @@ static uint32_t input_named(const struct graph *g, const char *name)
     return NO_ID;
 }
 
-/* Labels of the head that predicts whether a sentence follows have the layer's name alone to be known by. */
+/* Labels of the head that predicts whether one sentence follows another are known by the layer's name alone. */
 static enum data_column input_column(const struct graph *g, const struct tensor *t, bool is_text)
 {
     if (text_is(t->name, "images") || text_is(t->name, "features"))
@@ -68,7 +68,7 @@ static enum data_column input_column(const struct graph *g, const struct tensor 
     return COLUMN_NONE;
 }
 
-/* Moving averages of batch norms are declared and read by no operation of training. */
+/* The moving averages of batch norms, which are declared, and which no operation of training reads. */
 static bool is_read(const struct graph *g, uint32_t id)
 {
     for (size_t i = 0; i < g->n_ops; i++)

@@ -11,7 +11,7 @@ struct data_rows {
     const char *path;
     uint64_t n, row_elements;
     uint32_t n_dims; uint64_t dims[MAX_DIMS];
-    const uint8_t *bytes; const float *floats; const int32_t *counts;          /* one of the three is set; the others are NULL */
+    const uint8_t *bytes; const float *floats; const int32_t *counts;          /* one of the three is set, and the others are NULL */
 };
 double rows_at(const struct data_rows *r, uint64_t item, uint64_t i);
 /* idx.c, npy.c */

@@ -27,7 +27,7 @@ static bool read_dims(struct data_rows *out, gzFile f, struct err *err)
     return true;
 }
 
-/* The length that a file says it has: that of an archive stands in its last four bytes, as its remainder by 2^32 (RFC 1952). */
+/* The length that a file has when it is unpacked. An archive states it in its last four bytes, as the remainder by 2^32 (RFC 1952). */
 static bool says_length(uint64_t *out, const char *path)
 {
     uint8_t first[2], last[4];

@@ -36,7 +36,7 @@ static struct word *word_of(struct reader *r, const char *text, size_t n)
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (unsigned char)c >= 0x80; }
 
-/* Splits a line, in lower case already, and takes it as a passage if it is long enough. */
+/* Splits a line, which is in lower case already, and takes it as a passage if it is long enough. */
 static void read_passage(struct reader *r, const char *line)
 {
     struct text *t = r->out;

@@ -288,7 +288,7 @@ static uint32_t repeated_heads(struct builder *b, uint32_t x, uint64_t heads)
     return build_reshape(b, x, DIMS(batch, heads, time, width));
 }
 
-/* Keys or values of all tokens before, and the newest. */
+/* Keys or values of all earlier tokens, and those of the newest. */
 static uint32_t with_past(struct builder *b, uint32_t x, const char *name, uint64_t past)
 {
     const uint64_t dims[] = { build_dim(b, x, 0), build_dim(b, x, 1), past - 1, build_width(b, x) };
@@ -298,7 +298,7 @@ static uint32_t with_past(struct builder *b, uint32_t x, const char *name, uint6
     return graph_op(b->g, OP_CONCAT, two, 2, (struct op_attributes){ .axis = 2 });
 }
 
-/* Scores of relative positions, which all samples share: a product of their own. */
+/* Scores of relative positions are a product of their own. All samples share the positions. */
 static uint32_t position_scores(struct builder *b, uint32_t query, uint32_t positions, uint64_t heads)
 {
     uint64_t batch = build_dim(b, query, 0), time = build_dim(b, positions, 0), width = build_width(b, positions);
@@ -339,7 +339,7 @@ static uint32_t piece_of_queries(struct builder *b, uint32_t x, uint32_t i, uint
     return *first + i;
 }
 
-/* The queries in pieces, one after another: scores of one piece exist at a time. */
+/* Works on the queries piece by piece, so that the scores of only one piece exist at a time. */
 static uint32_t attended_in_steps(struct builder *b, const uint32_t qkv[3], const struct attention *at)
 {
     uint32_t n = (uint32_t)b->o->attention_serialisation, pieces[MAX_OP_INPUTS], query, bias, mask;

@@ -15,7 +15,7 @@ struct builder {
     enum data_type product_type;        /* the type of factors of products in the body: fp8 if the options say so */
     bool training;
     uint64_t batch;
-    uint64_t undivided_queries;         /* queries that attention_serialisation does not divide; 0 if none */
+    uint64_t undivided_queries;         /* a number of pieces that does not divide the queries; 0 if none */
 };
 /* Starts an empty graph. The functions below return the tensor that they make. */
 struct builder builder_start(struct graph *g, const char *name, const struct model_options *o, struct arena *a);
@@ -103,7 +103,7 @@ uint32_t build_conv(struct builder *b, uint32_t x, struct conv_spec c);
 uint32_t build_time_conv(struct builder *b, uint32_t x, uint64_t kernel);
 /* Batch norm, or group norm where the options ask for one; in inference a batch norm is folded and leaves a bias. */
 uint32_t build_norm(struct builder *b, uint32_t x);
-uint32_t build_own_norm(struct builder *b, uint32_t x);     /* a norm that no convolution before it can absorb */
+uint32_t build_own_norm(struct builder *b, uint32_t x);     /* a norm that no convolution before it can take in */
 uint32_t build_conv_norm(struct builder *b, uint32_t x, struct conv_spec c);
 uint32_t build_pool(struct builder *b, enum op_kind kind, uint32_t x, uint32_t kernel, uint32_t stride, uint32_t pad);
 uint64_t build_side(const struct builder *b, uint32_t x);   /* the side of square images [batch, side, side, channels], in pixels */

@@ -107,7 +107,7 @@ static uint32_t scores_of_all(const struct triples *t, uint32_t x, uint32_t othe
     return mapped(b, FUNCTION_NEGATE, t->c->by_operations ? expanded_distances(b, x, others) : build_op2(b, OP_DISTANCE, x, others));
 }
 
-/* The triple's own entity is not among its negatives: a constant mask times a large negative number is added. */
+/* The triple's own entity does not count among its negatives: a constant mask, times a large negative number, is added. */
 static uint32_t without_own(struct builder *b, uint32_t scores)
 {
     uint32_t mask = graph_tensor(b->g, "own-entities", ROLE_STATE, b->g->tensors[scores].type, 2, b->g->tensors[scores].dims);

@@ -33,7 +33,7 @@ struct model_options {
     uint64_t micro_batch;
     uint64_t sequence_length;           /* tokens of a pack, or frames of 30 ms of the longest utterance; 0 means the workload's own */
     double sequences_per_pack;
-    uint64_t vocabulary;                /* rows of the word table, as padded by the run; 0 means the model's own */
+    uint64_t vocabulary;                /* rows of the word table, with the padding that the run gives it; 0 means the model's own */
     uint64_t joint_slices;              /* transducers: slices of time on which the joint network runs one by one; 0: one */
     double labels_per_sample;           /* transducers: labels of the longest transcript; 0: from the audio's length */
     int input_type;                     /* images come from the host as bytes, or prepared */
@@ -79,7 +79,7 @@ enum workload_trait {
     GENERATES = 2048,                   /* scores of the next token for every token */
     HAS_NEGATIVES = 4096,               /* knowledge graphs: entities are the rows of the table */
     HAS_ROW_WIDTH = 8192,               /* tables whose rows are as wide as the recipe says */
-    HAS_NO_DROPOUT = 1024,              /* none that attention_dropout could add to */
+    HAS_NO_DROPOUT = 1024,              /* no product to which attention_dropout could be added */
 };
 
 struct builder;

@@ -144,7 +144,7 @@ static bool forward_graph(struct graph *out, const struct workload *w, const str
     return true;
 }
 
-/* The part of one of the IPUs that tensor_parallel names; the plan reads the text again and checks it. */
+/* The part of one of the IPUs that tensor_parallel names. The plan reads the text again, and checks it. */
 static bool cut_graph(struct graph *out, const struct model_options *o, struct arena *a, struct err *err)
 {
     uint64_t n = strtoull(o->tensor_parallel ? o->tensor_parallel : "1", NULL, 10), attention = o->attention_tensor_parallel ? o->attention_tensor_parallel : n;

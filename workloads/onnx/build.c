@@ -100,12 +100,12 @@ static bool map_node(struct mapper *p)
     if (!p->o->approximate || !map || !approximate(p))
         return p->err && *p->err->msg ? false : MAP_REFUSE(p, "lacks an input that it needs");
     if (p->err)
-        *p->err = (struct err){ "" };       /* the refusal is settled */
+        *p->err = (struct err){ "" };       /* the operator has a rough price instead, so the refusal no longer holds */
     count_fate(p, op, ONNX_APPROXIMATED, "one pass over its result");
     return true;
 }
 
-/* Values that a wanted output needs. Conditions given by the options are computed all the same. */
+/* Marks the values that a wanted output needs. Conditions that the options give are computed in any case. */
 static bool *map_wanted(const struct mapper *p)
 {
     const struct onnx_model *m = p->m;
@@ -238,7 +238,7 @@ static bool map_output(struct mapper *p, size_t i)
     return p->o->inference || add_loss(p, tensor);
 }
 
-/* The input only decides which elements are taken, or is compared: no gradient reaches it. */
+/* The input is compared, or only decides which elements are taken: no gradient reaches it. */
 static bool only_decides(const struct op *op, uint32_t input)
 {
     if (op->kind == OP_MAP || op->kind == OP_COMBINE)
@@ -247,8 +247,8 @@ static bool only_decides(const struct op *op, uint32_t input)
     return (picks && input == 1) || op->kind == OP_ARG_MAX || op->kind == OP_TOP_K;
 }
 
-/* The input has a row for each row of the scores, and is the same for all samples and heads: a mask that is added before a softmax. What is learnt of
- * places differs by head. */
+/* The input has a row for each row of the scores, and is the same for all samples and heads. It is then a mask that is added before a softmax;
+   learnt positions differ by head. */
 static bool is_mask_of_scores(const struct graph *g, const struct op *op, uint32_t input)
 {
     const struct tensor *mask = &g->tensors[op->inputs[input]], *scores = &g->tensors[op->outputs[0]];
@@ -282,7 +282,7 @@ static void find_state(struct graph *g)
     arena_free(&scratch);
 }
 
-/* Views, and pieces of a tensor, are the tensor itself. Training needs something to train. */
+/* A view of a tensor, or a piece of it, is the tensor itself. Training needs something to train. */
 static bool has_work(const struct graph *g, bool inference)
 {
     bool works = false, learns = false;

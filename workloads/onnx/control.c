@@ -21,7 +21,7 @@ struct onnx_loop {
     const Onnx__GraphProto *body;
     uint64_t done;
     uint32_t n_carried, n_stacked, n_scanned, condition, *carried, *stacked;
-    uint32_t rolled;                        /* one round stands for so many that are alike; 0: each is written out */
+    uint32_t rolled;                        /* one round stands for so many equal ones; 0: each is written out */
     const char *scope;                      /* the last round's */
     bool scan;                              /* the body of a Scan has no trip count and no condition */
 };
@@ -85,8 +85,8 @@ static const Onnx__GraphProto *longer_branch(const struct onnx_model *m, const s
     return a && b && b->n_node > a->n_node ? b : a;
 }
 
-/* The input that a user can give to settle a value: the only input that it depends on, or the value itself. NULL: neither is a
- * single number. */
+/* The input that a user can set to settle a value: the only input that the value depends on, or the value itself. NULL if neither is a single
+   number. */
 static const struct onnx_value *chosen_by(const struct onnx_model *m, uint32_t value, uint32_t depth)
 {
     const struct onnx_value *v = &m->values[value], *by = NULL;
@@ -285,8 +285,7 @@ static bool body_reads(const Onnx__GraphProto *g, const char *name)
     return false;
 }
 
-/* Rounds are alike if nothing in them depends on which round it is: the body has no bodies of its own, and neither reads the round's number nor
- * stacks results. */
+/* True if no round differs from another: the body has no bodies of its own, and neither reads the round's number nor stacks results. */
 static bool has_equal_rounds(const struct onnx_loop *l)
 {
     for (size_t i = 0; i < l->body->n_node; i++)
@@ -296,7 +295,7 @@ static bool has_equal_rounds(const struct onnx_loop *l)
     return !l->n_stacked && l->n_carried && l->body->input[0]->name && !body_reads(l->body, l->body->input[0]->name);
 }
 
-/* One round stands for all, in inference without contents: training and execution need each of them. */
+/* One round stands for all of them in inference without contents. Training and execution need each round. */
 static void roll(struct onnx_model *m, const struct onnx_node *n, double trips)
 {
     const struct onnx_options *o = m->options;
@@ -304,7 +303,8 @@ static void roll(struct onnx_model *m, const struct onnx_node *n, double trips)
     n->loop->rolled = wanted && has_equal_rounds(n->loop) ? (uint32_t)trips : 0;
 }
 
-/* After the first round: what it hands on is as large as what it got, so that the next one is alike. Else the rounds are written out after all. */
+/* Checks after the first round that it hands on tensors of the sizes that it got, so that the next round is equal. If not, the rounds are written
+   out after all. */
 static void check_roll(struct onnx_model *m, const struct onnx_node *n, const uint32_t *first)
 {
     bool alike = true;
@@ -398,8 +398,8 @@ bool unfold_sequence_alias(struct onnx_model *m, size_t id, struct err *err)
     return items;
 }
 
-/* The position that input i gives among the items, by default the last one; negative ones count from the end. An
- * insertion may be past the last item. False: not known, or out of range. */
+/* The position among the items that input i gives; by default the last one. Negative ones count from the end, and an insertion may be past the
+   last item. False if it is not known, or out of range. */
 static bool item_position(uint32_t *at, const struct onnx_model *m, const struct onnx_node *n, uint32_t i, uint32_t items, bool insertion)
 {
     const struct onnx_value *v = onnx_in(m, n, i);

@@ -223,7 +223,7 @@ static bool read_external(struct external *out, const Onnx__TensorProto *t)
     return good && out->location && *out->location != '/' && !strstr(out->location, "..") && out->offset < INT64_MAX;
 }
 
-/* Takes the numbers of a small tensor, or of any with contents, from its file. What cannot be read stays unknown. */
+/* Takes the numbers of a tensor from its file, if it is small or has contents. What cannot be read stays unknown. */
 static void fetch_numbers(Onnx__TensorProto *t, const char *path, bool contents, struct arena *a)
 {
     struct external e;

@@ -74,7 +74,7 @@ double fold_eye(const struct fold *f, uint64_t i)
     return (int64_t)(i % columns) - (int64_t)(i / columns) == onnx_int(f->n, "k", 0);
 }
 
-/* The inputs that an element is computed from are known; an operator of any number of inputs has no others. */
+/* The inputs that an element is computed from are known. An operator of any number of inputs has no other inputs. */
 static bool fold_elements(struct fold *f)
 {
     const struct onnx_operator *op = f->n->op;
@@ -137,8 +137,8 @@ bool fold_constant(struct fold *f)
     return true;
 }
 
-/* Files stripped of their weights have floats of one value instead, which are not contents: only single ones and
- * integers are followed. */
+/* Files that were stripped of their weights have floats of one value in their place, which are no contents. Therefore only single floats and
+   integers are followed. */
 bool fold_constant_of_shape(struct fold *f)
 {
     const Onnx__AttributeProto *p = onnx_attribute(f->n, "value");

@@ -94,7 +94,7 @@ static const struct term {
 
 static const char *match(struct pattern *p, const char *text, uint32_t value);
 
-/* "x, 2)" against the first inputs of a node, or exchanged. Returns the text after it; NULL if no match. */
+/* Matches "x, 2)" with the first inputs of a node, or with these exchanged. Returns the text after it; NULL if no match. */
 static const char *match_inputs(struct pattern *p, const char *text, const struct onnx_node *n, bool exchanged)
 {
     for (uint32_t i = 0; i < n->n_inputs; i++) {
@@ -140,7 +140,7 @@ static const char *match(struct pattern *p, const char *text, uint32_t value)
     return n ? match_node(p, islower((unsigned char)*text) ? text + 2 : text, n) : NULL;
 }
 
-/* Nothing outside the pattern reads what its parts make. */
+/* True if nothing outside the pattern reads what its parts make. */
 static bool only_inside(const struct pattern *p, const struct onnx_node *last)
 {
     for (uint32_t i = 0; i < p->n_parts; i++) {
@@ -270,8 +270,7 @@ static uint32_t other_than(const struct onnx_node *n, uint32_t value)
     return n->n_inputs != 2 ? NO_ID : n->inputs[0] == value ? n->inputs[1] : n->inputs[1] == value ? n->inputs[0] : NO_ID;
 }
 
-/* The vector of n numbers that the operator after *last combines with its result; *last moves to that operator. NO_ID:
- * none. */
+/* The vector of n numbers that is combined with the result of *last. *last then moves to the operator that combines them. NO_ID: none. */
 static uint32_t next_vector(struct pattern *p, struct onnx_node **last, enum onnx_op op, uint64_t n)
 {
     struct onnx_node *next = only_reader(p->m, *last, op);

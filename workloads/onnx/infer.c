@@ -113,8 +113,7 @@ static struct names symbolic_names(const struct onnx_model *m)
     return names;
 }
 
-/* Before all shapes are known (whole), any value may turn out to be one number, and values of a branch ("0/...") do
- * not exist yet. */
+/* Before all shapes are known (whole), any value may still prove to be one number, and values of a branch ("0/...") do not exist yet. */
 static bool is_name_of(const struct onnx_model *m, const struct names *names, const char *name, bool whole)
 {
     bool found = !whole && name[strspn(name, "0123456789")] == '/' && *name != '/';
@@ -354,8 +353,8 @@ static bool guess_shapes(const struct onnx_model *m, const struct onnx_node *n, 
     return true;
 }
 
-/* Parameters that are only cut and joined (the gates of a recurrence in another order) become constants: that is done
- * once. */
+/* Parameters that are only cut and joined, such as the gates of a recurrence in another order, become constants: that work is done only when the
+   model is loaded. */
 static bool is_rearranged(struct onnx_model *m, uint32_t value, uint32_t depth)
 {
     struct onnx_value *v = &m->values[value];
@@ -414,7 +413,7 @@ static bool settle_node(struct onnx_model *m, struct onnx_node *n, const struct 
     return true;
 }
 
-/* The sizes of an output as the file has them are those that it has with another batch. */
+/* True if the value is an output and has exactly the sizes that the file states, which are those of the file's own batch. */
 static bool keeps_file_sizes(const struct onnx_model *m, const struct onnx_value *v)
 {
     const Onnx__GraphProto *g = m->file->graph;

@@ -103,7 +103,7 @@ static bool shrinks(const struct grouping *s, size_t from, size_t to)
     return out * SHRINKS < in;
 }
 
-/* A stretch without products joins the one before it; from one that shrinks its input much, all join the next one. */
+/* A stretch without products joins the one before it. After one that shrinks its input much, all join the next one. */
 static void join_idle(struct grouping *s)
 {
     size_t n = s->g->n_ops;

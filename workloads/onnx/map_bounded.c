@@ -20,7 +20,8 @@ static uint32_t are_nonzero(struct mapper *p, uint32_t x, uint64_t n)
     return map_shifted(p, map_scaled(p, map_combined(p, FUNCTION_EQUAL, x, zero), -1), 1);
 }
 
-/* The places of the first `most` ones among n, as int32 [1, most], in rising order; then those of others. */
+/* The places of the first `most` ones among n elements, in rising order, as int32 [1, most]. If there are fewer ones, places of other elements
+   follow. */
 static uint32_t places(struct mapper *p, uint32_t ones, uint64_t n, uint64_t most)
 {
     uint32_t down = map_shifted(p, map_scaled(p, map_numbers(p, "places", TYPE_FP32, n), -1), (double)n);
@@ -146,7 +147,7 @@ static uint32_t without_boxes(struct mapper *p, uint32_t scores, uint32_t which)
     return map_emit2(p, OP_SELECT, scores, which, WITH(.inverted = true, .rate = -FLT_MAX));
 }
 
-/* Rounds one after the other: the chosen box of each row and whether it counts, [rows, 1] each. */
+/* Rounds one after the other. For each row, the chosen box and whether it counts, both [rows, 1]. */
 static void run_rounds(struct mapper *p, const struct suppression *s, uint32_t table, uint32_t scores, uint32_t *chosen, uint32_t *valid)
 {
     struct boxes all = boxes_of_table(p, table, s->rows, s->n);

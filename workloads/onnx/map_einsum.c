@@ -82,7 +82,7 @@ static bool read_equation(struct equation *out, const struct onnx_model *m, cons
         implied_result(out);
         return true;
     }
-    uint32_t dots = 0, named = 0;           /* dimensions that the operands' dots mean */
+    uint32_t dots = 0, named = 0;           /* the dimensions that the operands' dots stand for */
     for (const char *c = arrow + 2; *c; c++)
         named += *c != '.' && *c != ' ';
     for (char c = 'Z' - ONNX_MAX_DIMS + 1; c <= 'Z'; c++)

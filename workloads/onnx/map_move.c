@@ -56,7 +56,7 @@ uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, cons
 {
     struct op_attributes at = NO_ATTRIBUTES;
     uint32_t left = join_dims(at.view, at.order, dims, perm, n);
-    at.merge = max_u32(left, MAX_DIMS) - MAX_DIMS + 1;          /* a view may have more dimensions than a tensor */
+    at.merge = max_u32(left, MAX_DIMS) - MAX_DIMS + 1;          /* a view may have more dimensions than a tensor can have */
     return left < 2 ? x : map_emit1(p, OP_TRANSPOSE, x, at);
 }
 
@@ -93,7 +93,7 @@ bool map_transpose(struct mapper *p)
     x = map_any_plain(p, map_in_id(p, 0));
     if (x == NO_ID)
         return false;
-    if (!image && n == 4 && is_order(perm, n, false))   /* channels first, which the graph stores last */
+    if (!image && n == 4 && is_order(perm, n, false))   /* channels come first in the file; the graph stores them last */
         return map_done(p, 0, x, true);
     bool swapped = feeds_matmul(p, n);
     if (swapped) {

@@ -92,7 +92,7 @@ bool map_gather_elements(struct mapper *p)
     return map_done_as(p, "gather", x, false);
 }
 
-/* Indices [n, deep] to row numbers: the sum of each column times its stride in rows. */
+/* Turns indices [n, deep] into row numbers: the sum of each column times its stride in rows. */
 static uint32_t row_numbers(struct mapper *p, uint32_t index, uint64_t n, uint64_t deep, const uint64_t *dims)
 {
     uint32_t sum = NO_ID;

@@ -62,8 +62,7 @@ static uint32_t one_direction(struct mapper *p, uint32_t x, uint64_t width, uint
                    .from_last = goes_back(p, direction)));
 }
 
-/* The value is a constant or an input, perhaps repeated for each sample or viewed in other dimensions; usually it is
- * zeros. */
+/* True if the value is a constant or an input, perhaps repeated for each sample or viewed in other dimensions. It usually is zeros. */
 static bool is_only_moved(const struct mapper *p, uint32_t value)
 {
     for (;;) {

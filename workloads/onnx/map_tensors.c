@@ -351,8 +351,8 @@ static bool is_stripped(const struct mapper *p, const struct onnx_node *n)
 enum { DEEPEST_ROOT = 8 };              /* the longest chain of these nodes that is followed */
 static uint32_t root_of(const struct mapper *p, uint32_t value, uint32_t depth);
 
-/* The parameter that a weight is computed from element by element: it is normalised, say, or an offset from one. Both
- * have the same number of elements. */
+/* The parameter that a weight is computed from element by element, such as one that is normalised or stored as an offset from one. Both have the
+   same number of elements. */
 static uint32_t root_of_elements(const struct mapper *p, const struct onnx_node *n, uint64_t n_elements, uint32_t depth)
 {
     uint32_t found = NO_ID;

@@ -27,8 +27,9 @@ struct mapper {
     const bool *wanted;             /* by value: an output depends on it */
     struct division *divisions; size_t n_divisions, cap_divisions;
     const char *into;               /* the node's fate, for the report */
-    struct { uint32_t *items; size_t n, cap; } rounds;     /* by operation of the graph: how often it runs, each time on what it has made */
-    bool layers_named;              /* so far, each node that made operations has named their layer */
+    struct { uint32_t *items; size_t n, cap; } rounds;     /* by operation of the graph: how often it runs, each time on the result of the round
+                                                              before */
+    bool layers_named;              /* so far, each node that made operations names its layer */
     struct err *err;
 };
 

@@ -63,7 +63,7 @@ struct onnx_node {
     const char *fused_as;                   /* the operation that it is part of, or has become; else NULL */
     bool gone;                              /* other nodes do this node's work */
     bool rough;                             /* the nodes that replace it are a guess, counted as approximated */
-    uint32_t rounds;                        /* it stands for so many rounds of a loop, each on what the round before has made; 0: once */
+    uint32_t rounds;                        /* it stands for so many rounds of a loop, each on the result of the round before; 0: once */
 };
 
 struct onnx_model {
@@ -85,7 +85,7 @@ struct onnx_model {
     const char *batch_name;                 /* the symbolic batch, or NULL */
     bool has_batch;                         /* a dimension of an input has the recipe's micro-batch as its size */
     bool lacks_batch;                       /* no dimension is the batch: data.batch=0 says so, or an input has the name twice */
-    bool weights_in_nodes;                  /* there are no initialisers: Constant nodes hold the parameters */
+    bool weights_in_nodes;                  /* there are no initialisers, so Constant nodes hold the parameters */
 };
 
 static inline bool onnx_is(const struct onnx_node *n, enum onnx_op id) { return n && n->op->id == id; }

@@ -32,7 +32,7 @@ enum onnx_trait {
     ONNX_PASSES_EMPTY = 4096,       /* inputs without elements are allowed */
     ONNX_LOSS = 8192,
     ONNX_PICKS_ELEMENTS = 16384,    /* by an index for each element along an axis */
-    ONNX_DRAWS = 32768,             /* makes other numbers each time, so that nothing of it is a constant */
+    ONNX_DRAWS = 32768,             /* gives other numbers each time, so that no result of it is a constant */
 };
 
 struct onnx_model;

@@ -13,7 +13,7 @@
 
 /* ---- order: depth-first from the first node on; nodes of a cycle keep their order, and linking refuses them ---- */
 
-/* The nodes that make what a node and its bodies read, in the order of reading. Those before `at` were visited. */
+/* The nodes that make what a node and its bodies read, in the order in which they read it. Those before `at` were visited. */
 struct makers { uint32_t *nodes; size_t n, cap, at; bool known; };
 
 struct sorter {
@@ -84,7 +84,7 @@ static Onnx__NodeProto *const *sorted_nodes(struct onnx_model *m, Onnx__NodeProt
             onnx_value(m, nodes[i]->output[k]);
     s.n_makers = m->n_values;
     s.maker = ARENA_ARRAY(m->arena, uint32_t, s.n_makers);
-    for (size_t i = n; i-- > 0; )               /* backwards, so that the first of two makers counts; the second is refused */
+    for (size_t i = n; i-- > 0; )               /* backwards, so that of two makers the first counts; the second is refused */
         for (size_t k = 0; k < nodes[i]->n_output; k++) {
             uint32_t value = onnx_value(m, nodes[i]->output[k]);
             s.maker[value] = m->values[value].constant ? 0 : (uint32_t)i + 1;       /* a weight exists before all nodes */

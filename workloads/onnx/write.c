@@ -35,7 +35,7 @@ static void write_input(struct writer *w, uint32_t id)
     w->graph.input = writer_append(w, w->graph.input, &w->graph.n_input, &w->cap_inputs, info(w, t->name, type, t, picture));
 }
 
-/* Outputs are what losses read, or results that nothing reads; casts that nothing reads are left out. */
+/* The outputs are what losses read, or else results that nothing reads. Casts that nothing reads are left out. */
 static void write_outputs(struct writer *w)
 {
     uint32_t input;

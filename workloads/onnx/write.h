@@ -54,7 +54,8 @@ const char *writer_image(struct writer *w, uint32_t id);        /* channels firs
 const char *writer_input(struct writer *w, uint32_t i);         /* an input of the operation, in its layout */
 const char *writer_inputs(struct writer *w);                    /* all inputs of the operation */
 const char *writer_output(struct writer *w, uint32_t i);        /* the name of an output */
-const char *writer_result(struct writer *w);                    /* that of the first, which is then there in the operation's layout */
+/* the name of the first output, which exists from here on in the operation's layout */
+const char *writer_result(struct writer *w);
 const char *writer_part(struct writer *w, const char *tag);     /* a name for something inside the operation */
 
 /* ---- write_ops.c: how each kind of operation is written; write is NULL for a kind that has no operator ---- */

@@ -45,7 +45,7 @@ static void put_window(struct writer *w, Onnx__NodeProto *n)
         PUT_INTS(w, n, "dilations", at->dilation, at->dilation);
 }
 
-/* The addition of a vector that alone reads the result comes with it. */
+/* An addition of a vector is written with the operation before it, if it alone reads that result. */
 static const char *with_bias(struct writer *w, const char *inputs)
 {
     const struct op *next = w->op + 1, *end = w->g->ops + w->g->n_forward_ops;

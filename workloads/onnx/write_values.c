@@ -91,7 +91,7 @@ const char *writer_weight(struct writer *w, uint32_t id, enum onnx_layout layout
     return writer_constant(w, t);
 }
 
-/* State is a Constant node, as what is an initialiser is trained. */
+/* State is written as a Constant node, because an initialiser would be trained. */
 static const char *state(struct writer *w, uint32_t id)
 {
     const struct tensor *s = &w->g->tensors[id];

@@ -26,7 +26,8 @@ static const char *recipe_path(const char *id, const char *dir, struct arena *a)
     return ends_with(id, ".ini") || strchr(id, '/') ? id : arena_printf(a, "%s/%s.ini", dir, id);
 }
 
-/* The path of a file that is not there, which reading it would say as well, may be the id of a published run with .ini behind it. */
+/* The path of a file that is not there may be the id of a published run with .ini added. The message then says so, instead of what reading the
+   file would say. */
 static bool check_published_name(const char *path, const char *dir, struct arena *a, struct err *err)
 {
     bool is_published = !strchr(path, '/') && access(arena_printf(a, "%s/%s", dir, path), F_OK) == 0;
@@ -103,7 +104,8 @@ static void drop_rivals(struct recipe *r, const struct ini_entry *e)
 
 static const char *slice(const char *text, size_t n, struct arena *a) { return memcpy(arena_alloc(a, n + 1), text, n); }
 
-/* Refuses a key that no recipe has. A section [data] names symbolic dimensions of ONNX files, which only the recipe tells: they pass if of_any. */
+/* Refuses a key that no recipe has. Keys of [data] may also name symbolic dimensions of ONNX files, which only the rest of the recipe can tell;
+   they pass if of_any is set. */
 static bool check_key(const struct ini_entry *e, const char *text, bool of_any, struct arena *a, struct err *err)
 {
     const char *place = arena_printf(a, "--set %.100s", text);
@@ -225,7 +227,7 @@ static bool read_entries(struct recipe *r, bool has_values, struct arena *a, str
     return true;
 }
 
-/* All that are missing are named at once. */
+/* Names all missing keys together. */
 static bool check_required(const struct recipe *r, struct err *err)
 {
     struct arena scratch = {0};
@@ -345,7 +347,7 @@ static bool check_sense(const struct recipe *r, struct err *err)
 
 /* ---- a file read once, overridden many times ------------------------------------------------- */
 
-/* If one value is bad, none is taken: overrides may replace it. */
+/* Takes none of the values if one of them is bad, because an override may still replace that one. */
 bool recipe_file_load(struct recipe_file *out, const char *id, const char *recipes_dir, struct arena *a, struct err *err)
 {
     const char *path;

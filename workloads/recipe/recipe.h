@@ -26,7 +26,8 @@ struct recipe {
     int mode;
     /* [data] */
     double logged_sequences_per_pack;   /* as MLPerf logs count a global batch; 0: sequences_per_pack */
-    double graphs_per_pack;             /* an ONNX file's samples are packs of so many graphs, which are counted; 0: they are counted themselves */
+    double graphs_per_pack;             /* samples of an ONNX file are packs of so many graphs, and graphs are counted; 0: samples are counted as
+                                           they are */
     const char *dataset, *data_path;
     uint64_t samples_per_epoch;
     /* [parallel] */

@@ -75,7 +75,7 @@ bool recipe_may_converge(const struct recipe *r)
     return w && w->benchmark && in_training(r);
 }
 static bool has_length(const struct recipe *r) { return r->epochs > 0 || r->samples_to_converge > 0 || r->converge; }
-/* A run timed to its end has no first steps to average over. */
+/* The first steps of a run that is timed to its end are not averaged. */
 bool recipe_times_first_steps(const struct recipe *r) { return in_training(r) && !has_length(r); }
 static bool in_whole_training(const struct recipe *r) { return in_training(r) && (has_length(r) || recipe_may_converge(r)); }     /* a drawn run has an end */
 static bool in_logged_loop(const struct recipe *r) { return in_whole_training(r) || (!in_training(r) && r->rate == RATE_LOGGED); }

@@ -5,7 +5,7 @@
 #include "system-model/plan/plan.h"
 #include "workloads/recipe/recipe_internal.h"
 
-/* The head of a message: "path:12: key", or the override that set it. */
+/* The head of a message: "path:12: key", or the override that set the key. */
 static const char *where(const struct recipe *r, const char *section, const char *key, struct arena *a)
 {
     const struct ini_entry *e = recipe_entry(r, arena_printf(a, "%s.%s", section, key));
