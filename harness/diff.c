@@ -23,7 +23,7 @@ static void part_sets(struct simulation_request *a, struct simulation_request *b
     b->overrides = of_b;
 }
 
-/* Where one side is unlike everything published, both its number and the difference are guesses. */
+/* If one side is unlike everything published, both its number and the difference are guesses. */
 static bool add_guess(struct document *d, const char *side, const struct simulation_request *q, const struct track_record *record, struct session *s, struct err *err)
 {
     struct simulation sim;

@@ -185,7 +185,7 @@ static void add_why(struct document *d, const struct found *best, const struct f
         document_line(d, "why       %.4g IPU-ms per sample instead of %.4g:%s", 1e3 * after, 1e3 * before, text);
 }
 
-/* What is known of the configurations that the search left out: a bound on their value. */
+/* The bound on the value of the configurations that the search left out, in words. */
 static const char *bound_text(const struct search_result *s, const struct search_request *q, struct arena *a)
 {
     if (!is_known(s->best_bound))

@@ -48,7 +48,7 @@ struct check_row {
 };
 struct check { struct check_row *rows; size_t n; };
 
-/* Where simulated values come from. Recipes that are not among the known results are simulated and added to them. */
+/* The source of simulated values. Recipes that are not among the known results are simulated and added to them. */
 struct check_source {
     struct results known;
     struct simulator *simulator;

@@ -126,7 +126,7 @@ struct conv_cost {
     uint64_t planned_copies;            /* cycles of one step that the planner expects those copies to take */
 };
 
-/* What keeps the effort of finding a plan small: bounds, and the order in which splits are visited. */
+/* The effort of finding a plan, which bounds and the order of visits keep small. */
 struct effort { uint64_t n_branches, n_priced; };
 
 /* A search of splits, and its best one so far. */

@@ -35,7 +35,7 @@ struct conv_split {
     uint32_t in_grain, out_grain;       /* channels of one grain, which is never split */
 };
 
-/* What a plan needs on a tile besides its data. The body of a serial loop counts once. */
+/* The needs of a plan on a tile besides its data. The body of a serial loop counts once. */
 struct op_code {
     uint32_t supersteps, exchanges;     /* compute sets; exchange phases */
     uint32_t pieces;                    /* runs of bytes that the fullest tile receives, each from one other tile */

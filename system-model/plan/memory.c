@@ -200,7 +200,7 @@ static void add_io_tiles(struct tile_memory *m, const struct memory_input *q, co
     m->bytes[MEMORY_EXCHANGE_CODE] += exchange_code_bytes(1, ceil_div(received_bytes, MOVED_PIECE_BYTES));
 }
 
-/* What the weight update of one IPU takes besides weights and their state: code, the tensors that a chain makes for a while, and state that
+/* The bytes that the weight update of one IPU takes besides weights and their state: code, the tensors that a chain makes for a while, and state that
    add_stage() does not count. Merged chains, which have no work on tensors, are a part of their own. */
 struct update_bytes { struct program_bytes code; double most_buffer_bytes; uint64_t more_state_bytes; };
 

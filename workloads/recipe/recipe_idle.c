@@ -58,7 +58,7 @@ static bool has_fp32_kinds(const struct recipe *r, const struct graph *g)
     return r->model.fp32_operations && op_kinds_read(&kinds, r->model.fp32_operations, NULL) && kinds & graph_kinds(g);
 }
 
-/* What can be judged only with the plan: its sheets tell whether the replicas are on one pod, whether another factor of a product is 0, and
+/* The keys that only the plan can judge. Its sheets tell whether the replicas are on one pod, whether another factor of a product is 0, and
    whether micro-batches wait for their host exchange at all; its graph tells which kinds of operations there are. */
 static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const char *section, const char *key)
 {
