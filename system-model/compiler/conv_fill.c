@@ -40,7 +40,7 @@ static uint64_t received_pieces(const struct search *f)
 }
 
 /* An image comes from the tiles of another convolution, which laid it out in another way. It therefore arrives position by position and group of
-   channels by group; if the kernel is wider, a few positions come at a time (FIELD_PIECE_BYTES, KERNEL_PIECE_BYTES). */
+   channels by group; if the kernel is wider, a few positions come together (FIELD_PIECE_BYTES, KERNEL_PIECE_BYTES). */
 static uint64_t field_pieces(const struct search *f)
 {
     const struct conv_candidate *c = f->best_candidate;
