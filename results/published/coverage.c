@@ -163,7 +163,7 @@ static double steady_step_s(const struct simulation *sim, const struct result *r
 struct run_timing simulated_timing(const struct simulation *sim, const struct result *r)
 {
     const struct recipe *rec = &sim->recipe;
-    double load_s = rec->eval_placement == EVAL_END ? fmin(sim->sdk.eval_load_s, r->tail_time_s) : 0;
+    double load_s = rec->eval_placement == EVAL_END ? fmin(last_evaluations_load_s(sim), r->tail_time_s) : 0;
     return (struct run_timing){ .step_time_s = steady_step_s(sim, r), .samples_per_step = r->global_batch,
                                 .steps_per_call = sim->plan.request.program.steps_per_call, .startup_s = r->startup_time_s,
                                 .tail_s = r->tail_time_s - load_s, .first_eval_extra_s = load_s, .eval_time_s = sim->evaluation_s,

@@ -306,7 +306,7 @@ static bool time_evaluation(struct simulation *sim, const struct result *r, stru
     else if (rec->eval_samples && !forward_evaluation(sim, err))
         return false;
     if (rec->eval_placement == EVAL_END)
-        sim->evaluation_s += sim->sdk.checkpoint_save_s + sim->sdk.checkpoint_restore_s;
+        sim->evaluation_s += sim->sdk.evaluated_checkpoint_s_per_parameter * (double)plan_parameters(&sim->plan);
     return true;
 }
 
@@ -320,6 +320,18 @@ static struct expected_training given_training(const struct recipe *r)
     return (struct expected_training){ samples, r->evaluations ? (double)r->evaluations : is_mean ? fmax(fit, 1) : floor(fit + 1e-9) };
 }
 
+static double engine_load_s(const struct program *f, double ipus)
+{
+    return f->engine_load_s + ipus * f->engine_load_s_per_ipu;
+}
+
+/* Evaluations at the end have an engine of their own; in all logs it ran on the IPUs of one host (MLPerf Training v1.0 to v2.0, ResNet-50). */
+double last_evaluations_load_s(const struct simulation *sim)
+{
+    const struct plan_request *o = &sim->plan.request;
+    return engine_load_s(&o->program, ceil((double)o->n_replicas * o->ipus_per_replica / max_u64(1, o->host.n_hosts)));
+}
+
 /* A trainer's loop exchanges programs for an evaluation, starts a loader, and writes checkpoints; the framework's sheet has what these take. */
 static double evaluation_switch_s(const struct simulation *sim)
 {
@@ -327,7 +339,7 @@ static double evaluation_switch_s(const struct simulation *sim)
     const struct program *f = &o->program;
     double ipus = (double)o->n_replicas * o->ipus_per_replica;
     bool switches = sim->recipe.eval_placement == EVAL_INLINE && sim->recipe.eval_program == EVAL_FORWARD;
-    return switches ? (double)f->evaluation_loads * (f->engine_load_s + ipus * f->engine_load_s_per_ipu) + f->evaluation_fixed_s : 0;
+    return switches ? (double)f->evaluation_loads * engine_load_s(f, ipus) + f->evaluation_fixed_s : 0;
 }
 
 static double checkpoints_s(const struct simulation *sim, double samples)
@@ -347,7 +359,7 @@ static void fill_times(struct result *r, const struct simulation *sim, const str
     bool compiles = r->evaluation_time_s > sim->evaluation_s && t->evaluations > 0;
     r->eval_time_s = r->evaluation_time_s * t->evaluations + (compiles ? sim->plan.request.program.first_compile_s : 0) + checkpoints_s(sim, t->samples);
     r->startup_time_s = rec->initial_checkpoint ? sim->sdk.checkpoint_start_s : 0;
-    r->tail_time_s = rec->eval_placement == EVAL_END ? sim->sdk.eval_switch_s + sim->sdk.eval_load_s : 0;
+    r->tail_time_s = rec->eval_placement == EVAL_END ? sim->sdk.eval_switch_s + last_evaluations_load_s(sim) : 0;
     r->time_to_train_s = r->startup_time_s + r->train_time_s + r->eval_time_s + r->tail_time_s;
     r->energy_j = r->energy_per_step_j / r->step_time_s * r->time_to_train_s;
     r->energy_site_to_train_j = r->energy_site_j / r->step_time_s * r->time_to_train_s;

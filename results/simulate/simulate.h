@@ -45,6 +45,7 @@ struct model_paths {
  * simulations, or NULL. */
 bool simulate(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
               const struct model_paths *paths, struct plan_cache *cache, struct err *err);
+double last_evaluations_load_s(const struct simulation *sim);       /* loading the program of evaluations at the end, once */
 void simulation_free(struct simulation *sim);       /* frees the simulation, and its simulator if it owns one */
 /* Every sheet that the simulation read, outermost first; returns the number of sheets. */
 enum { MAX_SHEETS = 10 };

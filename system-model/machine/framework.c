@@ -230,9 +230,7 @@ double steps_of_epoch(double k, double n, double steps_per_epoch, double steps_p
 static const struct field sdk_fields[] = {
     F(checkpoint_start_s, "start of the clock to the first step, from a given checkpoint"),
     F(eval_switch_s, "end of training to the first evaluation"),
-    F(eval_load_s, "loading the evaluation program"),
-    F(checkpoint_save_s, "writing a checkpoint"),
-    F(checkpoint_restore_s, "reading back a checkpoint that is evaluated at the end"),
+    F(evaluated_checkpoint_s_per_parameter, "writing a checkpoint, and reading it back for its evaluation at the end, for each parameter"),
 };
 enum { N_SDK_FIELDS = sizeof sdk_fields / sizeof *sdk_fields };
 #undef F
@@ -242,7 +240,7 @@ static bool sdk_set_row(void *out, const struct sheet *s, const struct sheet_row
     const struct field *f = field_find(sdk_fields, N_SDK_FIELDS, row->key);
     const char *where = sheet_row_place(s, row, a);
     if (!f)
-        return fail(err, "%s: unknown key; known: checkpoint_start_s, eval_switch_s, eval_load_s, checkpoint_save_s, checkpoint_restore_s", where);
+        return fail(err, "%s: unknown key; known: checkpoint_start_s, eval_switch_s, evaluated_checkpoint_s_per_parameter", where);
     if (!text_is(row->unit, f->unit))
         return fail(err, "%s: is in '%s', want '%s'", where, row->unit, f->unit);
     return field_set(out, f, row->value, where, err);

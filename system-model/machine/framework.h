@@ -99,9 +99,7 @@ struct sdk {
     const char *name;
     double checkpoint_start_s;  /* from the start of the clock to the first step, when training starts from a given checkpoint */
     double eval_switch_s;       /* from the end of training to the first evaluation, when evaluation is at the end */
-    double eval_load_s;         /* loading the evaluation program onto the chips, once */
-    double checkpoint_save_s;   /* training waits this long for each checkpoint it writes */
-    double checkpoint_restore_s;    /* from one evaluation at the end to the next */
+    double evaluated_checkpoint_s_per_parameter;    /* a checkpoint that is evaluated at the end: training waits while it is written, evaluation while it is read */
     struct sheet sheet;         /* the rows they came from, if there is a sheet */
     const char *others;         /* if there is no sheet: the releases that have one */
     bool is_newest;             /* if there is no sheet: the release is newer than all that have one */

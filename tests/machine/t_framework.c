@@ -195,10 +195,10 @@ static void names_of_releases(void **state)
 static void releases_times(void **state)
 {
     static const struct { const char *row, *message; } rows[] = {
-        { "eval_load_s,12.5,s,a test,", NULL }, { "eval_load_s,0,s,a test,", NULL }, { "eval_load_s,1e5,s,a test,", NULL },
-        { "eval_load_s,12.5,ms,a test,", "is in 'ms', want 's'" }, { "eval_load_s,-1,s,a test,", "-1 is outside 0 to 100000" },
-        { "eval_load_s,100001,s,a test,", "100001 is outside 0 to 100000" }, { "eval_load_s,soon,s,a test,", "'soon' is not a number" },
-        { "eval_loads_s,1,s,a test,", "unknown key; known: checkpoint_start_s, eval_switch_s, eval_load_s, checkpoint_save_s, checkpoint_restore_s" },
+        { "eval_switch_s,12.5,s,a test,", NULL }, { "eval_switch_s,0,s,a test,", NULL }, { "eval_switch_s,1e5,s,a test,", NULL },
+        { "eval_switch_s,12.5,ms,a test,", "is in 'ms', want 's'" }, { "eval_switch_s,-1,s,a test,", "-1 is outside 0 to 100000" },
+        { "eval_switch_s,100001,s,a test,", "100001 is outside 0 to 100000" }, { "eval_switch_s,soon,s,a test,", "'soon' is not a number" },
+        { "eval_switches_s,1,s,a test,", "unknown key; known: checkpoint_start_s, eval_switch_s, evaluated_checkpoint_s_per_parameter" },
     };
     char folder[] = "/tmp/podbench-sdk-XXXXXX";
     struct arena a = {0};
@@ -209,20 +209,20 @@ static void releases_times(void **state)
     const char *sheets = arena_printf(&a, "%s/sdk", folder), *sheet = arena_printf(&a, "%s/2.9.csv", sheets);
     assert_int_equal(mkdir(sheets, 0700), 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        write_sheet(sheet, arena_printf(&a, "checkpoint_save_s,3,s,a test,\n%s\n", rows[i].row));
+        write_sheet(sheet, arena_printf(&a, "checkpoint_start_s,3,s,a test,\n%s\n", rows[i].row));
         bool good = sdk_load(&sdk, "2.9", folder, NULL, &a, &err);
         assert_true(good == !rows[i].message);
         if (good)
-            assert_true(sdk.sheet.n_rows == 2 && sdk.checkpoint_save_s == 3 && !sdk.others && !sdk.is_newest);
+            assert_true(sdk.sheet.n_rows == 2 && sdk.checkpoint_start_s == 3 && !sdk.others && !sdk.is_newest);
         else
-            assert_true(strstr(err.msg, rows[i].message) && strstr(err.msg, "2.9.csv:3: eval_load"));
+            assert_true(strstr(err.msg, rows[i].message) && strstr(err.msg, "2.9.csv:3: eval_switch"));
     }
-    write_sheet(sheet, "eval_load_s,12.5,s,a test,\n");
-    assert_true(sdk_load(&sdk, "2.9", folder, NULL, &a, &err) && sdk.eval_load_s == 12.5);
+    write_sheet(sheet, "eval_switch_s,12.5,s,a test,\n");
+    assert_true(sdk_load(&sdk, "2.9", folder, NULL, &a, &err) && sdk.eval_switch_s == 12.5);
     static const struct { const char *name; bool is_newest; } without[] = { { "2.8", false }, { "2.9.0", false }, { "2.9.1", true }, { "2.10", true }, { NULL, false } };
     for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
         assert_true(sdk_load(&sdk, without[i].name, folder, NULL, &a, &err));
-        assert_true(!sdk.sheet.path && sdk.is_newest == without[i].is_newest && sdk.eval_load_s == 0);
+        assert_true(!sdk.sheet.path && sdk.is_newest == without[i].is_newest && sdk.eval_switch_s == 0);
         assert_string_equal(sdk.others, "2.9");
     }
     assert_true(sdk_load(&sdk, "2.9", "/tmp/podbench-no-such-folder", NULL, &a, &err) && !sdk.others);
@@ -285,7 +285,7 @@ static void software_without_a_sheet(void **state)
         assert_true(sdk_load(&s, cases[i].name, specs, NULL, &a, &err));
         assert_string_equal(s.others, "2.1.0, 2.3.0, 2.5.1");
         assert_true(s.is_newest == cases[i].is_newest);
-        assert_true(s.sheet.n_rows == 0 && s.checkpoint_start_s == 0 && s.eval_load_s == 0);
+        assert_true(s.sheet.n_rows == 0 && s.checkpoint_start_s == 0 && s.eval_switch_s == 0);
     }
     assert_true(sdk_load(&s, "2.5.1", specs, NULL, &a, &err));
     assert_true(!s.others && !s.is_newest && s.sheet.n_rows > 0 && s.checkpoint_start_s > 0);
