@@ -189,9 +189,9 @@ struct layer {
     const char *name;                       /* "stage2/unit1", "encoder3/attention", "mlm-head" */
     enum layer_role role;
     uint32_t block_id;                      /* LAYER_BODY: which block, counted from 0 */
-    uint32_t repeats;                       /* so often a micro-batch its operations run, each time on the next slice of their input, and again
-                                               slice by slice backward; 0: once, on all of it */
-    uint32_t rounds;                        /* so often a micro-batch its operations run, each time on the result of the round before; 0: once */
+    uint32_t repeats;                       /* how often its operations run in a micro-batch, each time on the next slice of their input, and
+                                               again slice by slice backward; 0: once, on all of it */
+    uint32_t rounds;                        /* how often its operations run in a micro-batch, each time on the result of the round before; 0: once */
     uint32_t part_id, n_parts;              /* attention is part 0 of 2, feed-forward part 1 of 2; a residual unit 0 of 1 */
 };
 
