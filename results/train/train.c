@@ -32,9 +32,9 @@ bool training_setup_make(struct training_setup *out, const struct simulation *si
     const struct plan *p = &sim->plan;
     struct dataset *data;
     if (!p->request.training)
-        return fail(err, "%s: mode is infer; only training is trained", rec->path);
+        return fail(err, "%s: mode is infer; want mode = train", rec->path);
     if (p->graph->micro_batch > MOST_ROWS)
-        return fail(err, "%s: trained are micro-batches of up to %d; lower parallel.micro_batch", rec->path, MOST_ROWS);
+        return fail(err, "%s: a micro-batch to be trained has at most %d rows; lower parallel.micro_batch", rec->path, MOST_ROWS);
     struct data_request q = { p->graph, rec->path, rec->data_path, (uint32_t)ceil(rec->model.sequences_per_pack) };
     if (!graph_is_executable(p->graph, err) || !execution_fits_host(p, err) || !dataset_open(&data, &q, a, err))
         return false;

@@ -87,7 +87,7 @@ static bool bind_inputs(struct dataset *d, bool is_text, const struct data_sourc
             continue;
         d->columns[i] = input_column(d->graph, t, is_text);
         if (!d->columns[i])
-            return fail(s->err, "%s: no data is known for the input %s of %s; trained are residual networks, BERT and RNN-T", s->q->where, t->name, d->graph->name);
+            return fail(s->err, "%s: no data is known for the input %s of %s; podbench trains residual networks, BERT and RNN-T", s->q->where, t->name, d->graph->name);
     }
     return true;
 }
