@@ -36,8 +36,7 @@ static bool plan_sparse(struct op_plan *out, const struct kernel_case *c, uint64
 {
     struct sparse_shape s = sparse_shape_of(c, n);
     struct op_plan_options opt = sparse_options(c, chip);
-    sparse_product_plan(out, &s, PASS_FORWARD, chip, &opt);
-    struct sparse_bytes own = sparse_operand_bytes(&s, chip, &opt);
+    struct sparse_bytes own = sparse_product_plan(out, &s, PASS_FORWARD, chip, &opt);
     return product_fits(c, n, own.values + own.meta, out->temp_bytes_per_tile, chip);
 }
 

@@ -76,10 +76,10 @@ void sparse_buckets_fill(struct dynamic_split *p, const struct sparse_shape *s);
 
 /* ---- both ------------------------------------------------------------------------------------------------------------- */
 
-/* One pass of the product. Static products have no gradients in PopSparse. */
-void sparse_product_plan(struct op_plan *out, const struct sparse_shape *s, enum op_pass pass, const struct chip *chip, const struct op_plan_options *opt);
 /* Bytes of all tiles for the non-zero elements and the words that say where they are. */
 struct sparse_bytes { uint64_t values, meta; };
-struct sparse_bytes sparse_operand_bytes(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt);
+/* One pass of the product; returns the bytes of its sparse side. Static products have no gradients in PopSparse. */
+struct sparse_bytes sparse_product_plan(struct op_plan *out, const struct sparse_shape *s, enum op_pass pass, const struct chip *chip,
+                                        const struct op_plan_options *opt);
 
 #endif

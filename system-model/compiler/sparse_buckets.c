@@ -15,16 +15,29 @@
 /* A number between 0 and 1 for each i. */
 static double drawn_share(uint64_t i) { return ((double)(hash_bytes(&i, sizeof i, 0) >> 11) + 0.5) * 0x1p-53; }
 
-/* The number of blocks among n places below which lies this share of all draws. Means above 200 are normal. */
-static uint64_t drawn_blocks(double share, uint64_t n, double density)
+enum { MOST_MEAN = 200, MOST_DRAWN = 512 };     /* draws of such a mean stay far below */
+
+/* at_most[k] is the chance that no more than k of n places have a block; the first n_known are computed. */
+struct binomial { unsigned n; double density, at_most[MOST_DRAWN]; unsigned n_known; };
+
+static double chance_of_at_most(struct binomial *b, unsigned k)
 {
-    double mean = density * (double)n;
+    assert(k < MOST_DRAWN);
+    for (; b->n_known <= k; b->n_known++)
+        b->at_most[b->n_known] = gsl_cdf_binomial_P(b->n_known, b->density, b->n);
+    return b->at_most[k];
+}
+
+/* The number of blocks below which lies this share of all draws. Means above MOST_MEAN are normal. */
+static uint64_t drawn_blocks(double share, struct binomial *b)
+{
+    double mean = b->density * b->n;
     unsigned k = 0;
-    if (density >= 1)
-        return n;
-    if (mean > 200)
-        return (uint64_t)fmax(0, round(mean + sqrt(mean * (1 - density)) * gsl_cdf_ugaussian_Pinv(share)));
-    while (k < n && gsl_cdf_binomial_P(k, density, (unsigned)n) < share)
+    if (b->density >= 1)
+        return b->n;
+    if (mean > MOST_MEAN)
+        return (uint64_t)fmax(0, round(mean + sqrt(mean * (1 - b->density)) * gsl_cdf_ugaussian_Pinv(share)));
+    while (k < b->n && chance_of_at_most(b, k) < share)
         k++;
     return k;
 }
@@ -54,12 +67,12 @@ void sparse_buckets_fill(struct dynamic_split *p, const struct sparse_shape *s)
     struct arena scratch = {0};
     uint64_t *blocks = ARENA_ARRAY(&scratch, uint64_t, p->y), farthest = 0, left = 0, room = p->blocks * p->z;
     uint64_t places = ceil_div(s->rows / s->block, p->x) * ceil_div(s->inner / s->block, p->y);
-    double density = fmin(1, (double)s->n_blocks / ((double)(s->rows / s->block) * (double)(s->inner / s->block)));
+    struct binomial of_partition = { (unsigned)places, fmin(1, (double)s->n_blocks / ((double)(s->rows / s->block) * (double)(s->inner / s->block))), .n_known = 0 };
     p->most_blocks = 0;
     for (uint64_t x = 0; x < p->x; x++) {
         uint64_t over;
         for (uint64_t y = 0; y < p->y; y++) {
-            blocks[y] = drawn_blocks(drawn_share(x * p->y + y), places, density);
+            blocks[y] = drawn_blocks(drawn_share(x * p->y + y), &of_partition);
             p->most_blocks = max_u64(p->most_blocks, min_u64(blocks[y], room));
         }
         farthest = max_u64(farthest, settle_row(blocks, p->y, room, &over));

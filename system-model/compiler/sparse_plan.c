@@ -68,11 +68,10 @@ static void add_dynamic(struct passes *p, const struct sparse_shape *s, const st
 
 /* The words that say where blocks are, and the room in buckets beyond an even share, live on a tile as long as the program does. All passes share
    them. */
-static uint64_t living_bytes(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt)
+static uint64_t living_bytes(const struct sparse_shape *s, const struct sparse_bytes *all, uint64_t n_tiles)
 {
-    struct sparse_bytes all = sparse_operand_bytes(s, chip, opt);
     uint64_t values = s->n_blocks * s->block * s->block * data_type_bytes((enum data_type)s->type);
-    return ceil_div(all.meta + (all.values > values ? all.values - values : 0), opt->n_tiles);
+    return ceil_div(all->meta + (all->values > values ? all->values - values : 0), n_tiles);
 }
 
 /* Rows of a block lie next to each other in the plan's layout. Where rows are whole, the dense side is moved and rearranged before, and the result after. */
@@ -87,10 +86,24 @@ static void add_block_rearrangement(struct passes *p, const struct sparse_shape 
     p->plan->rearrange_cycles += op_plan_cycles(p->plan) - before;
 }
 
-void sparse_product_plan(struct op_plan *out, const struct sparse_shape *s, enum op_pass pass, const struct chip *chip, const struct op_plan_options *given)
+static struct sparse_bytes static_operand_bytes(const struct sparse_shape *s, const struct static_split *p, uint64_t n_workers, uint64_t n_tiles)
+{
+    return (struct sparse_bytes){ s->n_blocks * s->block * s->block * data_type_bytes((enum data_type)s->type),
+                                  n_tiles * static_sparse_meta_bytes(n_workers, p->met_rows, p->blocks, s->block) };
+}
+
+static struct sparse_bytes dynamic_operand_bytes(const struct sparse_shape *s, const struct dynamic_split *p)
+{
+    uint64_t n = p->x * p->y * p->z;
+    return (struct sparse_bytes){ n * p->blocks * s->block * s->block * data_type_bytes((enum data_type)s->type), n * p->meta * SPARSE_META_BYTES };
+}
+
+struct sparse_bytes sparse_product_plan(struct op_plan *out, const struct sparse_shape *s, enum op_pass pass, const struct chip *chip,
+                                        const struct op_plan_options *given)
 {
     struct passes p = passes_start(out, chip, given, data_type_bytes((enum data_type)s->type));
     struct op_plan_options opt = *given;
+    struct sparse_bytes operand;
     bool fits;
     opt.n_tiles = p.n_tiles;
     out->n_tiles_used = (uint32_t)p.n_tiles;
@@ -99,15 +112,18 @@ void sparse_product_plan(struct op_plan *out, const struct sparse_shape *s, enum
         if ((fits = best.x))
             add_dynamic(&p, s, &best, pass, &opt);
         out->n_tiles_used = (uint32_t)(best.x * best.y * best.z);
+        operand = dynamic_operand_bytes(s, &best);
     } else {
         struct static_split best = static_sparse_split(s, chip, &opt);
         if ((fits = best.n_splits))
             add_static(&p, s, &best);
+        operand = static_operand_bytes(s, &best, chip->n_workers, opt.n_tiles);
     }
     if (s->in_order)
         add_block_rearrangement(&p, s);
     out->temp_bytes_per_tile = fits ? p.scratch_bytes : 2 * chip->tile_memory_bytes;        /* no split fits, and so the model does not */
-    out->code.worklist_bytes += pass == PASS_FORWARD ? (uint32_t)living_bytes(s, chip, &opt) : 0;
+    out->code.worklist_bytes += pass == PASS_FORWARD ? (uint32_t)living_bytes(s, &operand, opt.n_tiles) : 0;
+    return operand;
 }
 
 /* If the sparse matrix stands second, its columns are the rows of PopSparse's, which stands first. Operands come from operations with layouts of
@@ -121,16 +137,4 @@ void plan_sparse_matmul(struct passes *p, const struct vector_op *w)
                                     .in_order = true, .oversize = at->sparse.oversize };
     sparse_product_plan(p->plan, &s, w->op->pass, p->chip, w->opt);
     p->plan->mac = p->plan->padded_mac = op_mac(w->g, w->op);
-}
-
-struct sparse_bytes sparse_operand_bytes(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt)
-{
-    uint64_t block_bytes = s->block * s->block * data_type_bytes((enum data_type)s->type);
-    if (s->dynamic) {
-        struct dynamic_split p = dynamic_sparse_split(s, chip, opt);
-        uint64_t n = p.x * p.y * p.z;
-        return (struct sparse_bytes){ n * p.blocks * block_bytes, n * p.meta * SPARSE_META_BYTES };
-    }
-    struct static_split p = static_sparse_split(s, chip, opt);
-    return (struct sparse_bytes){ s->n_blocks * block_bytes, opt->n_tiles * static_sparse_meta_bytes(chip->n_workers, p.met_rows, p.blocks, s->block) };
 }

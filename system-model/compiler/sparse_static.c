@@ -41,15 +41,16 @@ static struct met_pattern pattern_of(const struct sparse_shape *s)
 struct band { uint64_t columns, blocks; };
 struct bands { struct band items[MOST_BANDS]; uint64_t n; };
 
-/* Blocks are even over the columns. */
+/* Blocks are even over the columns: columns * n_blocks / p->columns lie before one. A band ends where it has the mean number, or more. */
 static struct bands bands_of(const struct met_pattern *p, uint64_t n_blocks, uint64_t n)
 {
     struct bands out = { .n = 0 };
-    uint64_t mean = ceil_div(n_blocks, n), column = 0;
+    uint64_t mean = ceil_div(n_blocks, n), column = 0, before = 0;
     while (out.n < n && column < p->columns) {
-        struct band *b = &out.items[out.n++];
-        for (; b->blocks < mean && column < p->columns; column++, b->columns++)
-            b->blocks += (column + 1) * n_blocks / p->columns - column * n_blocks / p->columns;
+        uint64_t end = min_u64(p->columns, ceil_div((before + mean) * p->columns, n_blocks)), blocks = end * n_blocks / p->columns;
+        out.items[out.n++] = (struct band){ end - column, blocks - before };
+        column = end;
+        before = blocks;
     }
     return out;
 }
