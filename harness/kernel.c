@@ -48,8 +48,10 @@ static void print_kernel(const struct plan *p, const struct result *r, const str
     char time[QUANTITY_ROOM], memory[QUANTITY_ROOM], room[QUANTITY_ROOM];
     struct document d = { .arena = &s->arena };
     uint64_t links = link_cycles(p), tile_bytes = p->memory ? p->memory[p->worst_ipu].total_bytes : 0;
-    document_line(&d, "%s on %ju IPU%s of %s: %.0f cycles, %s, in a loop on the device", r->workload, (uintmax_t)r->ipus, plural(r->ipus), r->system, r->device_cycles,
-                  quantity_text(time, r->device_time_s, "s", 4));
+    document_line(&d, "%s on %ju IPU%s of %s: %.0f cycles, %s, in a loop on the device", r->workload, (uintmax_t)r->ipus, plural(r->ipus), r->system, r->loop_cycles,
+                  quantity_text(time, r->loop_cycles / p->topology->machine->chip.clock_hz, "s", 4));
+    if (r->loop_cycles > r->device_cycles)
+        document_line(&d, "the loop's own copies and counter: %.0f of these cycles (framework.loops_by_value)", r->loop_cycles - r->device_cycles);
     if (links)
         document_line(&d, "halos between IPUs: %ju of these cycles", (uintmax_t)links);
     document_line(&d, "fullest tile: %s of %s%s", quantity_text(memory, (double)tile_bytes, "B", 3),

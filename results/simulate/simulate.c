@@ -202,6 +202,16 @@ static double busiest_ipu_cycles(const struct plan *p)
     return most;
 }
 
+/* Rounds of a loop that carries its inputs and results by value; other frameworks' loops add nothing. */
+static double device_loop_cycles(const struct plan *p, const struct recipe *rec)
+{
+    struct op_plan loop;
+    if (rec->mode != MODE_INFER || p->n_stages > 1 || !p->request.program.loops_by_value)
+        return busiest_ipu_cycles(p);
+    device_loop_plan(&loop, p->graph, &p->topology->machine->chip, &p->stages[0].compiled->options);
+    return busiest_ipu_cycles(p) + (double)(op_plan_cycles(&loop) * max_u64(1, rec->model.repeat));
+}
+
 static double codelet_cycles(const struct plan *p)
 {
     double sum = 0;
@@ -224,6 +234,7 @@ void result_of_step(struct result *r, const struct recipe *rec, const struct tim
     r->throughput_samples_per_s = r->global_batch / r->step_time_s;
     r->device_cycles = busiest_ipu_cycles(p);
     r->device_time_s = cycles_to_seconds(m, r->device_cycles);
+    r->loop_cycles = device_loop_cycles(p, rec);
     r->codelet_cycles = codelet_cycles(p);
     if (rec->mode == MODE_INFER)
         r->latency_s = fmax(cycles_to_seconds(m, (double)t->first_output_cycles) + 2 * m->host_latency_s, p->request.host.requests * r->step_time_s / p->request.grad_accum);

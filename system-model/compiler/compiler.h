@@ -38,6 +38,11 @@ struct layer_cost {
 /* The costs of all layers as far as no plan is needed: parameters and bytes, which are the same on every chip. */
 const struct layer_cost *layer_costs_unplanned(const struct graph *g, struct arena *a);
 
+/* ---- device_loop.c ------------------------------------------------------------------------------------------------- */
+
+/* A round of a loop on the device that carries the graph's inputs and results by value, without the forward operations. */
+void device_loop_plan(struct op_plan *out, const struct graph *g, const struct chip *chip, const struct op_plan_options *opt);
+
 /* ---- compiler.c: a graph compiled, and everything remembered --------------------------------------------------- */
 
 enum { MAX_STAGES = 128, MAX_REPLICA_IPUS = 64 };      /* the most stages of a pipeline, or phases */

@@ -37,6 +37,7 @@ struct passes {
 struct passes passes_start(struct op_plan *out, const struct chip *chip, const struct op_plan_options *opt, uint64_t element_bytes);
 uint64_t passes_share(const struct passes *p, uint64_t n);         /* elements of the fullest tile */
 void passes_superstep(struct passes *p, uint64_t compute_cycles);
+void passes_control(struct passes *p, uint64_t n_sets);            /* compute sets over a few integers of one tile, whose result all tiles wait for */
 void passes_map(struct passes *p, enum map_op op, uint64_t n);     /* one vertex over n elements */
 /* n elements, combined with a value for each row; with a value for each channel. */
 void passes_map_rows(struct passes *p, uint64_t n);
@@ -51,9 +52,8 @@ void passes_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n
 
 /* ==== vector_slices.c: lookups and updates that are planned by themselves ======================================== */
 
-/* Looks up in a table of rows x width elements. in_groups: several groups of tiles may work on parts of the lookups, which holds for all lookups,
-   and for updates that are sums. */
-struct slice_task { uint64_t rows, width, lookups; bool in_groups; };
+/* A table of rows x width elements. sums: groups of tiles may work on parts of the lookups; false for updates that replace rows. */
+struct slice_task { uint64_t rows, width, lookups; bool sums; };
 void passes_slice(struct passes *p, const struct slice_task *t);
 void passes_slice_update(struct passes *p, const struct slice_task *t);
 

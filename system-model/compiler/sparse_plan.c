@@ -12,15 +12,7 @@
 #include "system-model/compiler/sparse.h"
 #include "system-model/graph/graph.h"
 
-/* Compute sets over a few integers of one tile, whose result all tiles wait for: once, and for each step of propagation. */
-enum { CONTROL_SETS = 2, STEP_CONTROL_SETS = 5 };
-enum { CONTROL_CYCLES = 40 };           /* one worker's expression of three integers: 20 and a few cycles (popops/ExpressionGenerator.cpp) */
-
-static void add_control(struct passes *p, uint64_t n_sets)
-{
-    for (uint64_t i = 0; i < n_sets; i++)
-        passes_superstep(p, CONTROL_CYCLES);
-}
+enum { CONTROL_SETS = 2, STEP_CONTROL_SETS = 5 };      /* once, and for each step of propagation */
 
 /* The exchange that the planner estimates to take so many cycles. */
 static void add_exchange(struct passes *p, uint64_t cycles) { passes_exchange(p, cycles * p->chip->exchange_bytes_per_cycle); }
@@ -43,7 +35,7 @@ static void add_propagation(struct passes *p, const struct sparse_shape *s, cons
     const struct bucket_work passed_by = { .n_buckets = 1, .n_useful = 0, .z = 1, .block = s->block, .type = s->type, .partials = p->plan->partials,
                                            .n_workers = p->chip->n_workers, .conv_units = p->chip->conv_units_fp16_fp32, .pass = PASS_FORWARD };
     for (uint64_t i = 0; i < best->steps; i++) {
-        add_control(p, STEP_CONTROL_SETS);
+        passes_control(p, STEP_CONTROL_SETS);
         passes_exchange(p, c->bucket_bytes);
         passes_superstep(p, (uint64_t)dynamic_sparse_cycles(&passed_by));
     }
@@ -58,7 +50,7 @@ static void add_dynamic(struct passes *p, const struct sparse_shape *s, const st
     add_exchange(p, c.exchange);
     uint64_t zero = (uint64_t)zero_partials_cycles(p->chip->n_workers, ceil_div(c.sums, p->chip->n_workers), opt->partials, s->block > 1);
     passes_superstep(p, zero + (uint64_t)c.vertex);
-    add_control(p, CONTROL_SETS);
+    passes_control(p, CONTROL_SETS);
     add_propagation(p, s, best, &c);
     add_exchange(p, c.sum_exchange);
     if (c.sum_compute)

@@ -38,6 +38,15 @@ void passes_superstep(struct passes *p, uint64_t compute_cycles)
     p->plan->code.supersteps++;
 }
 
+/* One worker's expression of three integers takes 20 cycles and a few (popops/ExpressionGenerator.cpp). */
+enum { CONTROL_CYCLES = 40 };
+
+void passes_control(struct passes *p, uint64_t n_sets)
+{
+    for (uint64_t i = 0; i < n_sets; i++)
+        passes_superstep(p, CONTROL_CYCLES);
+}
+
 static void note_tiles(struct passes *p, uint64_t n)
 {
     uint64_t in_use = min_u64(p->n_tiles, ceil_div(n, ATOM_BYTES / p->element_bytes));

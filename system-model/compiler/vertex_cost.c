@@ -419,11 +419,10 @@ uint64_t scatter_add_cycles(const struct chip *chip, uint64_t n_lookups, uint64_
 
 /* popops/PerformanceEstimation.cpp at 7eac0f2: getMultiSliceCycleEstimate and getMultiUpdateOpCycleEstimate, without sorted indices. A vector is of two
  * elements, of four bytes. */
-uint64_t slice_cycles(const struct chip *chip, uint64_t n_lookups, double share_in, uint64_t elements, uint64_t element_bytes)
+uint64_t slice_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t elements, uint64_t element_bytes)
 {
-    uint64_t offsets = ceil_div(n_lookups, chip->n_workers), in = (uint64_t)ceil((double)offsets * share_in);
     uint64_t row = element_bytes == 1 ? 3 * ceil_div(elements, 4) : 2 * ceil_div(elements, 2);
-    return chip_turn_cycles(chip) * (30 + in * (19 + row) + (offsets - in) * 8);
+    return chip_turn_cycles(chip) * (30 + n_in * (19 + row) + (n_lookups - n_in) * 8);
 }
 
 uint64_t slice_update_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t elements, uint64_t element_bytes)

@@ -125,10 +125,9 @@ enum { BROADCAST_ROW_CYCLES = 7, REDUCED_ROW_CYCLES = 12 };
 /* Rows of a table, of which a tile holds a part: n_in of the n_lookups fall into that part. */
 uint64_t gather_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t row_elements);
 uint64_t scatter_add_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t row_elements);
-/* Lookups that its workers share, of which share_in fall into the tile's part; updates that each worker goes through, of which n_in fall into its rows.
- * Rows have so many elements on the tile. */
+/* Lookups of the busiest worker, and updates that each worker goes through, of which n_in fall into its rows. Rows have so many elements on the tile. */
 enum { UPDATE_ATOM_BYTES = 4 };         /* the bytes that one store of a worker can write alone */
-uint64_t slice_cycles(const struct chip *chip, uint64_t n_lookups, double share_in, uint64_t elements, uint64_t element_bytes);
+uint64_t slice_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t elements, uint64_t element_bytes);
 uint64_t slice_update_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t elements, uint64_t element_bytes);
 /* rows: output rows of this tile; each of their vectors takes kernel_elements steps. */
 uint64_t pool_cycles(const struct chip *chip, uint64_t rows, uint64_t vectors_per_row, uint64_t kernel_elements,

@@ -20,6 +20,7 @@ enum host_data { HOST_DATA_AHEAD, HOST_DATA_IN_CALL };
 struct program {
     int exchange_target;                /* enum exchange_target */
     bool calls_by_value;                /* a call of shared code copies its inputs in and its results out */
+    bool loops_by_value;                /* a loop on the device copies all that it carries out of its body and back in each round */
     int torus_exchanges;                /* enum torus_exchanges */
     uint64_t accumulation_multiple;     /* grouped, interleaved: gradient accumulation is a multiple of this times the stages */
     /* The weight update. */

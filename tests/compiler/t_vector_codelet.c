@@ -91,9 +91,9 @@ static void vertices_of_slices(void **state)
 {
     (void)state;
     const struct chip chip = small_chip(7);
-    /* 9 of 50 lookups a worker, 5 of them in its part: three vectors of two elements */
-    assert_int_equal(slice_cycles(&chip, 50, 0.5, 5, 4), 6 * (30 + 5 * (19 + 6) + 4 * 8));
-    assert_int_equal(slice_cycles(&chip, 50, 0.5, 5, 1), 6 * (30 + 5 * (19 + 6) + 4 * 8));
+    /* 9 lookups, 5 of them in the tile's part: three vectors of two elements */
+    assert_int_equal(slice_cycles(&chip, 9, 5, 5, 4), 6 * (30 + 5 * (19 + 6) + 4 * 8));
+    assert_int_equal(slice_cycles(&chip, 9, 5, 5, 1), 6 * (30 + 5 * (19 + 6) + 4 * 8));
     /* all workers go through 50 updates, 9 of them in its rows */
     assert_int_equal(slice_update_cycles(&chip, 50, 9, 5, 4), 6 * (38 + 9 * (11 + 4 * 3) + 41 * 5));
     assert_int_equal(slice_update_cycles(&chip, 50, 9, 2, 4), 6 * (38 + 9 * 8 + 41 * 5));
@@ -121,18 +121,31 @@ static struct op_plan slices(enum op_kind kind, uint64_t rows, uint64_t width, u
     return out;
 }
 
-/* Three rows of two floats are one grain wide, and 4 lookups. One tile has all in 16 B of the table more than its share and 16 B of indices, one lookup a
- * worker: 42 + 42 + 306. Four tiles with a lookup each get the 24 B of the table and 4 of an index: 44 + 39 + 306, a cycle less; that is chosen. Rows in two
- * parts have a second stage. */
+/* Three rows of two floats are one grain wide, and 4 lookups, one a worker. By the planner's estimate a tile that has all is 16 B of the table above an even
+ * share, 4 cycles, and 6 x (30 + 19 + 2) for the vertex. Groups of lookups each receive 24 B of it, 6 cycles, and rows in two parts have a second stage: one
+ * tile is chosen. It receives 16 B of indices; 16 B of the table are planned for besides. */
 static void lookups_by_hand(void **state)
 {
     (void)state;
     struct op_plan p = slices(OP_GATHER, 3, 2, 4, SCATTER_REPLACE);
-    assert_int_equal(p.exchange_cycles, 44 + 39);
+    assert_int_equal(p.exchange_cycles, 42);
     assert_int_equal(p.compute_cycles, 6 * (30 + 19 + 2));
     assert_int_equal(p.sync_cycles, 101);
-    assert_int_equal(p.n_tiles_used, 4);
-    assert_int_equal(p.temp_bytes_per_tile, 24 + 4);
+    assert_int_equal(p.n_tiles_used, 1);
+    assert_int_equal(p.temp_bytes_per_tile, 16 + 16);
+}
+
+/* 7,000 rows of two floats on 7 tiles: in 7 parts a tile has no more than its share. The second stage has two compute sets more for its indices, one a worker,
+ * between both stages' vertices, which each copy one row. */
+static void second_stage_by_hand(void **state)
+{
+    (void)state;
+    struct op_plan p = slices(OP_GATHER, 7000, 2, 6, SCATTER_REPLACE);
+    const uint64_t indices = 1, first = 6 * (30 + 19 + 2), second = 6 * (30 + 19 + 2), counted = 6 * (20 + 9 * indices);
+    assert_int_equal(p.n_supersteps, 4);
+    assert_int_equal(p.n_tiles_used, 7);
+    assert_true(p.compute_cycles > first + counted + second && p.compute_cycles < first + counted + second + 400);
+    assert_int_equal(p.sync_cycles, 4 * 101);
 }
 
 /* Rows that are replaced cannot be summed, so that no updates are split: 5 rows of two floats in at most 3 parts. */
@@ -158,8 +171,41 @@ static void slices_grow(void **state)
         }
 }
 
+/* Random updates fall unevenly: 100 of them on 7 tiles of 6 workers, each of which owns one of 42 rows. The mean is 2.4, and the most of 42 workers is 6 or more
+ * in half of all draws (binomial, 1 - 0.5^(1/42)). Rows that replace others are copied. */
+static void busiest_worker_waited_for(void **state)
+{
+    (void)state;
+    struct op_plan p = slices(OP_SCATTER, 42, 2, 100, SCATTER_REPLACE);
+    assert_int_equal(p.n_tiles_used, 7);
+    const struct chip chip = small_chip(7);
+    uint64_t vertex = slice_cycles(&chip, 100, 6, 2, 4), copied = copy_cycles(&chip, 42 * 2 * 4 / 7);
+    assert_int_equal(p.compute_cycles, copied + copy_cycles(&chip, 30 * 4) + vertex);
+}
+
+/* 168 B of table, 56 B of indices and 112 B of result on 7 tiles: 24, 8 and 16 B each. The first two stay on the tile, out and in; the result is copied out
+ * there, and crosses the exchange. */
+static void loop_by_hand(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct graph g;
+    struct op_plan p;
+    const struct chip chip = small_chip(7);
+    graph_start(&g, "loop", 1, &a);
+    graph_layer(&g, (struct layer){ .name = "all" });
+    uint32_t in[2] = { graph_tensor(&g, "table", ROLE_INPUT, TYPE_FP32, 2, (uint64_t[]){ 21, 2 }), graph_tensor(&g, "at", ROLE_INPUT, TYPE_INT32, 1, &(uint64_t){ 14 }) };
+    graph_op(&g, OP_GATHER, in, 2, (struct op_attributes){0});
+    device_loop_plan(&p, &g, &chip, &(struct op_plan_options){ .available_memory = 0.6, .inference = true, .n_tiles = 7 });
+    assert_int_equal(p.exchange_cycles, 16 / 4 + 1 + 37);
+    assert_int_equal(p.compute_cycles, 2 * 40 + copy_cycles(&chip, 24 + 8) + copy_cycles(&chip, 24 + 8 + 16));
+    assert_int_equal(p.sync_cycles, 4 * 101);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(by_hand), cmocka_unit_test(ways_to_cut_a_region), cmocka_unit_test(best_of_all), cmocka_unit_test(vertices_of_slices),
-    cmocka_unit_test(lookups_by_hand), cmocka_unit_test(updates_that_are_no_sums), cmocka_unit_test(slices_grow),
+    cmocka_unit_test(lookups_by_hand), cmocka_unit_test(second_stage_by_hand), cmocka_unit_test(updates_that_are_no_sums), cmocka_unit_test(slices_grow),
+    cmocka_unit_test(busiest_worker_waited_for), cmocka_unit_test(loop_by_hand),
 };
 TAP_MAIN(tests)

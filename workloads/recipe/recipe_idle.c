@@ -71,6 +71,7 @@ static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const 
         { "recipe", "operators", no_codelets }, { "parallel", "grid_ipus", no_codelets }, { "parallel", "grid_tiles", no_codelets },
         { "precision", "fp32_operations", !has_fp32_kinds(r, p->graph) },
         { "parallel", "rts_domain", in_pod == 0 || in_pod >= o->n_replicas },
+        { "framework", "loops_by_value", o->training || p->n_stages > 1 },
         { "framework", "uploads_per_call", !(f->upload_s > 0 && f->steps_per_call > 0) },
         { "framework", "upload_s", !(f->uploads_per_call > 0 && f->steps_per_call > 0) },
         { "framework", "output_reductions", !(f->steps_per_call > 0) },

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * device_loop.c - a round of a framework's loop on the device, without its body.
+ *
+ * PopART's Loop carries all inputs and results by value (graphcore/popart at d2f20d78, willow/src/popx/op/loopx.cpp, grow; poptorch.for_loop is such a loop,
+ * graphcore/poptorch at c2a8b177, python/ops.py): a condition is computed; what the body left is copied into its inputs; after the body its results are copied
+ * out; a counter is incremented. Inputs lie alike in all copies. A result lies as its operation's plan has it, but comes back in as an input that no
+ * operation reads, which is spread evenly over the tiles: it crosses the exchange.
+ * Not modelled: what the loop does once, before its first round and after its last one; a layout of small pieces, which a move takes apart.
+ */
+#include "system-model/compiler/compiler.h"
+#include "system-model/compiler/passes.h"
+#include "system-model/graph/graph.h"
+
+struct carried { uint64_t kept_bytes, moved_bytes; };       /* on a tile */
+
+static uint64_t tile_bytes(const struct tensor *t, uint64_t n_tiles)
+{
+    enum { WORD_BYTES = 8 };
+    return ceil_div(tensor_bytes(t), n_tiles * WORD_BYTES) * WORD_BYTES;
+}
+
+/* planned: tensors that lie as an operation's own plan has them. */
+static void mark_forward(bool *read, bool *planned, const struct graph *g)
+{
+    for (const struct op *op = g->ops; op < g->ops + g->n_forward_ops; op++) {
+        bool own = !op_keeps_layout(op) && !op_is_elementwise(op);
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            read[op->inputs[k]] = true;
+            own = own || planned[op->inputs[k]];
+        }
+        for (uint32_t k = 0; k < op->n_outputs; k++)
+            planned[op->outputs[k]] = own;
+    }
+}
+
+static struct carried carried_by(const struct graph *g, uint64_t n_tiles)
+{
+    struct arena scratch = {0};
+    struct carried out = {0};
+    bool *read = ARENA_ARRAY(&scratch, bool, g->n_tensors), *planned = ARENA_ARRAY(&scratch, bool, g->n_tensors);
+    mark_forward(read, planned, g);
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const struct tensor *t = &g->tensors[i];
+        if (t->role == ROLE_INPUT ? read[i] : t->role == ROLE_ACTIVATION && !read[i])
+            *(planned[i] ? &out.moved_bytes : &out.kept_bytes) += tile_bytes(t, n_tiles);
+    }
+    arena_free(&scratch);
+    return out;
+}
+
+void device_loop_plan(struct op_plan *out, const struct graph *g, const struct chip *chip, const struct op_plan_options *opt)
+{
+    struct passes p = passes_start(out, chip, opt, 1);
+    struct carried c = carried_by(g, p.n_tiles);
+    passes_control(&p, 1);
+    passes_exchange(&p, c.moved_bytes);
+    passes_superstep(&p, copy_cycles(chip, c.kept_bytes));
+    passes_superstep(&p, copy_cycles(chip, c.kept_bytes + c.moved_bytes));
+    passes_control(&p, 1);
+}
