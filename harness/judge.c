@@ -43,8 +43,8 @@ static bool predict_by_recipe(struct predictions *out, const struct round_result
         double rate = timing_samples_per_step(&timing, c.global_batch) / r.step_time_s;
         validity_of(&v, record, &sim, &r, NULL, &s->arena);
         double scale = validity_has_interval(&v) ? rate / v.throughput : (double)NAN;
-        prediction_add(out, of, false, rate, scale * v.low, scale * v.high, use, &s->arena);
-        prediction_add(out, of, true, drawn.expected_minutes, drawn.low_minutes, drawn.high_minutes, use, &s->arena);
+        prediction_add(out, of, false, rate, scale * v.low, scale * v.high, use, validity_is_guess(&v), &s->arena);
+        prediction_add(out, of, true, drawn.expected_minutes, drawn.low_minutes, drawn.high_minutes, use, validity_is_guess(&v), &s->arena);
     }
     simulation_free(&sim);
     return good;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * kernel.c - podbench kernel: the operations of an ONNX file, or of a recipe, alone in a loop on the device, without a host: cycles of each, what it
- * receives over the exchange, and what it holds on a tile.
+ * kernel.c - podbench kernel: the operations of an ONNX file, or of a recipe, alone in a loop on the device, without a host: cycles of each, with the
+ * interval that published operations of its kind let expect, what it receives over the exchange, and what it holds on a tile.
  */
 #include "harness/harness.h"
+#include "results/study/kernel_errors.h"
 #include "system-model/graph/graph.h"
 #include "workloads/onnx/onnx.h"
 
 struct kernel_row {
     const char *operation, *kind, *pass;
     uint64_t cycles, compute_cycles, copies_cycles, exchange_cycles, sync_cycles, tiles, received_bytes, temporary_bytes, rounds;
+    double low, high;                   /* cycles; NaN: no operation was published */
+    bool guess;
 };
 
 static const struct table_column kernel_columns[] = {
@@ -17,21 +20,24 @@ static const struct table_column kernel_columns[] = {
     C(operation, .heading = "operation"), C(kind, .heading = "kind"), C(pass, .heading = "pass"), C(cycles, .heading = "cycles"),
     C(compute_cycles, .heading = "compute"), C(copies_cycles, .heading = "of it copies"), C(exchange_cycles, .heading = "exchange"),
     C(sync_cycles, .heading = "sync"), C(tiles, .heading = "tiles"), C(received_bytes, .heading = "B received"),
-    C(temporary_bytes, .heading = "B of temporaries"), C(rounds, .heading = "rounds"),
+    C(temporary_bytes, .heading = "B of temporaries"), C(rounds, .heading = "rounds"), C(low), C(high), C(guess),
 #undef C
 };
 
 /* Bytes are those of a tile. */
-static struct kernel_row kernel_row_of(const struct plan *p, uint32_t op_id)
+static struct kernel_row kernel_row_of(const struct plan *p, uint32_t op_id, const struct kernel_errors *errors)
 {
     const struct op *op = &p->graph->ops[op_id];
     const struct op_plan *of = plan_stage_of(p, op->layer_id)->compiled->op_plans[op_id];
     uint64_t n_tiles = p->topology->machine->chip.n_tiles - p->request.io_tiles;
+    const struct kernel_trust trust = kernel_trust_of(errors, kernel_kind_of(op->kind), p->topology->machine->chip.name);
+    double cycles = (double)op_plan_cycles(of), half = trust.n ? trust.half_width : (double)NAN;
     return (struct kernel_row){
         .operation = op->kind == OP_CODELET ? op->at->codelet->name : p->graph->layers[op->layer_id].name, .kind = op_kind_names[op->kind],
         .pass = op_pass_names[op->pass], .cycles = op_plan_cycles(of), .compute_cycles = of->compute_cycles, .copies_cycles = of->rearrange_cycles,
         .exchange_cycles = of->exchange_cycles, .sync_cycles = of->sync_cycles, .tiles = of->n_tiles_used,
         .received_bytes = of->exchanged_bytes / n_tiles, .temporary_bytes = of->temp_bytes_per_tile, .rounds = op_repeats(p->graph, op),
+        .low = cycles * exp(-half), .high = cycles * exp(half), .guess = trust.is_guess,
     };
 }
 
@@ -43,8 +49,27 @@ static uint64_t link_cycles(const struct plan *p)
     return sum;
 }
 
-static void print_kernel(const struct plan *p, const struct result *r, const struct options *o, struct session *s)
+/* The interval of all operations together: their ends add up, as those of one kind err alike. A guess where guesses take most of the cycles. */
+static void add_trust(struct document *d, const struct kernel_row *rows, size_t n, double all_cycles)
 {
+    double cycles = 0, low = 0, high = 0, guessed = 0;
+    for (const struct kernel_row *x = rows; x < rows + n; x++) {
+        double rounds = (double)x->rounds, its = rounds * (double)x->cycles;
+        cycles += its, low += rounds * x->low, high += rounds * x->high, guessed += x->guess ? its : 0;
+    }
+    bool guess = guessed > cycles / 2, known = cycles > 0 && low > 0;
+    double down = known ? low / cycles : (double)NAN, up = known ? high / cycles : (double)NAN;
+    if (known)
+        document_line(d, "trust: %s90 %% interval %.0f to %.0f cycles (x %.2g to x %.2g), by the errors of published operations %s",
+                      guess ? "A GUESS, as too few operations of this kind were published of this chip: " : "", down * all_cycles, up * all_cycles, down, up,
+                      guess ? "on other chips, or of other kinds" : "of its kind on this chip");
+    else
+        document_line(d, "trust: unknown, as there are no errors of published operations to go by ('make baseline' writes results/validity/kernel-errors.csv)");
+}
+
+static void print_kernel(const struct plan *p, const struct result *r, const struct kernel_errors *errors, const struct options *o, struct session *s)
+{
+    struct kernel_row *rows = ARENA_ARRAY(&s->arena, struct kernel_row, p->graph->n_ops);
     char time[QUANTITY_ROOM], memory[QUANTITY_ROOM], room[QUANTITY_ROOM];
     struct document d = { .arena = &s->arena };
     uint64_t links = link_cycles(p), tile_bytes = p->memory ? p->memory[p->worst_ipu].total_bytes : 0;
@@ -56,12 +81,11 @@ static void print_kernel(const struct plan *p, const struct result *r, const str
         document_line(&d, "halos between IPUs: %ju of these cycles", (uintmax_t)links);
     document_line(&d, "fullest tile: %s of %s%s", quantity_text(memory, (double)tile_bytes, "B", 3),
                   quantity_text(room, (double)p->topology->machine->chip.tile_memory_bytes, "B", 3), p->fits ? "" : ": DOES NOT FIT");
+    for (uint32_t i = 0; i < p->graph->n_ops; i++)
+        rows[i] = kernel_row_of(p, i, errors);
+    add_trust(&d, rows, p->graph->n_ops, r->device_cycles);
     document_gap(&d);
-    struct table *t = document_table(&d, TABLE(kernel_columns, struct kernel_row));
-    for (uint32_t i = 0; i < p->graph->n_ops; i++) {
-        struct kernel_row row = kernel_row_of(p, i);
-        table_add(t, &row, &s->arena);
-    }
+    document_table(&d, TABLE_OF(kernel_columns, rows, p->graph->n_ops, .name = "operations"));
     document_line(&d, "cycles and bytes of one round on the fullest tile; received: mean over the tiles");
     document_write(s->out, o->format, &d);
 }
@@ -71,6 +95,7 @@ int command_kernel(const struct options *o, struct session *s, struct err *err)
 {
     struct simulation sim;
     struct result r;
+    struct kernel_errors errors;
     struct options own = *o;
     const char *recipe = arena_printf(&s->arena, "%s/operators/alone.ini", s->paths.recipes_dir);
     const char **sets = ARENA_ARRAY(&s->arena, const char *, o->n_sets + 1);
@@ -82,9 +107,11 @@ int command_kernel(const struct options *o, struct session *s, struct err *err)
         own.sets = sets;
         own.n_sets = o->n_sets + 1;
     }
+    if (!kernel_errors_load(&errors, arena_printf(&s->arena, "%s/kernel-errors.csv", s->validity_dir), &s->arena, err))
+        return EXIT_BAD_INPUT;
     bool good = simulate_argument(&sim, &r, &own, s, err);
     if (good)
-        print_kernel(&sim.plan, &r, o, s);
+        print_kernel(&sim.plan, &r, &errors, o, s);
     bool fits = good && r.fits;
     simulation_free(&sim);
     return !good ? EXIT_BAD_INPUT : fits ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;

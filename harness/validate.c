@@ -6,6 +6,7 @@
 #include "results/calibrate/calibration.h"
 #include "results/published/check.h"
 #include "results/study/gain.h"
+#include "results/study/kernel_errors.h"
 #include "results/study/memory_known.h"
 #include "results/study/novelty.h"
 #include "results/study/trust.h"
@@ -63,7 +64,8 @@ struct validation {
     struct memory_edge *edges; size_t n_edges;
     struct coverage coverage;
     struct convergence_errors errors;
-    struct interval_coverage intervals;
+    struct interval_coverage intervals, kernel_intervals;
+    struct kernel_errors kernels;
     struct memory_known memory;
     struct track_record record;
     struct ratio_test pairs;
@@ -122,6 +124,9 @@ static void validation_document(struct document *d, const struct validation *v)
     document_line(d, "\nthroughputs inside the 90 %% interval that follows from the errors of runs that others published; chance: of so few, or so many, if nine in ten were inside");
     document_table(d, interval_coverage_table(&v->intervals))->formats = IN_TEXT;
     document_member(d, "throughput_intervals", interval_coverage_json(&v->intervals));
+    document_line(d, "\ntimes of single operations inside their 90 %% interval, each judged by the errors of the others of its kind");
+    document_table(d, interval_coverage_table(&v->kernel_intervals))->formats = IN_TEXT;
+    document_member(d, "kernel_intervals", interval_coverage_json(&v->kernel_intervals));
     document_gap(d);
     ratio_test_document(d, &v->pairs);
     document_gap(d);
@@ -147,6 +152,7 @@ static bool write_table(const char *folder, const char *name, void (*write)(FILE
 
 static void write_left_out(FILE *f, const void *references) { references_write(f, references); }
 static void write_spread(FILE *f, const void *references) { spread_write(f, references); }
+static void write_kernel_errors(FILE *f, const void *kernels) { kernel_errors_write(f, kernels); }
 static void write_memory_programs(FILE *f, const void *record) { memory_programs_write(f, record); }
 static void write_memory_spread(FILE *f, const void *record) { memory_spread_write(f, record); }
 
@@ -169,6 +175,8 @@ static bool gather_known(struct validation *v, const struct options *o, struct s
     references_build(r, figures, &seen, &s->simulator, &s->arena);
     v->record.spread = spread_fit(r, NULL, &s->arena);
     interval_coverage(&v->intervals, r, &s->arena);
+    kernel_errors_build(&v->kernels, &v->check, &seen, &s->simulator, &s->arena);
+    kernel_coverage(&v->kernel_intervals, &v->kernels, &s->arena);
     return memory_known_build(&v->memory, figures, &seen, &sights, &s->simulator, &s->arena, err);
 }
 
@@ -178,6 +186,7 @@ static bool write_validity(const struct validation *v, const char *folder, struc
     const struct references *r = &v->record.references;
     return make_folders(folder, err) && write_table(folder, "left-out.csv", write_left_out, r, s, err)
         && write_table(folder, "known-values.csv", write_known_values, r, s, err) && write_table(folder, "spread.csv", write_spread, r, s, err)
+        && write_table(folder, "kernel-errors.csv", write_kernel_errors, &v->kernels, s, err)
         && write_table(folder, "memory-programs.csv", write_memory_programs, &v->memory.record, s, err)
         && write_table(folder, "memory-spread.csv", write_memory_spread, &v->memory.record, s, err);
 }

@@ -9,13 +9,14 @@
 #include "results/rounds/predictions.h"
 
 const char *const prediction_uses[N_PREDICTION_USES + 1] = { "blind", "seen", "fitted", NULL };
+static const char *const guess_names[] = { "no", "yes", NULL };
 
 /* ---- the file ------------------------------------------------------------------------------------------- */
 
 #define C(member, ...) { COLUMN(struct result_prediction, member), .csv_digits = 15, __VA_ARGS__ }
 static const struct table_column prediction_columns[] = {
     C(round), C(division), C(submitter), C(system), C(benchmark), C(global_batch), C(samples_per_s), C(minutes), C(low), C(high),
-    { COLUMN_AS(struct result_prediction, use_name, "use") },
+    { COLUMN_AS(struct result_prediction, use_name, "use") }, { COLUMN_AS(struct result_prediction, guess_name, "guess") },
 };
 #undef C
 
@@ -26,19 +27,19 @@ void predictions_write(FILE *f, const struct predictions *p)
 }
 
 void prediction_add(struct predictions *p, const struct round_result *of, bool minutes, double value, double low, double high,
-                    enum prediction_use use, struct arena *a)
+                    enum prediction_use use, bool guess, struct arena *a)
 {
     LIST_ADD(p, a, (struct result_prediction){ of->round, of->division, of->submitter, of->system, of->benchmark, of->global_batch,
-        minutes ? (double)NAN : value, minutes ? value : (double)NAN, low, high, prediction_uses[use], use, 0 });
+        minutes ? (double)NAN : value, minutes ? value : (double)NAN, low, high, prediction_uses[use], guess_names[guess], use, guess, 0 });
 }
 
 #define NAME(member) FIELD_OF(struct result_prediction, member, .required = true)
 #define NUMBER(member) FIELD_OF(struct result_prediction, member, .min = 1e-12, .max = 1e18)
 static const struct field prediction_fields[] = {
     NAME(round), NAME(division), NAME(submitter), NAME(system), NAME(benchmark), FIELD_OF(struct result_prediction, use, .choices = prediction_uses, .required = true),
-    NUMBER(global_batch), NUMBER(samples_per_s), NUMBER(minutes), NUMBER(low), NUMBER(high),
+    NUMBER(global_batch), NUMBER(samples_per_s), NUMBER(minutes), NUMBER(low), NUMBER(high), FIELD_OF(struct result_prediction, guess, .choices = guess_names),
 };
-enum { N_OPTIONAL_COLUMNS = 5 };        /* the numbers */
+enum { N_OPTIONAL_COLUMNS = 6 };        /* those after use */
 #undef NUMBER
 #undef NAME
 
@@ -51,7 +52,7 @@ static bool read_prediction(struct result_prediction *p, const struct csv_table 
 {
     if (!fields_from_row(p, prediction_fields, N_FIELDS(prediction_fields), t, row, err))
         return false;
-    p->line = row->line, p->use_name = prediction_uses[p->use];
+    p->line = row->line, p->use_name = prediction_uses[p->use], p->guess_name = guess_names[p->guess];
     if (isnan(p->samples_per_s) == isnan(p->minutes))
         return fail(err, "%s:%u: want samples_per_s or minutes, one of them", t->path, row->line);
     if (isnan(p->low) != isnan(p->high) || p->low > predicted_value(p) || p->high < predicted_value(p))
@@ -303,7 +304,7 @@ static const struct table_column line_columns[] = {
     P(round, "round"), P(division, NULL), P(submitter, NULL), P(system, "system"), P(benchmark, "benchmark"),
     { COLUMN_AS(struct judged_prediction, prediction.use_name, "use"), .heading = "use" }, C(metric, "metric", "metric"), C(published, "published", "published"),
     C(predicted, "predicted", "predicted"), { COLUMN(struct judged_prediction, error), .heading = "error %", .scale = 100, .format = "%+.1f" },
-    P(low, NULL), P(high, NULL), C(guesses[BASELINE_NEAREST], "nearest", "nearest"), C(guesses[BASELINE_OWN_LAST], "own last", "own_last"),
+    P(low, NULL), P(high, NULL), { COLUMN_AS(struct judged_prediction, prediction.guess_name, "guess"), .heading = "a guess" }, C(guesses[BASELINE_NEAREST], "nearest", "nearest"), C(guesses[BASELINE_OWN_LAST], "own last", "own_last"),
     C(guessed_from[BASELINE_NEAREST], NULL, "nearest_from"), C(guessed_from[BASELINE_OWN_LAST], NULL, "own_last_from"), C(refused, "not scored", "refused"),
 };
 #undef C

@@ -8,6 +8,7 @@
  *     global_batch                                optional; refused as another configuration where the result differs
  *     samples_per_s, minutes                      the prediction: one of the two
  *     low, high                                   optional: its 90 % interval
+ *     guess                                       optional: yes where nothing like the configuration was known
  *     use                                         fitted: the result shaped the predictor; seen: it was known when the
  *                                                 predictor was made; blind: it was not
  *
@@ -25,8 +26,8 @@ struct result_prediction {
     double global_batch;                /* NaN if not stated */
     double samples_per_s, minutes;      /* one of the two is NaN */
     double low, high;                   /* NaN if none */
-    const char *use_name;
-    int use;
+    const char *use_name, *guess_name;
+    int use, guess;                     /* guess: 1 if its author says so */
     uint32_t line;                      /* in the file; 0 if not from a file */
 };
 struct predictions { struct result_prediction *items; size_t n, cap; };
@@ -35,7 +36,7 @@ bool predictions_load(struct predictions *out, const char *path, struct arena *a
 void predictions_write(FILE *f, const struct predictions *p);           /* as predictions_load() reads it */
 /* Adds a prediction of a result. value: samples/s, or minutes. */
 void prediction_add(struct predictions *p, const struct round_result *of, bool minutes, double value, double low, double high,
-                    enum prediction_use use, struct arena *a);
+                    enum prediction_use use, bool guess, struct arena *a);
 
 /* ---- errors: the statistics of a group of predictions -------------------------------------------------------- */
 

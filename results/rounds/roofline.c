@@ -48,7 +48,7 @@ bool roofline_predict(struct predictions *out, const struct round_results *r, co
             continue;
         if (!fields_from_row(&w, work_fields, N_FIELDS(work_fields), &t, row, err))
             return false;
-        prediction_add(out, x, false, roofline_samples_per_s(&w, chip, x), NAN, NAN, USE_SEEN, a);
+        prediction_add(out, x, false, roofline_samples_per_s(&w, chip, x), NAN, NAN, USE_SEEN, false, a);
     }
     return out->n > 0 || fail(err, "no closed result is of resnet, bert or llama2_70b_lora on A100 or H100");
 }

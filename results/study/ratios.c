@@ -90,7 +90,7 @@ static const double *spreads_of(const struct references *r, const struct spread 
     double *spreads = ARENA_ROOM(a, double, r->n + 1);
     for (size_t i = 0; i < r->n; i++) {
         const struct question q = question_of(r, &r->items[i], false, NULL, a);
-        spreads[i] = question_is_answered(&q) ? spread_at(s, &q.near, r->items[i].at.number[BY_SHARES + CLASS_HOST]) : INFINITY;
+        spreads[i] = question_is_answered(&q) ? spread_at(s, &q.near, &r->items[i].at) : INFINITY;
     }
     return spreads;
 }

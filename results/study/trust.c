@@ -147,7 +147,7 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
     find_nearest(out, references, d);
     find_extrapolated(out, references, d, &at);
     out->foreign = find_foreign(by, sim, a);
-    out->expected = spread_expect(&by->spread, references, d, at.number[BY_SHARES + CLASS_HOST]);
+    out->expected = spread_expect(&by->spread, references, d, &at);
     out->largest_error = by->spread.largest_error;
     if (out->expected.half_width > 0 && !out->foreign)
         set_interval(out);

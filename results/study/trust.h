@@ -20,9 +20,9 @@ enum property_id {
     BY_IPUS = N_PROGRAM_NAMES, BY_WIDTH, BY_MICRO_BATCH, BY_GLOBAL_BATCH, BY_SEQUENCE, BY_SHARES, N_PROPERTIES = BY_SHARES + N_PART_CLASSES
 };
 
-/* The properties of one run: a name, or a count or share. off_amp_share: of a micro-batch's cycles, those of products whose plans do not use the AMP unit.
- * It adds no distance, and tells what lies beyond all published runs. */
-struct properties { const char *name[BY_IPUS]; double number[N_PROPERTIES], off_amp_share; };
+/* The properties of one run: a name, or a count or share. Two shares add no distance. off_amp_share: of a micro-batch's cycles, those of products whose
+ * plans do not use the AMP unit; it tells what lies beyond all published runs. vector_share: of what the chips compute, all but products and convolutions. */
+struct properties { const char *name[BY_IPUS]; double number[N_PROPERTIES], off_amp_share, vector_share; };
 struct properties properties_of(const struct simulation *sim, struct arena *a);     /* the names live in the arena */
 bool property_names_equal(const struct properties *x, const struct properties *y, size_t property);
 /* A group such as "resnet50 train PopART bow": its runs are left out of the fit together. */
@@ -88,12 +88,12 @@ bool distance_is_of_kind(const struct distance *d);     /* the two are of one fa
 
 /* ---- trust_interval.c: what to expect of a prediction ---------------------------------------------- */
 
-/* Fitted by maximum likelihood (trust_fit.c): the spread of errors near published runs, for each unit of distance beyond 1, for each unit of distance
- * and of the step that the host takes, and the share of neighbours' own spread; as logarithms. base 0: no interval can be given. */
-struct spread { double base, far, host, local; double largest_error; };
+/* Fitted by maximum likelihood (trust_fit.c): the spread of errors near published runs, for each unit of distance beyond 1, of what the host takes, and of
+ * vector work, as logarithms; trust_interval.c has the formula. base 0: no interval can be given. */
+struct spread { double base, far, host, vector; double largest_error; };
 /* An expectation of ln(simulated / true): its middle, and half the width of its 90 % interval. 0, 0 if there are no references. */
 struct expectation { double bias, half_width; };
-struct expectation spread_expect(const struct spread *s, const struct references *r, const struct distances *d, double host_share);
+struct expectation spread_expect(const struct spread *s, const struct references *r, const struct distances *d, const struct properties *at);
 struct expectation spread_expect_at(const struct spread *s, const struct references *r, const struct properties *at);      /* finds the distances itself */
 double spread_nine_in_ten(void);        /* half the 90 % interval, in units of the spread */
 
@@ -129,6 +129,9 @@ enum likeness likeness_of(const struct references *r, const struct distances *d)
  * as a share; and Winkler's score, the interval's width plus 20 times what a true value lies outside, as logarithms: a wide interval costs, too. */
 struct interval_count { const char *kind; uint64_t runs, inside; double share, chance, median_half_width, score; };
 struct interval_coverage { struct interval_count *rows; size_t n; };
+/* Adds an interval, of this half width and width, and what the true value lies outside, to those of a kind; half_widths has room for all. */
+void interval_count_add(struct interval_count *c, double *half_widths, double half_width, double width, double outside);
+bool interval_count_end(struct interval_count *c, double *half_widths);        /* false if there are none */
 void interval_coverage(struct interval_coverage *out, const struct references *r, struct arena *a);
 struct table interval_coverage_table(const struct interval_coverage *c);
 struct json_t *interval_coverage_json(const struct interval_coverage *c);

@@ -18,15 +18,14 @@ static const double LEVEL = 0.9;
 /* ---- counting ------------------------------------------------------------------------------------------- */
 
 /* One question: the expectation, and the value that came. */
-struct judged_question { const struct reference *reference; enum likeness likeness; double half_width, score; bool inside; };
+struct judged_question { const struct reference *reference; enum likeness likeness; double half_width, width, outside; };
 
 static struct judged_question answer_of(const struct question *q, const struct spread *s)
 {
     const struct reference *r = q->reference;
-    double half = spread_nine_in_ten() * spread_at(s, &q->near, r->at.number[BY_SHARES + CLASS_HOST]);
+    double half = spread_nine_in_ten() * spread_at(s, &q->near, &r->at);
     double low = q->open_low - q->near.bias - half, high = q->open_high - q->near.bias + half, truth = -q->error;       /* ln of true / predicted */
-    double outside = fmax(0, low - truth) + fmax(0, truth - high);
-    return (struct judged_question){ r, q->likeness, half, high - low + 2 / (1 - LEVEL) * outside, outside == 0 };
+    return (struct judged_question){ r, q->likeness, half, high - low, fmax(0, low - truth) + fmax(0, truth - high) };
 }
 
 /* The chance of a count as far from the mean, or farther, on either side. */
@@ -37,6 +36,24 @@ static double binomial_chance(uint64_t inside, uint64_t n)
     return fmin(1, 2 * fmin(below, above));
 }
 
+void interval_count_add(struct interval_count *c, double *half_widths, double half_width, double width, double outside)
+{
+    half_widths[c->runs] = half_width;
+    c->inside += outside == 0;
+    c->score += (width + 2 / (1 - LEVEL) * outside - c->score) / (double)++c->runs;
+}
+
+bool interval_count_end(struct interval_count *c, double *half_widths)
+{
+    if (!c->runs)
+        return false;
+    gsl_sort(half_widths, 1, c->runs);
+    c->median_half_width = expm1(gsl_stats_median_from_sorted_data(half_widths, 1, c->runs));
+    c->share = (double)c->inside / (double)c->runs;
+    c->chance = binomial_chance(c->inside, c->runs);
+    return true;
+}
+
 typedef bool answer_counts(const struct judged_question *x, int which);
 
 static void add_kind(struct interval_coverage *out, const char *kind, const struct judged_question *answers, size_t n, answer_counts *counts, int which, struct arena *a)
@@ -44,20 +61,10 @@ static void add_kind(struct interval_coverage *out, const char *kind, const stru
     struct interval_count *c = &out->rows[out->n];
     double *half_widths = ARENA_ROOM(a, double, n + 1);
     *c = (struct interval_count){ .kind = kind };
-    for (size_t i = 0; i < n; i++) {
-        if (counts && !counts(&answers[i], which))
-            continue;
-        half_widths[c->runs] = answers[i].half_width;
-        c->inside += answers[i].inside;
-        c->score += (answers[i].score - c->score) / (double)++c->runs;
-    }
-    if (!c->runs)
-        return;
-    gsl_sort(half_widths, 1, c->runs);
-    c->median_half_width = expm1(gsl_stats_median_from_sorted_data(half_widths, 1, c->runs));
-    c->share = (double)c->inside / (double)c->runs;
-    c->chance = binomial_chance(c->inside, c->runs);
-    out->n++;
+    for (size_t i = 0; i < n; i++)
+        if (!counts || counts(&answers[i], which))
+            interval_count_add(c, half_widths, answers[i].half_width, answers[i].width, answers[i].outside);
+    out->n += interval_count_end(c, half_widths);
 }
 
 static bool is_of_likeness(const struct judged_question *x, int which) { return x->likeness == (enum likeness)which; }

@@ -24,12 +24,12 @@ static struct spread spread_of_logs(const gsl_vector *x)
     double number[N_NUMBERS];
     for (size_t i = 0; i < N_NUMBERS; i++)
         number[i] = exp(fmin(MOST_LOG, fmax(LEAST_LOG, gsl_vector_get(x, i))));
-    return (struct spread){ .base = number[0], .far = number[1], .host = number[2], .local = number[3] };
+    return (struct spread){ .base = number[0], .far = number[1], .host = number[2], .vector = number[3] };
 }
 
 static double density_of(const struct question *q, const struct spread *s)
 {
-    double spread = spread_at(s, &q->near, q->reference->at.number[BY_SHARES + CLASS_HOST]), sum = 0;
+    double spread = spread_at(s, &q->near, &q->reference->at), sum = 0;
     const double readings[] = { 0, q->open_low, q->open_high };
     size_t n = 1 + (readings[1] < 0) + (readings[2] > 0);
     for (size_t i = 0; i < 3; i++)
@@ -52,7 +52,7 @@ static double minus_log_of_spread(const gsl_vector *x, void *user)
 
 static double climb_from(double start, gsl_vector *best, struct spread_data *data)
 {
-    static const double first_logs[N_NUMBERS] = { -3.5, -3, -2, 0 };
+    static const double first_logs[N_NUMBERS] = { -3.5, -3, -1, -2 };
     gsl_multimin_fminimizer *m = gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, N_NUMBERS);
     gsl_vector *step = gsl_vector_alloc(N_NUMBERS);
     gsl_multimin_function f = { minus_log_of_spread, N_NUMBERS, data };
@@ -138,11 +138,11 @@ struct spread spread_fit(const struct references *r, const char *without_origin,
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
 static const struct field spread_fields[] = { FIELD_OF(struct spread, base, .min = 0, .max = 100, .required = true), FIELD_OF(struct spread, far, .min = 0, .max = 100, .required = true),
-    FIELD_OF(struct spread, host, .min = 0, .max = 100, .required = true), FIELD_OF(struct spread, local, .min = 0, .max = 100, .required = true),
-    FIELD_OF(struct spread, largest_error, .min = 0, .max = 100, .required = true) };
+    FIELD_OF(struct spread, host, .min = 0, .max = 100, .required = true),
+    FIELD_OF(struct spread, vector, .min = 0, .max = 100, .required = true), FIELD_OF(struct spread, largest_error, .min = 0, .max = 100, .required = true) };
 static const struct table_column spread_columns[] = {
 #define C(member) { COLUMN(struct spread, member), .csv_digits = 4 }
-    C(base), C(far), C(host), C(local), C(largest_error)
+    C(base), C(far), C(host), C(vector), C(largest_error)
 #undef C
 };
 

@@ -8,12 +8,12 @@
 
 #define SPREAD_DEGREES 3.0              /* the degrees of freedom of Student's distribution of errors */
 
-/* The published runs about a question: their mean error, the mean square of errors about it, and the distance of the nearest (infinite without any). */
-struct neighbourhood { double bias, variance, nearest; };
+/* The published runs about a question: their mean error, and the distance of the nearest (infinite without any). */
+struct neighbourhood { double bias, nearest; };
 typedef bool reference_counts(const struct reference *r, const void *user);
 /* counts: tells of each reference if it takes part; NULL: all do. */
 struct neighbourhood neighbourhood_of(const struct references *r, const struct distances *d, reference_counts *counts, const void *user);
-double spread_at(const struct spread *s, const struct neighbourhood *n, double host_share);
+double spread_at(const struct spread *s, const struct neighbourhood *n, const struct properties *at);
 enum likeness likeness_among(const struct references *r, const struct distances *d, reference_counts *counts, const void *user);
 
 /* One reference judged by others: its error at first sight by those of other origins, or today by all others if it was known before. */

@@ -3,15 +3,16 @@
  * trust_interval.c - what the errors of published runs let expect of a prediction: a middle, and a 90 % interval.
  *
  *     bias    = sum of w x error / (1 + sum of w),  w = exp(-distance)
- *     spread^2 = base^2 + (far x (distance - 1))^2 + (host x share x distance)^2 + local^2 x (w-weighted mean square of (error - bias))
+ *     spread^2 = base^2 + (far x (distance - 1))^2 + (host x host's share x ln(1 + distance))^2 + (vector x vector share^2 x distance)^2
  *     interval = prediction x exp(-bias +- t x spread)
  *
  * Neighbours count with their sign: if runs like this one came out 4 % slower than predicted, so will it. One more run without an error
  * counts with them, as few neighbours tell little. An error is what no open reading of the neighbour explains. Distance is that to the
- * nearest published run, and counts beyond 1 (another framework, or another model of the family); share is the part of the step that the
- * host takes, which is the least known of what is new. t is the quantile of Student's distribution with three degrees of freedom, as
- * errors have long tails: most of what is unlike everything is off by a third, and some by a factor of ten. trust_fit.c finds the four
- * numbers. A judgement: the decay of w, the one run without an error, and three degrees.
+ * nearest published run, and counts beyond 1 (another framework, or another model of the family). An answer is as uncertain as what it is made of:
+ * the host's share of the step is the least known of what is new. Vector work is less known than products: a small share is the norms and activations that
+ * every model has, a large one is work of other kinds, so its square counts. t is the quantile of
+ * Student's distribution with three degrees of freedom, as errors have long tails: most of what is unlike everything is off by a third, and some by a
+ * factor of ten. trust_fit.c finds the four numbers. A judgement: the decay of w, the one run without an error, and three degrees.
  */
 #include "results/study/trust_internal.h"
 
@@ -43,34 +44,32 @@ static double published_weight(const struct references *r, const struct distance
 struct neighbourhood neighbourhood_of(const struct references *r, const struct distances *d, reference_counts *counts, const void *user)
 {
     struct neighbourhood n = { .nearest = INFINITY };
-    double weights = 1, sum = 0, squares = 0, published = published_weight(r, d);
+    double weights = 1, sum = 0, published = published_weight(r, d);
     for (size_t i = 0; i < r->n; i++) {
         if (counts && !counts(&r->items[i], user))
             continue;
         double distance = d->items[i].apart.distance, weight = exp(-distance) * (r->items[i].is_own ? OWN_COUNTS : published);
-        double error = reference_unexplained(&r->items[i]);
         weights += weight;
-        sum += weight * error;
-        squares += weight * error * error;
+        sum += weight * reference_unexplained(&r->items[i]);
         n.nearest = fmin(n.nearest, distance);
     }
     n.bias = sum / weights;
-    n.variance = fmax(0, squares / weights - 2 * n.bias * sum / weights + n.bias * n.bias * (weights - 1) / weights);
     return n;
 }
 
-double spread_at(const struct spread *s, const struct neighbourhood *n, double host_share)
+double spread_at(const struct spread *s, const struct neighbourhood *n, const struct properties *at)
 {
-    double far = s->far * fmax(0, n->nearest - 1), host = s->host * host_share * n->nearest;
-    return sqrt(s->base * s->base + far * far + host * host + s->local * s->local * n->variance);
+    double far = s->far * fmax(0, n->nearest - 1), host = s->host * at->number[BY_SHARES + CLASS_HOST] * log1p(n->nearest);
+    double vector = s->vector * at->vector_share * at->vector_share * n->nearest;
+    return sqrt(s->base * s->base + far * far + host * host + vector * vector);
 }
 
-struct expectation spread_expect(const struct spread *s, const struct references *r, const struct distances *d, double host_share)
+struct expectation spread_expect(const struct spread *s, const struct references *r, const struct distances *d, const struct properties *at)
 {
     const struct neighbourhood n = neighbourhood_of(r, d, NULL, NULL);
     if (!r->n || !(s->base > 0))
         return (struct expectation){0};
-    return (struct expectation){ n.bias, spread_nine_in_ten() * spread_at(s, &n, host_share) };
+    return (struct expectation){ n.bias, spread_nine_in_ten() * spread_at(s, &n, at) };
 }
 
 struct expectation spread_expect_at(const struct spread *s, const struct references *r, const struct properties *at)
@@ -78,7 +77,7 @@ struct expectation spread_expect_at(const struct spread *s, const struct referen
     struct arena scratch = {0};
     struct distances d = {0};
     distances_find(&d, r, at, &scratch);
-    struct expectation expected = spread_expect(s, r, &d, at->number[BY_SHARES + CLASS_HOST]);
+    struct expectation expected = spread_expect(s, r, &d, at);
     arena_free(&scratch);
     return expected;
 }

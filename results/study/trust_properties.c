@@ -4,15 +4,23 @@
  */
 #include "results/study/trust.h"
 
-/* Shares of the step's time, rounded to the four digits of the table, so that a run has distance 0 from itself. */
-static void fill_shares(double *share, const struct simulation *sim)
+/* As the table writes a share, so that a run has distance 0 from itself. */
+static double to_four_digits(double share)
+{
+    return round(1e4 * share) / 1e4;
+}
+
+/* Shares of the step's time, by class. */
+static void fill_shares(struct properties *p, const struct simulation *sim)
 {
     double part_s[N_PARTS], sum[N_PART_CLASSES] = {0}, step_s = (double)sim->timeline.step_cycles / sim->machine->chip.clock_hz;
     step_breakdown(part_s, &sim->timeline);
     for (int k = 0; k < N_PARTS; k++)
         sum[part_classes[k]] += part_s[k];
     for (int k = 0; k < N_PART_CLASSES; k++)
-        share[k] = round(1e4 * sum[k] / step_s) / 1e4;
+        p->number[BY_SHARES + k] = to_four_digits(sum[k] / step_s);
+    double products_s = part_s[PART_MATMUL] + part_s[PART_CONV], computed_s = sum[CLASS_COMPUTE];
+    p->vector_share = computed_s > 0 ? to_four_digits(1 - products_s / computed_s) : 0;
 }
 
 static double off_amp_share(const struct simulation *sim)
@@ -22,7 +30,7 @@ static double off_amp_share(const struct simulation *sim)
         all += s->op_cycles;
         off += s->off_amp_cycles;
     }
-    return round(1e4 * (double)off / (double)all) / 1e4;
+    return to_four_digits((double)off / (double)all);
 }
 
 struct properties properties_of(const struct simulation *sim, struct arena *a)
@@ -36,7 +44,7 @@ struct properties properties_of(const struct simulation *sim, struct arena *a)
                     [BY_SEQUENCE] = (double)(own_length ? r->model.sequence_length : w->default_sequence_length) },
     };
     program_names_of(p.name, sim, a);
-    fill_shares(p.number + BY_SHARES, sim);
+    fill_shares(&p, sim);
     p.off_amp_share = off_amp_share(sim);
     return p;
 }

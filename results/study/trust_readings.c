@@ -148,7 +148,7 @@ static void try_reading(struct open_reading *x, const struct track_record *by, c
     x->throughput_ratio = r.global_batch / r.step_time_s / (base->global_batch / base->step_time_s);
     x->fits = r.fits;
     if (by)
-        x->expected = spread_expect(&by->spread, &by->references, track_record_distances(by, &at, a), at.number[BY_SHARES + CLASS_HOST]);
+        x->expected = spread_expect(&by->spread, &by->references, track_record_distances(by, &at, a), &at);
     simulation_free(&sim);
 }
 

@@ -217,7 +217,7 @@ static const struct table_column reference_columns[] = {
     V(BY_SEQUENCE, "sequence_length"), V(BY_SHARES + CLASS_COMPUTE, "compute_share"), V(BY_SHARES + CLASS_EXCHANGE, "exchange_share"),
     V(BY_SHARES + CLASS_SYNC, "sync_share"), V(BY_SHARES + CLASS_LINKS, "links_share"), V(BY_SHARES + CLASS_WAITING, "waiting_share"),
     V(BY_SHARES + CLASS_MEMORY, "memory_share"), V(BY_SHARES + CLASS_HOST, "host_share"),
-    { COLUMN_AS(struct reference, at.off_amp_share, "off_amp_share") },
+    { COLUMN_AS(struct reference, at.off_amp_share, "off_amp_share") }, { COLUMN_AS(struct reference, at.vector_share, "vector_share") },
     { COLUMN_AS(struct reference, published, "published_samples_per_s") }, { COLUMN_AS(struct reference, simulated, "simulated_samples_per_s") },
     { COLUMN_AS(struct reference, left_out, "left_out_log_error"), .csv_digits = 6 },
     { COLUMN_AS(struct reference, first_sight, "first_sight_log_error"), .csv_digits = 6 },
@@ -228,7 +228,7 @@ static const struct table_column reference_columns[] = {
 #undef C
 #undef N
 #undef V
-enum { N_REFERENCE_COLUMNS = sizeof reference_columns / sizeof *reference_columns, FIRST_PROPERTY = 5, N_ERRORS = 8 };
+enum { N_REFERENCE_COLUMNS = sizeof reference_columns / sizeof *reference_columns, FIRST_PROPERTY = 5, N_ERRORS = 9 };
 _Static_assert(N_REFERENCE_COLUMNS == FIRST_PROPERTY + N_PROPERTIES + N_ERRORS + 1, "a column for each property");
 
 struct references references_without_group(const struct references *r, const char *group, struct arena *a)

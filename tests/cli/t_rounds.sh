@@ -62,7 +62,7 @@ cp "$work/out" "$work/results.csv"
 run judge podbench "$work/results.csv" --out "$work/own.csv" --format csv
 gives 0 ",samples/s," "podbench predicts results that a recipe describes"
 cp "$work/out" "$work/judged"
-[ "$(head -1 "$work/own.csv")" = "round,division,submitter,system,benchmark,global_batch,samples_per_s,minutes,low,high,use" ] && [ "$(wc -l <"$work/own.csv")" -eq 5 ]
+[ "$(head -1 "$work/own.csv")" = "round,division,submitter,system,benchmark,global_batch,samples_per_s,minutes,low,high,use,guess" ] && [ "$(wc -l <"$work/own.csv")" -eq 5 ]
 result $? "its predictions are a file of predictions" "$(cat "$work/own.csv")"
 run judge "$work/own.csv" "$work/tree" --format csv
 sed -E -i 's/(\.[0-9]{9})[0-9]+/\1/g' "$work/judged" "$work/out"        # tables have ten digits

@@ -156,8 +156,8 @@ static void test_written_and_read(void **state)
     struct predictions p = {0}, back;
     struct round_results r = four(&a);
     char *text, *again;
-    prediction_add(&p, &r.items[1], false, 2600.5, 2000, 3000, USE_SEEN, &a);
-    prediction_add(&p, &r.items[1], true, 10.25, NAN, NAN, USE_SEEN, &a);
+    prediction_add(&p, &r.items[1], false, 2600.5, 2000, 3000, USE_SEEN, false, &a);
+    prediction_add(&p, &r.items[1], true, 10.25, NAN, NAN, USE_SEEN, true, &a);
     PRINTED(text, predictions_write(f, &p));
     assert_true(predictions_load(&back, temp_file(text, strlen(text), ".csv"), &a, &err));
     PRINTED(again, predictions_write(f, &back));

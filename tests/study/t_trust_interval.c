@@ -81,30 +81,31 @@ static void neighbours_count_with_their_sign(void **state)
     (void)state;
     struct reference two[] = { at_ipus("128", "p", 0.08), at_ipus("1024", "q", -0.03) };
     const struct references both = { .items = two, .n = 2 };
-    const struct spread s = { .base = 0.03, .far = 0.2, .host = 0.5, .local = 0.7 };
-    const struct properties p = with(BY_IPUS, "256");
+    const struct spread s = { .base = 0.03, .far = 0.2, .host = 0.5, .vector = 0.7 };
+    struct properties p = with(BY_IPUS, "256");
+    p.vector_share = 0.6;
     const double v = exp(-0.25), u = exp(-0.5), weights = 1 + v + u, bias = (0.08 * v - 0.03 * u) / weights;
-    const double variance = (v * (0.08 - bias) * (0.08 - bias) + u * (0.03 + bias) * (0.03 + bias)) / weights;
     struct expectation e = spread_expect_at(&s, &both, &p);
     assert_near(e.bias, bias, 1e-12);
-    /* nearer than 1, so that far adds nothing; the host takes 0.04 of the step, at a distance of 0.25 */
-    assert_near(e.half_width, T_NINE_IN_TEN * sqrt(0.03 * 0.03 + 0.005 * 0.005 + 0.49 * variance), 1e-9);
+    /* nearer than 1, so that far adds nothing; the host takes 0.04 of the step, at a distance of 0.25, where vector work is 0.6 of what is computed */
+    const double host = 0.5 * 0.04 * log(1.25), vector = 0.7 * 0.36 * 0.25;
+    assert_near(e.half_width, T_NINE_IN_TEN * sqrt(0.03 * 0.03 + host * host + vector * vector), 1e-9);
     const struct references none = { .n = 0 };
     assert_true(spread_expect_at(&s, &none, &p).half_width == 0 && spread_expect_at(&(struct spread){0}, &both, &p).half_width == 0);
     arena_free(&a);
 }
 
-/* Another family and inference instead of training are 8 away: 7 beyond 1, and the host's share counts 8 times. */
+/* Another family, inference instead of training, and half of the step spent otherwise are 10 away: 9 beyond 1. */
 static void what_is_far_is_wide(void **state)
 {
     (void)state;
     struct reference one_run[] = { at_ipus("16", "p", 0) };
     const struct references r = { .items = one_run, .n = 1 };
-    const struct spread s = { .base = 0.03, .far = 0.05, .host = 0.2, .local = 0.4 };
+    const struct spread s = { .base = 0.03, .far = 0.05, .host = 0.2, .vector = 0.4 };
     struct properties far = one;
     far.name[BY_FAMILY] = "another", far.name[BY_MODE] = "infer";
     far.number[BY_SHARES + CLASS_COMPUTE] -= 0.5, far.number[BY_SHARES + CLASS_HOST] += 0.5;      /* 0.5 unlike: 2 more */
-    const double d = 10, host = 0.2 * 0.54 * d, beyond = 0.05 * (d - 1);
+    const double d = 10, host = 0.2 * 0.54 * log(1 + d), beyond = 0.05 * (d - 1);
     assert_near(spread_expect_at(&s, &r, &far).half_width, T_NINE_IN_TEN * sqrt(0.0009 + beyond * beyond + host * host), 1e-9);
     arena_free(&a);
 }

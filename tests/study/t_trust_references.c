@@ -213,13 +213,14 @@ static void the_table_is_read_as_written(void **state)
     char *text = NULL;
     struct references back;
     make_three();
-    three_groups.items[2].at.off_amp_share = 0.126;
+    three_groups.items[2].at.off_amp_share = 0.126, three_groups.items[2].at.vector_share = 0.347;
     PRINTED(text, references_write(f, &three_groups));
     assert_true(references_load(&back, temp_file(text, strlen(text), ".csv"), &a, &err));
     assert_int_equal(back.n, 3);
     assert_string_equal(back.items[2].at.name[BY_FRAMEWORK], "TensorFlow");
     assert_near(back.items[2].left_out, 0.09, 0);
     assert_near(back.items[2].at.off_amp_share, 0.126, 0);
+    assert_near(back.items[2].at.vector_share, 0.347, 0);
     assert_near(back.items[2].published, 72, 0);
     assert_near(back.items[2].simulated, 92, 0);
     for (size_t i = 0; i < 3; i++)
@@ -234,7 +235,7 @@ static void the_table_is_read_as_written(void **state)
         { ",0.03,", ",x,", ":2: links_share: 'x' is not a number" }, { ",validate,", ",judge,", ":2: role: 'judge' is not one of: calibrate, validate, context" },
         { "memory_share", "memory", ":1: no column 'memory_share'; there are: configuration, recipe, role, group, origin, family, mode, workload, chip, framework, compute, input, ipus, ipus_per_replica, "
           "micro_batch, global_batch, sequence_length, compute_share, exchange_share, sync_share, links_share, waiting_share, memory, host_share, "
-          "off_amp_share, published_samples_per_s, ..." },
+          "off_amp_share, vector_share, ..." },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *at = strstr(text, bad[i].from);

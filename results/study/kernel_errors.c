@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * kernel_errors.c - errors of published single operations, and the intervals that follow.
+ *
+ * Of n errors, nine in ten of further ones are expected below the k-th smallest size, k = ceil(0.9 (n + 1)), whatever their distribution. That takes
+ * nine; of fewer, the bound is their root mean square times the quantile of Student's distribution with n degrees of freedom.
+ */
+#include "results/study/kernel_errors.h"
+#include "results/published/parts.h"
+#include "system-model/graph/graph.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics.h>
+#include <unistd.h>
+
+static const double LEVEL = 0.9;
+enum { LEAST_ON_CHIP = 3, LEAST_SORTED = 9 };           /* judgements */
+
+static const char *const operation_kinds[N_OP_KINDS] = {
+    [OP_CONV] = "product", [OP_MATMUL] = "product", [OP_CONV_TRANSPOSE] = "product", [OP_SPARSE_MATMUL] = "sparse product", [OP_GATHER] = "lookup",
+    [OP_SCATTER] = "lookup", [OP_LSTM] = "recurrence", [OP_GRU] = "recurrence", [OP_CODELET] = "codelet",
+};
+
+const char *kernel_kind_of(enum op_kind kind)
+{
+    return operation_kinds[kind] ? operation_kinds[kind] : "other";
+}
+
+/* ---- the errors of published operations ---------------------------------------------------------------------- */
+
+/* The kind of the operation that takes most cycles. */
+static const char *main_kind(const struct plan *p)
+{
+    const char *kind = "other";
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < p->graph->n_ops; i++) {
+        const struct op *op = &p->graph->ops[i];
+        uint64_t cycles = op_plan_cycles(plan_stage_of(p, op->layer_id)->compiled->op_plans[i]) * op_repeats(p->graph, op);
+        if (cycles > most) {
+            most = cycles;
+            kind = kernel_kind_of(op->kind);
+        }
+    }
+    return kind;
+}
+
+static void add_error(struct kernel_errors *out, const struct check_row *row, const char *kind, const char *chip, const struct first_sight *seen, struct arena *a)
+{
+    const struct sight *first = first_sight_find(seen, row->figure->id, false);
+    bool known_before = !first || first != first_sight_find(seen, row->figure->id, true);
+    double predicted = known_before ? row->simulated : first->predicted;
+    if (predicted > 0 && row->figure->value > 0)
+        LIST_ADD(out, a, ((struct kernel_error){ row->figure->id, kind, chip, fabs(log(predicted / row->figure->value)) }));
+}
+
+static void add_recipe(struct kernel_errors *out, const struct check_row *row, const struct first_sight *seen, struct simulator *simulator, struct arena *a)
+{
+    struct simulation sim;
+    struct result r;
+    if (!simulator_run(simulator, &sim, &r, path_beside(row->figure->path, row->figure->recipe, a), NULL, 0, NULL))
+        return;
+    add_error(out, row, main_kind(&sim.plan), arena_strdup(a, sim.machine->chip.name), seen, a);
+    simulation_free(&sim);
+}
+
+static bool is_time(const char *metric)
+{
+    static const char *const metrics[] = { "cycles", "time_s", "tflop_per_s", "nonzero_tflop_per_s", "speed_over_dense_x", "device_cycles", "device_time_s", "codelet_cycles" };
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        if (text_is(metric, metrics[i]))
+            return true;
+    return false;
+}
+
+void kernel_errors_build(struct kernel_errors *out, const struct check *c, const struct first_sight *seen, struct simulator *simulator, struct arena *a)
+{
+    *out = (struct kernel_errors){0};
+    for (const struct check_row *row = c->rows; row < c->rows + c->n; row++) {
+        const struct figure *f = row->figure;
+        if (!row->has_simulated || !is_time(f->metric) || row->counts_as == COUNTS_AS_REPEAT)
+            continue;
+        if (f->kernel)
+            add_error(out, row, kernel_is_sparse(f->kernel) ? "sparse product" : f->kernel->kind == KERNEL_TRIAD ? "other" : "product", f->kernel->machine, seen, a);
+        else if (!f->link)
+            add_recipe(out, row, seen, simulator, a);
+    }
+}
+
+/* ---- the table -------------------------------------------------------------------------------------------------- */
+
+static const struct field error_fields[] = { FIELD_OF(struct kernel_error, id, .required = true), FIELD_OF(struct kernel_error, kind, .required = true),
+    FIELD_OF(struct kernel_error, chip, .required = true), FIELD_OF(struct kernel_error, error, .min = 0, .max = 100, .required = true) };
+static const struct table_column error_columns[] = {
+    { COLUMN(struct kernel_error, id) }, { COLUMN(struct kernel_error, kind) }, { COLUMN(struct kernel_error, chip) }, { COLUMN(struct kernel_error, error), .csv_digits = 4 },
+};
+
+void kernel_errors_write(FILE *f, const struct kernel_errors *k)
+{
+    struct table t = TABLE_OF(error_columns, k->items, k->n);
+    table_write(f, FORMAT_CSV, &t);
+}
+
+bool kernel_errors_load(struct kernel_errors *out, const char *path, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    *out = (struct kernel_errors){0};
+    if (access(path, F_OK) != 0)
+        return true;
+    if (!fields_load(&t, path, error_fields, N_FIELDS(error_fields), a, err))
+        return false;
+    out->items = ARENA_ARRAY(a, struct kernel_error, t.n_rows);
+    for (; out->n < t.n_rows; out->n++)
+        if (!fields_from_row(&out->items[out->n], error_fields, N_FIELDS(error_fields), &t, &t.rows[out->n], err))
+            return false;
+    return true;
+}
+
+/* ---- intervals --------------------------------------------------------------------------------------------------- */
+
+/* Half the interval by n sizes of errors, which it sorts. */
+static double bound_of(double *sizes, size_t n)
+{
+    double squares = 0;
+    if (n < LEAST_SORTED) {
+        for (size_t i = 0; i < n; i++)
+            squares += sizes[i] * sizes[i] / (double)n;
+        return sqrt(squares) * gsl_cdf_tdist_Pinv((1 + LEVEL) / 2, (double)n);
+    }
+    gsl_sort(sizes, 1, n);
+    return sizes[(size_t)ceil(LEVEL * (double)(n + 1)) - 1];
+}
+
+/* Errors of this kind and chip; NULL: of any. One may be left out. */
+static size_t list_errors(double *sizes, const struct kernel_errors *k, const char *kind, const char *chip, const struct kernel_error *without)
+{
+    size_t n = 0;
+    for (const struct kernel_error *x = k->items; x < k->items + k->n; x++)
+        if (x != without && (!kind || text_is(x->kind, kind)) && (!chip || text_is(x->chip, chip)))
+            sizes[n++] = x->error;
+    return n;
+}
+
+static struct kernel_trust trust_without(const struct kernel_errors *k, const char *kind, const char *chip, const struct kernel_error *without)
+{
+    double *sizes = calloc(k->n + 1, sizeof *sizes);
+    size_t n = list_errors(sizes, k, kind, chip, without);
+    bool is_guess = n < LEAST_ON_CHIP;
+    if (is_guess)
+        n = list_errors(sizes, k, kind, NULL, without);
+    if (n < LEAST_ON_CHIP)
+        n = list_errors(sizes, k, NULL, NULL, without);
+    struct kernel_trust trust = { n ? bound_of(sizes, n) : 0, n, is_guess };
+    free(sizes);
+    return trust;
+}
+
+struct kernel_trust kernel_trust_of(const struct kernel_errors *k, const char *kind, const char *chip)
+{
+    return trust_without(k, kind, chip, NULL);
+}
+
+/* ---- how often they hold ------------------------------------------------------------------------------------------ */
+
+static void count_kind(struct interval_coverage *out, const struct kernel_errors *k, const char *kind, struct arena *a)
+{
+    double *widths = ARENA_ROOM(a, double, k->n + 1);
+    struct interval_count c = { .kind = kind };
+    for (const struct kernel_error *x = k->items; x < k->items + k->n; x++) {
+        if (!text_is(x->kind, kind))
+            continue;
+        const struct kernel_trust trust = trust_without(k, kind, x->chip, x);
+        interval_count_add(&c, widths, trust.half_width, 2 * trust.half_width, fmax(0, x->error - trust.half_width));
+    }
+    if (interval_count_end(&c, widths))
+        out->rows[out->n++] = c;
+}
+
+void kernel_coverage(struct interval_coverage *out, const struct kernel_errors *k, struct arena *a)
+{
+    static const char *const kinds[] = { "product", "sparse product", "lookup", "recurrence", "codelet", "other" };
+    enum { N_KINDS = sizeof kinds / sizeof *kinds };
+    *out = (struct interval_coverage){ .rows = ARENA_ARRAY(a, struct interval_count, N_KINDS) };
+    for (size_t i = 0; i < N_KINDS; i++)
+        count_kind(out, k, kinds[i], a);
+}
