@@ -48,7 +48,7 @@ const struct command commands[] = {
       "csv: the way from the ideal time to the predicted one.", O(SET) | O(PROFILE), TEXT_CSV_JSON, command_explain, true },
     { NULL, "kernel", "FILE.onnx|RECIPE", "Price operations alone, in a loop on the device", "Cycles, exchange and bytes of a tile for each operation of an ONNX file "
       "or a recipe, without a host. A file runs on one IPU of bow-2000 in fp16 unless --set says otherwise. As csv: the operations. Exit 1 when it does not fit.",
-      O(SET) | O(APPROXIMATE) | O(OPERATORS), FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV), command_kernel, true },
+      O(SET) | O(APPROXIMATE) | O(OPERATORS), TEXT_CSV_JSON, command_kernel, true },
     { NULL, "plan", "RECIPE", "Print what was decided: placement, cost by stage, memory by IPU", "--all adds the pipeline, the weight update and every "
       "operation.", O(SET) | O(ALL) | O(UPDATE) | O(APPROXIMATE) | O(OPERATORS), 0, command_plan, true },
     { NULL, "timeline", "RECIPE", "Print one step against the clock", "A picture, and what each IPU spends the step on; --all prints every span.", O(ALL) |

@@ -8,6 +8,8 @@
 #include "system-model/graph/graph.h"
 #include "workloads/onnx/onnx.h"
 
+#include <jansson.h>
+
 struct kernel_row {
     const char *operation, *kind, *pass;
     uint64_t cycles, compute_cycles, copies_cycles, exchange_cycles, sync_cycles, tiles, received_bytes, temporary_bytes, rounds;
@@ -65,6 +67,8 @@ static void add_trust(struct document *d, const struct kernel_row *rows, size_t 
                       guess ? "on other chips, or of other kinds" : "of its kind on this chip");
     else
         document_line(d, "trust: unknown, as there are no errors of published operations to go by ('make baseline' writes results/validity/kernel-errors.csv)");
+    document_member(d, "validity", json_pack("{s:s, s:f, s:b, s:o, s:o}", "of", "loop_cycles", "level", 0.9, "guess", guess || !known, "interval_low",
+                                             known ? json_real(down * all_cycles) : json_null(), "interval_high", known ? json_real(up * all_cycles) : json_null()));
 }
 
 static void print_kernel(const struct plan *p, const struct result *r, const struct kernel_errors *errors, const struct options *o, struct session *s)
@@ -79,11 +83,13 @@ static void print_kernel(const struct plan *p, const struct result *r, const str
         document_line(&d, "the loop's own copies and counter: %.0f of these cycles (framework.loops_by_value)", r->loop_cycles - r->device_cycles);
     if (links)
         document_line(&d, "halos between IPUs: %ju of these cycles", (uintmax_t)links);
+    document_member(&d, NULL, json_pack("{s:s, s:s, s:I, s:f, s:f, s:I, s:b}", "workload", r->workload, "system", r->system, "ipus", (json_int_t)r->ipus, "loop_cycles",
+                                        r->loop_cycles, "device_cycles", r->device_cycles, "memory_peak_bytes_per_tile", (json_int_t)tile_bytes, "fits", p->fits));
     document_line(&d, "fullest tile: %s of %s%s", quantity_text(memory, (double)tile_bytes, "B", 3),
                   quantity_text(room, (double)p->topology->machine->chip.tile_memory_bytes, "B", 3), p->fits ? "" : ": DOES NOT FIT");
     for (uint32_t i = 0; i < p->graph->n_ops; i++)
         rows[i] = kernel_row_of(p, i, errors);
-    add_trust(&d, rows, p->graph->n_ops, r->device_cycles);
+    add_trust(&d, rows, p->graph->n_ops, r->loop_cycles);
     document_gap(&d);
     document_table(&d, TABLE_OF(kernel_columns, rows, p->graph->n_ops, .name = "operations"));
     document_line(&d, "cycles and bytes of one round on the fullest tile; received: mean over the tiles");
