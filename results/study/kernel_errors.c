@@ -45,7 +45,7 @@ static const char *main_kind(const struct plan *p)
     return kind;
 }
 
-static void add_error(struct kernel_errors *out, const struct check_row *row, const char *kind, const char *chip, const struct first_sight *seen, struct arena *a)
+static void add_operation_error(struct kernel_errors *out, const struct check_row *row, const char *kind, const char *chip, const struct first_sight *seen, struct arena *a)
 {
     const struct sight *first = first_sight_find(seen, row->figure->id, false);
     bool known_before = !first || first != first_sight_find(seen, row->figure->id, true);
@@ -60,11 +60,11 @@ static void add_recipe(struct kernel_errors *out, const struct check_row *row, c
     struct result r;
     if (!simulator_run(simulator, &sim, &r, path_beside(row->figure->path, row->figure->recipe, a), NULL, 0, NULL))
         return;
-    add_error(out, row, main_kind(&sim.plan), arena_strdup(a, sim.machine->chip.name), seen, a);
+    add_operation_error(out, row, main_kind(&sim.plan), arena_strdup(a, sim.machine->chip.name), seen, a);
     simulation_free(&sim);
 }
 
-static bool is_time(const char *metric)
+static bool is_time_of_operation(const char *metric)
 {
     static const char *const metrics[] = { "cycles", "time_s", "tflop_per_s", "nonzero_tflop_per_s", "speed_over_dense_x", "device_cycles", "device_time_s", "codelet_cycles" };
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
@@ -78,10 +78,10 @@ void kernel_errors_build(struct kernel_errors *out, const struct check *c, const
     *out = (struct kernel_errors){0};
     for (const struct check_row *row = c->rows; row < c->rows + c->n; row++) {
         const struct figure *f = row->figure;
-        if (!row->has_simulated || !is_time(f->metric) || row->counts_as == COUNTS_AS_REPEAT)
+        if (!row->has_simulated || !is_time_of_operation(f->metric) || row->counts_as == COUNTS_AS_REPEAT)
             continue;
         if (f->kernel)
-            add_error(out, row, kernel_is_sparse(f->kernel) ? "sparse product" : f->kernel->kind == KERNEL_TRIAD ? "other" : "product", f->kernel->machine, seen, a);
+            add_operation_error(out, row, kernel_is_sparse(f->kernel) ? "sparse product" : f->kernel->kind == KERNEL_TRIAD ? "other" : "product", f->kernel->machine, seen, a);
         else if (!f->link)
             add_recipe(out, row, seen, simulator, a);
     }

@@ -13,14 +13,14 @@ result $? "a lookup alone: computing, exchange and sync are its cycles" "$(cat "
 
 run kernel $heat $small --set recipe.repeat=1
 gives 0 "cycles, " "a codelet alone"
-gives 0 "trust: 90 % interval [0-9]* to [0-9]* cycles (x 0[.0-9]* to x 1[.0-9]*), by the errors of published operations of its kind on this chip" "how sure it is"
+gives 0 ", by the errors of published operations of its kind on this chip" "how sure it is"
 run kernel $heat $small --set recipe.repeat=1 --set recipe.system=bow-2000
 gives 0 "trust: A GUESS, as too few operations of this kind were published of this chip: 90 % interval" "and that it is a guess on a chip of which none was published"
 run kernel $heat $small --set recipe.repeat=1 --set recipe.system=bow-2000 --format json
 grep -q '"guess": true' "$work/out" && grep -q '"interval_high": [0-9]' "$work/out"
 result $? "also as JSON" "$(cat "$work/out" "$work/err")"
 run kernel $heat $small --set recipe.repeat=1 --set recipe.system=bow-2000 --format csv
-gives 0 ",yes$" "and as CSV"
+gives 0 ",yes" "and as CSV"
 run kernel $heat $small --set recipe.repeat=1
 one=$(sed -n 's/.*: \([0-9]*\) cycles, .*/\1/p' "$work/out")
 run kernel $heat $small --set recipe.repeat=7
