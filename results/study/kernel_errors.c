@@ -2,8 +2,8 @@
 /*
  * kernel_errors.c - errors of published single operations, and the intervals that follow.
  *
- * Of n errors, nine in ten of further ones are expected below the k-th smallest size, k = ceil(0.9 (n + 1)), whatever their distribution. That takes
- * nine; of fewer, the bound is their root mean square times the quantile of Student's distribution with n degrees of freedom.
+ * After n errors, nine in ten of further ones are expected below the k-th smallest size, k = ceil(0.9 (n + 1)), whatever their distribution. That takes
+ * nine; after fewer, the bound is their root mean square times the quantile of Student's distribution with n degrees of freedom.
  */
 #include "results/study/kernel_errors.h"
 #include "results/published/parts.h"

@@ -35,7 +35,7 @@ static void few_errors_make_wide_intervals(void **state)
     assert_string_equal(kernel_kind_of(OP_SOFTMAX), "other");
 }
 
-/* Of nineteen errors 0.01 to 0.19, nine in ten of further ones lie below the eighteenth. Left out in turn, eighteen are judged by the 18th of the
+/* Nineteen errors lie at 0.01 to 0.19: nine in ten of further ones lie below the eighteenth. Left out in turn, eighteen are judged by the 18th of the
  * others, which is 0.19, or 0.18 for the largest: that one is outside by 0.01. */
 static void many_errors_are_sorted(void **state)
 {
