@@ -32,6 +32,15 @@ static inline bool build(struct planned *y, struct plan *p)
     return plan_build(p, y->sim.compiler, &y->opt, &y->sim.arena, &y->err);
 }
 
+/* The tasks that are at work in a run, a bit for each of the first 64. */
+static inline uint64_t tasks_of_run(const struct plan *p, uint32_t run)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = p->runs[run].first_task; i < p->runs[run].end_task && i < 64; i++)
+        bits |= (uint64_t)1 << i;
+    return bits;
+}
+
 /* Blocks of each of n stages: attentions and feed-forwards. */
 static inline void sizes(struct plan_request *o, const uint32_t (*counts)[2], uint32_t n)
 {

@@ -215,11 +215,8 @@ static double device_loop_cycles(const struct plan *p, const struct recipe *rec)
 static double codelet_cycles(const struct plan *p)
 {
     double sum = 0;
-    for (uint32_t i = 0; i < p->graph->n_ops; i++) {
-        const struct op *op = &p->graph->ops[i];
-        const struct op_plan *of = op->kind == OP_CODELET ? plan_stage_of(p, op->layer_id)->compiled->op_plans[i] : NULL;
-        sum += of ? (double)(of->compute_cycles - of->rearrange_cycles) : 0;
-    }
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        sum += (double)p->stages[s].codelet_cycles;
     return sum;
 }
 

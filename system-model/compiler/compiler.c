@@ -42,7 +42,7 @@ static void find_tied(struct compiler *c, const struct graph *g)
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a)
 {
     *c = (struct compiler){ .graph = g, .topology = t, .cache = cache, .arena = a, .spanning = ARENA_ARRAY(a, uint32_t, g->n_ops),
-                            .collective_cache = collective_cache_new(a) };
+                            .collective_cache = collective_cache_new(a), .input_numbers = graph_input_numbers(g) };
     for (uint32_t i = 0; i < g->n_ops; i++)
         if (op_exchange(g, &g->ops[i]).n)
             c->spanning[c->n_spanning++] = i;

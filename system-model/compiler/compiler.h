@@ -26,6 +26,7 @@ struct layer_cost {
     struct cycles forward, backward;
     uint64_t forward_cycles, backward_cycles;           /* totals of the two */
     uint64_t op_cycles, off_amp_cycles;                 /* all operations once, forward and backward; products among them that do not use the AMP */
+    uint64_t codelet_cycles;                            /* what codelets among them compute */
     struct energy forward_energy, backward_energy;      /* backward_energy includes the slices that are computed again */
     uint64_t forward_mac, backward_mac, slices_mac;     /* slices_mac: forward work that a repeated layer does again in its backward pass */
     uint64_t n_parameters;                  /* trainable elements */
@@ -75,6 +76,7 @@ struct compiler {
     const struct layer_cost *layers;            /* optional: layer_costs_unplanned() of the graph; NULL: made when wanted */
     /* Found in the graph by compiler_start(). */
     uint32_t *weights; uint32_t n_weights;      /* tensors that are weights */
+    uint64_t input_numbers;                     /* graph_input_numbers() */
     uint32_t *spanning; uint32_t n_spanning;    /* operations that exchange something with neighbouring replicas */
     struct tied_use *tied; size_t n_tied, cap_tied;
     /* Everything made so far. The compiler is the world of its memos: one of parts, which many plans share, and one of whole plans. */

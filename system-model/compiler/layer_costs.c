@@ -14,6 +14,7 @@ static void add_op_cost(struct layer_cost *layer, const struct graph *g, const s
     bool forward = op->pass == PASS_FORWARD;
     enum part part = op_part(op);
     layer->op_cycles += op_plan_cycles(p) * repeats;
+    layer->codelet_cycles += op->kind == OP_CODELET ? p->compute_cycles - p->rearrange_cycles : 0;
     layer->off_amp_cycles += p->vertex == VERTEX_HMAC || p->vertex == VERTEX_OUTER_PRODUCT ? op_plan_cycles(p) * repeats : 0;
     cycles_add_plan(forward ? &layer->forward : &layer->backward, p, part, repeats);
     energy_add(forward ? &layer->forward_energy : &layer->backward_energy, &energy, (double)repeats);

@@ -243,21 +243,20 @@ static bool deliver_all(const struct work *w, struct err *err)
 /* ---- the step -------------------------------------------------------------------------------------------------- */
 
 /* Calls each() for every task of a slot that is at work in a cycle. */
-static bool each_task(struct execution *x, const struct task_set *active, uint64_t cycle, uint32_t slot, bool (*each)(const struct work *, struct err *), struct err *err)
+static bool each_task(struct execution *x, const struct pipeline_run *run, uint64_t cycle, uint32_t slot, bool (*each)(const struct work *, struct err *), struct err *err)
 {
-    for (uint32_t k = x->p->slot_first[slot]; k < x->p->slot_first[slot + 1]; k++) {
-        const struct task *t = &x->p->tasks[x->p->slot_tasks[k]];
+    for (const struct task *t = x->p->tasks + run->first_task; t < x->p->tasks + run->end_task; t++) {
         struct work w = { x, &x->programs[t->stage], t->stage, t->kind, cycle - t->first_cycle };
-        if (task_set_has(active, x->p->slot_tasks[k]) && !each(&w, err))
+        if (t->slot == slot && !each(&w, err))
             return fail_in(&w, err);
     }
     return true;
 }
 
-static bool run_cycle(struct execution *x, const struct task_set *active, uint64_t cycle, struct err *err)
+static bool run_cycle(struct execution *x, const struct pipeline_run *run, uint64_t cycle, struct err *err)
 {
     for (uint32_t slot = 0; slot < x->p->n_slots; slot++)
-        if (!each_task(x, active, cycle, slot, run_task, err) || !each_task(x, active, cycle, slot, deliver_all, err))
+        if (!each_task(x, run, cycle, slot, run_task, err) || !each_task(x, run, cycle, slot, deliver_all, err))
             return false;
     return true;
 }
@@ -279,7 +278,7 @@ bool execution_step(struct execution *x, struct step_result *out, struct err *er
     for (uint32_t i = 0; i < x->p->n_runs; i++) {
         const struct pipeline_run *run = &x->p->runs[i];
         for (uint32_t c = 0; c < run->n_cycles; c++)
-            if (!run_cycle(x, &run->active, (uint64_t)run->first_cycle + c, err))
+            if (!run_cycle(x, run, (uint64_t)run->first_cycle + c, err))
                 return false;
     }
     out->loss = x->loss / x->p->request.grad_accum / x->p->request.n_replicas;

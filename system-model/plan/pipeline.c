@@ -66,21 +66,9 @@ static void make_tasks(struct plan *p, struct arena *a)
             place_phase(t, p->n_stages, p->request.grad_accum);
         else
             plan_place_task(t, p->request.schedule, p->n_stages, training);
-        if (p->n_slots <= t->slot)
-            p->n_slots = t->slot + 1;
+        assert(i == 0 || t[-1].first_cycle <= t->first_cycle);
+        p->n_slots = max_u32(p->n_slots, t->slot + 1);
     }
-}
-
-static void sort_by_slot(struct plan *p, struct arena *a)
-{
-    uint32_t *ends = p->slot_first = ARENA_ARRAY(a, uint32_t, p->n_slots + 1);
-    p->slot_tasks = ARENA_ARRAY(a, uint32_t, p->n_tasks);
-    for (uint32_t i = 0; i < p->n_tasks; i++)
-        ends[p->tasks[i].slot]++;
-    for (uint32_t slot = 0; slot < p->n_slots; slot++)
-        ends[slot + 1] += ends[slot];
-    for (uint32_t i = p->n_tasks; i-- > 0; )            /* each end of a slot's range moves down to the first task of its slot */
-        p->slot_tasks[--ends[p->tasks[i].slot]] = i;
 }
 
 /* ---- copies between stages -------------------------------------------------------------- */
@@ -90,15 +78,15 @@ static bool copies_in_full(const struct plan *p)
     return p->request.schedule == SCHEDULE_POPART && p->request.training;
 }
 
-/* The flows after a slot in replica 0. A forward task hands its output on, unless its stage is the last; a backward task hands back the gradient. */
-static size_t slot_flows(struct flow *flows, const struct plan *p, const struct task_set *active, uint32_t slot)
+/* Flows after a slot in replica 0: a forward task hands its output on, unless it is the last stage; a backward task hands the gradient back. */
+static size_t slot_flows(struct flow *flows, const struct plan *p, const struct pipeline_run *r, uint32_t slot)
 {
     bool in_full = copies_in_full(p);
     size_t n = 0;
-    for (uint32_t k = p->slot_first[slot]; k < p->slot_first[slot + 1]; k++) {
-        const struct task *t = &p->tasks[p->slot_tasks[k]];
+    for (uint32_t i = in_full ? 0 : r->first_task; i < (in_full ? p->n_tasks : r->end_task); i++) {
+        const struct task *t = &p->tasks[i];
         bool forward = t->kind == TASK_FORWARD;
-        if ((!in_full && !task_set_has(active, p->slot_tasks[k])) || (!forward && t->stage == 0))
+        if (t->slot != slot || (!forward && t->stage == 0))
             continue;
         uint32_t to = forward ? t->stage + 1 : t->stage - 1;
         uint64_t bytes = p->stages[forward ? t->stage : to].output_bytes;
@@ -113,7 +101,7 @@ static bool plan_copy(struct pipeline_run *r, uint32_t slot, const struct plan *
 {
     struct flow flows[2 * MAX_STAGES];
     struct flows_cost cost;
-    size_t n = slot_flows(flows, p, &r->active, slot);
+    size_t n = slot_flows(flows, p, r, slot);
     uint32_t width = p->request.ipus_per_replica;
     if (!n)
         return true;
@@ -141,42 +129,41 @@ static bool copy_in_run(struct pipeline_run *r, const struct plan *p, struct com
     return true;
 }
 
-/* Decides which tasks are at work in a cycle, and returns the next cycle at which a task begins or ends. */
-static uint64_t tasks_at(struct task_set *active, const struct plan *p, uint64_t cycle)
+/* Sets which tasks are at work in the run's first cycle, beginning from those of the run before, and for how many cycles these stay the same. */
+static void find_tasks(struct pipeline_run *r, const struct plan *p)
 {
-    uint64_t next = UINT64_MAX;
-    *active = (struct task_set){ { 0 } };
-    for (uint32_t i = 0; i < p->n_tasks; i++) {
-        uint64_t begin = p->tasks[i].first_cycle, end = begin + p->request.grad_accum;
-        if (begin > cycle) {
-            next = min_u64(next, begin);
-        } else if (end > cycle) {
-            active->bits[i / 64] |= (uint64_t)1 << i % 64;
-            next = min_u64(next, end);
-        }
-    }
-    return next;
+    uint64_t cycle = r->first_cycle, n = p->request.grad_accum;
+    while (r->end_task < p->n_tasks && p->tasks[r->end_task].first_cycle <= cycle)
+        r->end_task++;
+    while (r->first_task < r->end_task && p->tasks[r->first_task].first_cycle + n <= cycle)
+        r->first_task++;
+    uint64_t next = r->first_task < r->end_task ? p->tasks[r->first_task].first_cycle + n : UINT64_MAX;
+    if (r->end_task < p->n_tasks)
+        next = min_u64(next, p->tasks[r->end_task].first_cycle);
+    r->n_cycles = (uint32_t)(next - cycle);
 }
 
 /* In phases, a run is one of them: what its tasks load once comes first. */
-static void load_phases(struct pipeline_run *r, const struct plan *p)
+static void load_phase(struct pipeline_run *r, const struct plan *p, struct arena *a)
 {
-    for (uint32_t i = 0; i < p->n_tasks && plan_is_phased(&p->request); i++)
-        if (task_set_has(&r->active, i))
-            cycles_add(&r->load, &p->stages[p->tasks[i].stage].phase_cycles[p->tasks[i].kind], 1);
-    r->load_cycles = cycles_total(&r->load);
+    struct cycles *load = ARENA_NEW(a, struct cycles);
+    for (const struct task *t = p->tasks + r->first_task; t < p->tasks + r->end_task; t++)
+        cycles_add(load, &p->stages[t->stage].phase_cycles[t->kind], 1);
+    r->load = load;
+    r->load_cycles = cycles_total(load);
 }
 
 /* A run lasts until a task begins or ends. */
 static bool make_runs(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
-    uint64_t cycle = 0, next;
-    struct task_set active;
-    p->runs = ARENA_ARRAY(a, struct pipeline_run, 2 * p->n_tasks);
-    for (; (next = tasks_at(&active, p, cycle)) != UINT64_MAX; cycle = next) {
-        struct pipeline_run *r = &p->runs[p->n_runs++];
-        *r = (struct pipeline_run){ .first_cycle = (uint32_t)cycle, .n_cycles = (uint32_t)(next - cycle), .active = active };
-        load_phases(r, p);
+    p->runs = ARENA_ROOM(a, struct pipeline_run, 2 * p->n_tasks);
+    uint32_t end_cycle = p->tasks[p->n_tasks - 1].first_cycle + p->request.grad_accum;
+    for (uint32_t cycle = 0; cycle < end_cycle; cycle += p->runs[p->n_runs - 1].n_cycles) {
+        struct pipeline_run *r = &p->runs[p->n_runs++], before = r > p->runs ? r[-1] : (struct pipeline_run){0};
+        *r = (struct pipeline_run){ .first_cycle = cycle, .first_task = before.first_task, .end_task = before.end_task };
+        find_tasks(r, p);
+        if (plan_is_phased(&p->request))
+            load_phase(r, p, a);
         if (!copy_in_run(r, p, c, a, err))
             return false;
     }
@@ -291,7 +278,6 @@ bool plan_pipeline(struct plan *p, struct compiler *c, struct arena *a, struct e
     if (!check_schedule(p, err))
         return false;
     make_tasks(p, a);
-    sort_by_slot(p, a);
     for (uint32_t s = 0; s < p->n_stages; s++)
         p->stages[s].stash_depth = p->request.training ? stash_depth(p, s) : 0;
     plan_input(p, a);

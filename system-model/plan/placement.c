@@ -218,6 +218,7 @@ static void sum_layers(struct stage_plan *s)
         cycles_add(&s->forward, &l->forward, 1);
         s->op_cycles += l->op_cycles;
         s->off_amp_cycles += l->off_amp_cycles;
+        s->codelet_cycles += l->codelet_cycles;
         s->forward_mac += l->forward_mac;
         energy_add(&s->energy, &l->forward_energy, 1);
         s->n_parameters += l->n_parameters;

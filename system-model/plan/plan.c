@@ -20,21 +20,25 @@ static bool check_options(const struct plan *p, struct err *err)
     return true;
 }
 
+MEMO_INPUT(energy_input, struct owned chains; uint32_t n_chains, ipus_per_replica;);
+
 /* Tensors of the update are read or written once in each of its steps, and cross a link once in those of its collectives. */
-static struct energy update_energy(const struct plan *p)
+static const void *sum_update_energy(void *world, const void *input, struct err *err)
 {
-    const struct chip *chip = &p->topology->machine->chip;
+    const struct energy_input *q = input;
+    struct compiler *compiler = world;
+    const struct chip *chip = &compiler->topology->machine->chip;
     double running_cycle_j = chip_running_cycle_j(chip), memory_byte_j = chip_memory_byte_j(chip);
-    struct energy e = {0};
-    for (uint32_t i = 0; i < p->update.n_chains; i++) {
-        const struct update_chain *c = &p->update.chains[i];
-        double n = (double)c->n_tensors * (c->ipu == ALL_IPUS ? p->request.ipus_per_replica : 1);
+    struct energy *e = ARENA_NEW(compiler->plans.arena, struct energy);
+    (void)err;
+    for (const struct update_chain *chains = q->chains.at, *c = chains; c < chains + q->n_chains; c++) {
+        double n = (double)c->n_tensors * (c->ipu == ALL_IPUS ? q->ipus_per_replica : 1);
         for (uint32_t k = 0; k < c->steps->n_ops; k++) {
             const struct update_op *op = &c->steps->ops[k];
             bool links = op->cycles.part[PART_ALL_REDUCE] > 0;
             if (op->on_tiles)
-                e.j[ENERGY_RUNNING] += n * (double)op->n_cycles * (double)chip->n_tiles * running_cycle_j;
-            e.j[links ? ENERGY_LINKS : ENERGY_VECTOR] += n * op->bytes * (links ? chip->link_byte_j : memory_byte_j);
+                e->j[ENERGY_RUNNING] += n * (double)op->n_cycles * (double)chip->n_tiles * running_cycle_j;
+            e->j[links ? ENERGY_LINKS : ENERGY_VECTOR] += n * op->bytes * (links ? chip->link_byte_j : memory_byte_j);
         }
     }
     return e;
@@ -49,9 +53,10 @@ static struct energy copies_energy(const struct plan *p)
     return (struct energy){ .j[ENERGY_LINKS] = bytes * p->topology->machine->chip.link_byte_j };
 }
 
-static void count_energy(struct plan *p)
+static void count_energy(struct plan *p, struct compiler *c)
 {
-    p->energy = update_energy(p);
+    const struct energy_input q = { { p->update.chains }, p->update.n_chains, p->request.ipus_per_replica };
+    p->energy = *(const struct energy *)memo_get(&c->plans, sum_update_energy, &q, sizeof q, NULL).at;
     struct energy copies = copies_energy(p);
     energy_add(&p->energy, &copies, p->request.grad_accum);
     for (uint32_t s = 0; s < p->n_stages; s++)
@@ -160,7 +165,7 @@ bool plan_time(struct plan *out, struct compiler *c, const struct plan_request *
 {
     if (c->memo.is_off)
         compiler_forget(c);
-    *out = (struct plan){ .graph = c->graph, .topology = c->topology, .request = *request };
+    *out = (struct plan){ .graph = c->graph, .topology = c->topology, .request = *request, .input_numbers = c->input_numbers };
     if (!check_options(out, err) || !plan_place(out, c, a, err) || !check_streams(out, a, err) || !plan_phases(out, c, err) || !plan_pipeline(out, c, a, err) || !plan_update(out, c, err))
         return false;
     plan_off_chip(out, c);
@@ -179,6 +184,6 @@ bool plan_build(struct plan *out, struct compiler *c, const struct plan_request 
     else
         plan_memory(out, c);
     count_work(out);
-    count_energy(out);
+    count_energy(out, c);
     return true;
 }

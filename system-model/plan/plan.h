@@ -29,7 +29,7 @@ struct stage_plan {
     uint64_t forward_cycles, backward_cycles;   /* sums over the parts */
     uint64_t recompute_cycles;          /* part of backward */
     uint32_t n_layers_again;            /* this many first layers are recomputed before their backward pass */
-    uint64_t op_cycles, off_amp_cycles; /* sums over its layers */
+    uint64_t op_cycles, off_amp_cycles, codelet_cycles;     /* sums over its layers */
     uint64_t forward_mac, backward_mac, recompute_mac;
     struct energy energy;               /* one micro-batch, both passes, with recomputation */
     uint64_t n_parameters, n_copied, weight_bytes;  /* copied: tied weights that belong to another IPU; bytes: including them */
@@ -60,15 +60,12 @@ void plan_place_task(struct task *t, enum schedule schedule, uint32_t n_stages, 
 /* All that moves between the IPUs after a slot, at the same time. */
 struct stage_copy { uint64_t cycles; double busiest_bytes[N_LINK_KINDS]; };     /* on the busiest link of each kind */
 
-enum { MAX_TASKS = 2 * MAX_STAGES };
-struct task_set { uint64_t bits[MAX_TASKS / 64]; };
-static inline bool task_set_has(const struct task_set *s, uint32_t task) { return s->bits[task / 64] >> task % 64 & 1; }
-
-/* Consecutive cycles in which the same tasks are at work. */
+/* Consecutive cycles in which the same tasks are at work. Tasks are in the order in which they begin, and each takes as many cycles as the others,
+ * so those at work are neighbours. */
 struct pipeline_run {
     uint32_t first_cycle, n_cycles;
-    struct task_set active;
-    struct cycles load; uint64_t load_cycles;   /* once, before the first cycle: a phase loads its weights; the sum of these parts */
+    uint32_t first_task, end_task;
+    const struct cycles *load; uint64_t load_cycles;    /* once, before the first cycle: a phase's weights, NULL if there are no phases; their sum */
     struct stage_copy *copies;                  /* by slot, in each cycle */
     uint64_t copy_cycles;                       /* the sum of copy */
 };
@@ -121,13 +118,13 @@ struct plan {
     const struct graph *graph;
     const struct topology *topology;
     struct plan_request request;
+    uint64_t input_numbers;             /* graph_input_numbers() */
     const bool *named_checkpoints;      /* by layer; NULL if none are named; the memo's */
     uint32_t n_stages;
     struct stage_plan *stages;
     const struct stage_plan *placed;    /* the memo's copy of the stages, without stash depths; NULL: made by hand */
     uint32_t n_tasks, n_slots;
     struct task *tasks;
-    uint32_t *slot_tasks, *slot_first;  /* tasks of slot i: slot_tasks[slot_first[i] .. slot_first[i + 1]) */
     uint32_t n_runs;
     struct pipeline_run *runs;
     uint64_t *io_cycles, *result_cycles;        /* by stage: one micro-batch's input at the host port, or on its way from I/O tiles; its results the other way */

@@ -102,9 +102,8 @@ static void add_pipeline_table(struct document *d, const struct plan *p)
                       .title = "pipeline: cycles alike, cycles of the copy after each, and tasks at work (F forward, B backward, by stage)"));
     for (uint32_t r = 0; r < p->n_runs; r++) {
         const char *tasks = "";
-        for (uint32_t i = 0; i < p->n_tasks; i++)
-            if (task_set_has(&p->runs[r].active, i))
-                tasks = arena_printf(d->arena, "%s%s%c%u", tasks, *tasks ? " " : "", p->tasks[i].kind == TASK_FORWARD ? 'F' : 'B', p->tasks[i].stage);
+        for (const struct task *task = p->tasks + p->runs[r].first_task; task < p->tasks + p->runs[r].end_task; task++)
+            tasks = arena_printf(d->arena, "%s%s%c%u", tasks, *tasks ? " " : "", task->kind == TASK_FORWARD ? 'F' : 'B', task->stage);
         table_add(t, &(struct pipeline_line){ p->runs[r].n_cycles, tasks, p->runs[r].copy_cycles }, d->arena);
     }
 }

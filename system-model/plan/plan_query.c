@@ -87,7 +87,7 @@ double plan_preparing_s(const struct plan *p)
 {
     const struct plan_request *o = &p->request;
     double micro_batches = (double)plan_process_replicas(o) * o->grad_accum;
-    double micro_batch_s = o->host.sample_s * (double)p->graph->micro_batch + o->program.number_s * (double)graph_input_numbers(p->graph);
+    double micro_batch_s = o->host.sample_s * (double)p->graph->micro_batch + o->program.number_s * (double)p->input_numbers;
     return o->evaluation ? 0 : micro_batches * micro_batch_s;
 }
 

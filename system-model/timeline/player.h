@@ -13,7 +13,7 @@ struct player {
     uint32_t width;             /* IPUs of a replica */
     uint32_t first_row;         /* the first row of the replica being played */
     uint64_t now;               /* the time that this IPU has reached */
-    struct { uint64_t input, work, results; uint32_t ipu; } tasks[2 * MAX_STAGES];  /* the replica's tasks: reading input; work, as slow as the chip; handing results over */
+    struct played_task { uint64_t input, work, results, all; uint32_t ipu; } *tasks;    /* the replica's: reading input; work, as slow as the chip; handing results over; their sum */
     uint64_t fetch_cycles, slot_cycles, copy_cycles;            /* cycles of all its runs so far */
 };
 

@@ -20,7 +20,7 @@ const char *const span_kind_names[N_SPAN_KINDS] = {
 
 static bool has_fault(const struct plan *p, uint32_t replica)
 {
-    for (uint32_t i = 0; i < p->request.ipus_per_replica; i++)
+    for (uint32_t i = 0; i < p->request.ipus_per_replica && p->request.faults; i++)
         if (slowdown(p, replica * p->request.ipus_per_replica + i) != 1)
             return true;
     return false;
@@ -65,10 +65,13 @@ static void time_tasks(struct player *pl)
     uint32_t first_ipu = pl->t->rows[pl->first_row].replica * pl->width;
     for (uint32_t i = 0; i < p->n_tasks; i++) {
         const struct task *t = &p->tasks[i];
-        pl->tasks[i].input = t->kind == TASK_FORWARD ? p->io_cycles[t->stage] : 0;
-        pl->tasks[i].results = t->kind == TASK_FORWARD ? p->result_cycles[t->stage] : 0;
-        pl->tasks[i].ipu = p->stages[t->stage].ipu;
-        pl->tasks[i].work = task_cycles(p, t, slowdown(p, first_ipu + pl->tasks[i].ipu));
+        struct played_task *out = &pl->tasks[i];
+        out->input = t->kind == TASK_FORWARD ? p->io_cycles[t->stage] : 0;
+        out->results = t->kind == TASK_FORWARD ? p->result_cycles[t->stage] : 0;
+        out->ipu = p->stages[t->stage].ipu;
+        out->work = task_cycles(p, t, slowdown(p, first_ipu + out->ipu));
+        out->all = out->input + out->work + out->results;
+        assert(out->ipu < pl->width);
     }
 }
 
@@ -110,16 +113,15 @@ static uint64_t play_slot(struct player *pl, const struct pipeline_run *run, uin
     const struct plan *p = pl->p;
     bool shows = !p->request.detail.totals_only;
     uint64_t longest = 0, busy[MAX_STAGES];
-    memset(busy, 0, pl->width * sizeof *busy);
-    for (uint32_t k = p->slot_first[slot]; k < p->slot_first[slot + 1]; k++) {
-        uint32_t i = p->slot_tasks[k];
-        if (!task_set_has(&run->active, i))
+    for (uint32_t i = 0; i < pl->width; i++)
+        busy[i] = 0;
+    for (uint32_t i = run->first_task; i < run->end_task; i++) {
+        if (p->tasks[i].slot != slot)
             continue;
-        assert(pl->tasks[i].ipu < pl->width);
         uint64_t *ipu = &busy[pl->tasks[i].ipu];
         if (shows)
             show_task(pl, run, i, start + *ipu);
-        *ipu += pl->tasks[i].input + pl->tasks[i].work + pl->tasks[i].results;
+        *ipu += pl->tasks[i].all;
         longest = max_u64(longest, *ipu);
     }
     if (shows)
@@ -139,11 +141,13 @@ static uint64_t play_together(struct player *pl, const struct pipeline_run *run,
 /* A phase loads its weights before its first micro-batch. */
 static void play_load(struct player *pl, const struct pipeline_run *run)
 {
+    if (!run->load)
+        return;
     for (uint32_t i = 0; i < pl->width && wants_span(pl, run->load_cycles); i++)
         add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = 1, .start_cycle = pl->now, .n_cycles = run->load_cycles,
                                     .stage = UINT16_MAX, .kind = SPAN_LOAD, .which = (uint32_t)(run - pl->p->runs) });
     for (uint32_t i = 0; i < pl->width; i++)
-        cycles_add(&pl->t->rows[pl->first_row + i].spent, &run->load, 1);
+        cycles_add(&pl->t->rows[pl->first_row + i].spent, run->load, 1);
     pl->now += run->load_cycles;
 }
 
@@ -153,7 +157,7 @@ static void play_run(struct player *pl, const struct pipeline_run *run)
     play_load(pl, run);
     size_t first_span = t->n_spans;
     /* all IPUs wait for the host exchange that brings a micro-batch to the first stage */
-    uint64_t fetch = play_together(pl, run, task_set_has(&run->active, 0) ? pl->p->fetch_cycles : 0, pl->now, SPAN_INPUT, run->first_cycle), slots = 0, copies = 0;
+    uint64_t fetch = play_together(pl, run, run->first_task == 0 ? pl->p->fetch_cycles : 0, pl->now, SPAN_INPUT, run->first_cycle), slots = 0, copies = 0;
     for (uint32_t slot = 0; slot < pl->p->n_slots; slot++) {
         slots += play_slot(pl, run, slot, pl->now + fetch + slots + copies);
         copies += play_together(pl, run, run->copies[slot].cycles, pl->now + fetch + slots + copies, SPAN_COPY,
@@ -210,6 +214,7 @@ bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, s
     if (pl.width > MAX_STAGES)
         return fail(err, "parallel.ipus_per_replica: %u, at most %d", pl.width, MAX_STAGES);
     make_rows(&pl);
+    pl.tasks = ARENA_ROOM(a, struct played_task, p->n_tasks);
     uint64_t *at = ARENA_ARRAY(a, uint64_t, out->n_rows);
     for (uint32_t row = 0; row < out->n_rows; row += pl.width) {
         play_replica(&pl, row);
@@ -257,7 +262,7 @@ struct cycles span_parts(const struct timeline *t, const struct span *s)
     else if (s->kind == SPAN_BACKWARD)
         parts = p->stages[s->stage].backward;
     else if (s->kind == SPAN_LOAD)
-        parts = p->runs[s->which].load;
+        parts = *p->runs[s->which].load;
     else if (op)
         parts = op->cycles;
     parts.part[part_of_span[s->kind]] += s->n_cycles - cycles_total(&parts);

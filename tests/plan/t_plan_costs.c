@@ -460,7 +460,7 @@ static void a_copy_is_its_flows_and_a_sync(void **state)
     start(&y, "vendor-ipu-pod16-resnet50-pipelined");
     const struct plan *p = &y.sim.plan;
     struct flow f = { 0, 1, (double)p->stages[0].output_bytes };
-    assert_int_equal(p->runs[0].active.bits[0], 1);
+    assert_int_equal(tasks_of_run(p, 0), 1);
     assert_true(compile_flows(&cost, y.sim.compiler, &f, 1, plan_played_replicas(p, 4), 4, &y.err));
     assert_int_equal(p->runs[0].copy_cycles, cycles_of(p->topology, cost.time_s) + y.sim.machine->chip.global_sync_cycles);
     stop(&y);

@@ -229,7 +229,7 @@ static void print_time(FILE *f, const struct timeline *t)
         fprintf(f, " %ju", (uintmax_t)p->call_cycles[i]);
     fprintf(f, ", fetch %ju, floor %ju; runs:", (uintmax_t)p->fetch_cycles, (uintmax_t)p->host_floor_cycles);
     for (uint32_t i = 0; i < p->n_runs; i++)
-        fprintf(f, " %u+%u x%jx %ju", p->runs[i].first_cycle, p->runs[i].n_cycles, (uintmax_t)p->runs[i].active.bits[0], (uintmax_t)p->runs[i].copy_cycles);
+        fprintf(f, " %u+%u x%jx %ju", p->runs[i].first_cycle, p->runs[i].n_cycles, (uintmax_t)tasks_of_run(p, i), (uintmax_t)p->runs[i].copy_cycles);
     fprintf(f, "\nstep %ju, first output %ju, %zu spans\n", (uintmax_t)t->step_cycles, (uintmax_t)t->first_output_cycles, t->n_spans);
     for (uint32_t i = 0; i < t->n_rows; i++) {
         fprintf(f, "  %u.%u x %u:", t->rows[i].replica, t->rows[i].ipu, t->rows[i].n_alike);

@@ -99,6 +99,7 @@ static void neighbours_count_with_their_sign(void **state)
 static void what_is_far_is_wide(void **state)
 {
     (void)state;
+    assert_near(spread_nine_in_ten(), gsl_cdf_tdist_Pinv((1 + 0.9) / 2, SPREAD_DEGREES), 1e-15);
     struct reference one_run[] = { at_ipus("16", "p", 0) };
     const struct references r = { .items = one_run, .n = 1 };
     const struct spread s = { .base = 0.03, .far = 0.05, .host = 0.2, .vector = 0.4 };

@@ -92,13 +92,26 @@ static bool load_terms(struct round_table *t, const struct edition *e, size_t *c
 static const char hpc[] = "hpc-";      /* begins the names of rounds of MLPerf HPC */
 enum { HPC_FIRST = 1000000 };
 
+/* Moves the text behind a letter and one to three digits; -1 if it does not begin with them. */
+static int number_after(char letter, const char **text)
+{
+    int number = 0, n = 0;
+    const char *at = *text + 1;
+    if (**text != letter)
+        return -1;
+    for (; n < 3 && *at >= '0' && *at <= '9'; n++)
+        number = 10 * number + (*at++ - '0');
+    *text = at;
+    return n ? number : -1;
+}
+
 /* The number of "v5.1" or "hpc-v3.0", to sort by; 0 for another name. */
 static unsigned round_number(const char *name)
 {
-    unsigned major, minor, first = strncmp(name, hpc, sizeof hpc - 1) ? 0 : HPC_FIRST;
-    int used = 0;
+    unsigned first = strncmp(name, hpc, sizeof hpc - 1) ? 0 : HPC_FIRST;
     name += first ? sizeof hpc - 1 : 0;
-    return sscanf(name, "v%3u.%3u%n", &major, &minor, &used) == 2 && !name[used] ? first + major * 1000 + minor : 0;
+    int major = number_after('v', &name), minor = major < 0 ? -1 : number_after('.', &name);
+    return minor < 0 || *name ? 0 : first + (unsigned)(major * 1000 + minor);
 }
 
 bool edition_is_hpc(const struct edition *e)

@@ -81,8 +81,9 @@ static void drop_entry(struct recipe *r, const char *section, const char *key)
     size_t kept = 0;
     for (size_t i = 0; i < r->n_entries; i++) {
         const struct ini_entry e = r->entries[i];
-        const struct recipe_key *k = recipe_key_of(&e);
-        if (!text_is(e.section, section) || !text_is(e.key, key))
+        bool is_dropped = text_is(e.key, key) && text_is(e.section, section);
+        const struct recipe_key *k = is_dropped ? recipe_key_of(&e) : NULL;
+        if (!is_dropped)
             r->entries[kept++] = e;
         else if (k)
             memcpy((char *)r + k->field.offset, (const char *)&recipe_defaults + k->field.offset, field_bytes(&k->field));
