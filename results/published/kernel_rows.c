@@ -105,6 +105,7 @@ static void build_graph(struct graph *g, const struct kernel_case *c, struct are
 static void plan_case(struct op_plan *out, struct energy *energy, const struct kernel_case *c, enum op_pass pass, const struct chip *chip,
                       struct plan_cache *cache, struct arena *a)
 {
+    const struct energy_prices prices = energy_prices(chip);
     struct graph g;
     build_graph(&g, c, a);
     if (pass != PASS_FORWARD) {         /* planned from the shapes of its forward operation alone */
@@ -115,7 +116,7 @@ static void plan_case(struct op_plan *out, struct energy *energy, const struct k
                                    .available_memory = c->available_memory > 0 ? c->available_memory : 0.6, .n_tiles = chip->n_tiles };
     op_plan_build(out, &g, (uint32_t)g.n_ops - 1, (struct operands){ 1, true, 0 }, chip, &opt, cache);
     if (energy)
-        *energy = op_energy(&g, &g.ops[0], out, chip);
+        *energy = op_energy(&g, &g.ops[0], out, &prices);
 }
 
 static bool multiplies(const struct kernel_case *c, const struct chip *chip, struct err *err)

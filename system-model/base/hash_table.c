@@ -22,15 +22,17 @@ static struct hash_entry **bucket_of(const struct hash_table *t, uint64_t hash)
     return &t->buckets[hash & (t->n_buckets - 1)];
 }
 
-struct hash_entry *hash_table_find_entry(const struct hash_table *t, const void *key, size_t n_key_bytes)
+static struct hash_entry *find_hashed(const struct hash_table *t, uint64_t hash, const void *key, size_t n_key_bytes)
 {
-    if (!t->n)
-        return NULL;
-    uint64_t hash = hash_bytes(key, n_key_bytes, 0);
-    for (struct hash_entry *x = *bucket_of(t, hash); x; x = x->next)
+    for (struct hash_entry *x = t->n ? *bucket_of(t, hash) : NULL; x; x = x->next)
         if (x->hash == hash && x->n_key_bytes == n_key_bytes && memcmp(x->key, key, n_key_bytes) == 0)
             return x;
     return NULL;
+}
+
+struct hash_entry *hash_table_find_entry(const struct hash_table *t, const void *key, size_t n_key_bytes)
+{
+    return t->n ? find_hashed(t, hash_bytes(key, n_key_bytes, 0), key, n_key_bytes) : NULL;
 }
 
 void *hash_table_find(const struct hash_table *t, const void *key, size_t n_key_bytes)
@@ -73,7 +75,7 @@ static void double_buckets(struct hash_table *t, struct arena *a)
     *t = wider;
 }
 
-static struct hash_entry *add_entry(struct hash_table *t, const void *key, size_t n_key_bytes, size_t n_value_bytes, struct arena *a)
+static struct hash_entry *add_hashed(struct hash_table *t, uint64_t hash, const void *key, size_t n_key_bytes, size_t n_value_bytes, struct arena *a)
 {
     if (t->n == t->n_buckets)
         double_buckets(t, a);
@@ -81,7 +83,7 @@ static struct hash_entry *add_entry(struct hash_table *t, const void *key, size_
     x->value = n_value_bytes ? x->memory : NULL;
     x->key = x->memory + n_value_bytes;
     x->n_value_bytes = n_value_bytes;
-    x->hash = hash_bytes(key, n_key_bytes, 0);
+    x->hash = hash;
     x->n_key_bytes = n_key_bytes;
     memcpy(x->key, key, n_key_bytes);
     link_entry(t, x);
@@ -92,18 +94,19 @@ static struct hash_entry *add_entry(struct hash_table *t, const void *key, size_
 
 void *hash_table_add(struct hash_table *t, const void *key, size_t n_key_bytes, size_t n_value_bytes, struct arena *a)
 {
-    return add_entry(t, key, n_key_bytes, n_value_bytes, a)->value;
+    return add_hashed(t, hash_bytes(key, n_key_bytes, 0), key, n_key_bytes, n_value_bytes, a)->value;
 }
 
 uint32_t hash_table_first(struct hash_table *t, const void *key, size_t n_key_bytes, uint32_t number, struct arena *a)
 {
-    const uint32_t *first = hash_table_find(t, key, n_key_bytes);
-    return first ? *first : (*(uint32_t *)hash_table_add(t, key, n_key_bytes, sizeof number, a) = number);
+    uint64_t hash = hash_bytes(key, n_key_bytes, 0);
+    const struct hash_entry *first = find_hashed(t, hash, key, n_key_bytes);
+    return first ? *(uint32_t *)first->value : (*(uint32_t *)add_hashed(t, hash, key, n_key_bytes, sizeof number, a)->value = number);
 }
 
 struct hash_entry *hash_table_add_entry(struct hash_table *t, const void *key, size_t n_key_bytes, size_t n_value_bytes)
 {
-    return add_entry(t, key, n_key_bytes, n_value_bytes, NULL);
+    return add_hashed(t, hash_bytes(key, n_key_bytes, 0), key, n_key_bytes, n_value_bytes, NULL);
 }
 
 static void unlink_and_free(struct hash_table *t, struct hash_entry **at)

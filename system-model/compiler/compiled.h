@@ -9,7 +9,7 @@
 void compile_layers(struct compiled *out, struct compiler *c);      /* layer_costs.c: makes out->layers from its op_plans */
 
 /* The program of some operations: started, operations added in its order, then summed up. */
-struct program_op { const struct op *op; const struct op_plan *plan; bool repeated; };
+struct program_op { const struct op *op; const struct op_plan *plan; bool is_product, repeated; };
 struct tile_program {
     const struct graph *graph;
     struct program_bytes bytes;

@@ -49,20 +49,20 @@ static double tensors_bytes(const struct graph *g, const uint32_t *ids, uint32_t
     return bytes;
 }
 
-/* The products of one AMP cycle cost as much as that cycle, however many they are. */
-static double product_j(const struct chip *chip, enum data_type type, enum partials_type partials)
+struct energy_prices energy_prices(const struct chip *chip)
 {
-    return chip_cycle_j(chip) / (double)chip_mac_per_cycle(chip, type, partials);
+    return (struct energy_prices){ chip, chip_cycle_j(chip), chip_running_cycle_j(chip), chip_memory_byte_j(chip) };
 }
 
-struct energy op_energy(const struct graph *g, const struct op *op, const struct op_plan *p, const struct chip *chip)
+/* The products of one AMP cycle cost as much as that cycle, however many they are. */
+struct energy op_energy(const struct graph *g, const struct op *op, const struct op_plan *p, const struct energy_prices *prices)
 {
-    const double byte_j = chip_memory_byte_j(chip);
+    const struct chip *chip = prices->chip;
     const double running_cycles = (double)p->compute_cycles * p->n_tiles_used + (double)p->exchange_cycles * (double)chip->n_tiles;
-    struct energy e = { .j[ENERGY_RUNNING] = running_cycles * chip_running_cycle_j(chip), .j[ENERGY_EXCHANGE] = 2 * (double)p->exchanged_bytes * byte_j };
+    struct energy e = { .j[ENERGY_RUNNING] = running_cycles * prices->running_cycle_j, .j[ENERGY_EXCHANGE] = 2 * (double)p->exchanged_bytes * prices->byte_j };
     if (p->mac)
-        e.j[ENERGY_MAC] = (double)p->padded_mac * product_j(chip, g->tensors[op_forward(g, op)->inputs[0]].type, p->partials);
+        e.j[ENERGY_MAC] = (double)p->padded_mac * (prices->cycle_j / (double)chip_mac_per_cycle(chip, g->tensors[op_forward(g, op)->inputs[0]].type, p->partials));
     else
-        e.j[ENERGY_VECTOR] = (tensors_bytes(g, op->inputs, op->n_inputs) + tensors_bytes(g, op->outputs, op->n_outputs)) * byte_j;
+        e.j[ENERGY_VECTOR] = (tensors_bytes(g, op->inputs, op->n_inputs) + tensors_bytes(g, op->outputs, op->n_outputs)) * prices->byte_j;
     return e;
 }

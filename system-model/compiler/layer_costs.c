@@ -6,11 +6,11 @@
 #include "system-model/compiler/compiled.h"
 #include "system-model/graph/graph.h"
 
-static void add_op_cost(struct layer_cost *layer, const struct graph *g, const struct op *op, const struct op_plan *p, const struct chip *chip)
+static void add_op_cost(struct layer_cost *layer, const struct graph *g, const struct op *op, const struct op_plan *p, const struct energy_prices *prices)
 {
     uint64_t repeats = op_repeats(g, op);
     bool in_slices = layer_repeats(&g->layers[op->layer_id]) > 1;
-    const struct energy energy = op_energy(g, op, p, chip);
+    const struct energy energy = op_energy(g, op, p, prices);
     bool forward = op->pass == PASS_FORWARD;
     enum part part = op_part(op);
     layer->op_cycles += op_plan_cycles(p) * repeats;
@@ -99,10 +99,11 @@ void compile_layers(struct compiled *out, struct compiler *c)
     const struct graph *g = c->graph;
     if (!c->layers)
         c->layers = layer_costs_unplanned(g, c->arena);
+    const struct energy_prices prices = energy_prices(&c->topology->machine->chip);
     out->layers = ARENA_ARRAY(c->arena, struct layer_cost, g->n_layers);
     memcpy(out->layers, c->layers, g->n_layers * sizeof *out->layers);
     for (size_t i = 0; i < g->n_ops; i++)
-        add_op_cost(&out->layers[g->ops[i].layer_id], g, &g->ops[i], out->op_plans[i], &c->topology->machine->chip);
+        add_op_cost(&out->layers[g->ops[i].layer_id], g, &g->ops[i], out->op_plans[i], &prices);
     for (size_t i = 0; i < g->n_layers; i++) {
         out->layers[i].forward_cycles = cycles_total(&out->layers[i].forward);
         out->layers[i].backward_cycles = cycles_total(&out->layers[i].backward);

@@ -90,9 +90,12 @@ bool op_keeps_layout(const struct op *op);      /* leaves its results where its 
 bool op_writes_over(const struct op *op);       /* has a form in place, which writes its result over an operand that is not read again */
 enum part op_part(const struct op *op);     /* the part of a step that its computing belongs to */
 
-/* The energy of one pass, in all tiles, by the chip's law; zeros if the chip has none. A product counts with its padding and its operands, all
-   other work by the bytes of its operands and results. The cycles in which tiles run count apart, whatever they do. */
-struct energy op_energy(const struct graph *g, const struct op *op, const struct op_plan *p, const struct chip *chip);
+/* Joules of an AMP's cycle, of a cycle in which a tile runs, and of a byte that is loaded or stored. */
+struct energy_prices { const struct chip *chip; double cycle_j, running_cycle_j, byte_j; };
+struct energy_prices energy_prices(const struct chip *chip);
+/* The energy of one pass, in all tiles, by the chip's law; zeros if it has none. Products are counted with padding and with their operands;
+ * all other work by the bytes of its operands and results. Tiles that run are counted apart, whatever they do. */
+struct energy op_energy(const struct graph *g, const struct op *op, const struct op_plan *p, const struct energy_prices *prices);
 
 /* Multiply-accumulates that one tile's AMP does in a cycle, by which shares of peak are measured; 0 for fp8 on a chip without it. */
 uint64_t chip_mac_per_cycle(const struct chip *c, enum data_type type, enum partials_type partials);

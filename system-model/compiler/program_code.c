@@ -59,39 +59,26 @@ void program_start(struct tile_program *out, const struct graph *g, size_t n_cod
 void program_add_op(struct tile_program *out, const struct op *op, const struct op_plan *p)
 {
     out->ops = arena_grow(out->arena, out->ops, out->n_ops, &out->cap_ops, sizeof *out->ops);
-    out->ops[out->n_ops++] = (struct program_op){ op, p, false };
+    enum part part = op_part(op);
+    out->ops[out->n_ops++] = (struct program_op){ op, p, part == PART_CONV || part == PART_MATMUL, false };
 }
 
 enum { MOST_RUN = 64 };         /* a run with more products among its operations is not looked for */
 
-static bool is_product(const struct op *op) { return op_part(op) == PART_CONV || op_part(op) == PART_MATMUL; }
-
-/* The codes of a run that begins at operation i and has OUTLINED_RUN operations besides products. Returns its length, or 0 if so many do not
-   follow. */
-static size_t run_codes(uint32_t codes[MOST_RUN], const struct tile_program *out, size_t i)
-{
-    for (size_t k = 0, n = 0; k < MOST_RUN && i + k < out->n_ops; k++) {
-        codes[k] = out->ops[i + k].plan->code_id;
-        n += !is_product(out->ops[i + k].op);
-        if (n == OUTLINED_RUN)
-            return k + 1;
-    }
-    return 0;
-}
-
-/* Marks the operations of runs that have occurred before. */
+/* Marks the operations of runs that have occurred before. A run has OUTLINED_RUN operations besides products, the last of which ends it. */
 static void find_repeated(struct tile_program *out)
 {
     struct hash_table seen = {0};
-    uint32_t codes[MOST_RUN];
-    for (size_t i = 0; i < out->n_ops; i++) {
-        size_t n = run_codes(codes, out, i);
-        if (n && !hash_table_find(&seen, codes, n * sizeof *codes)) {
-            *(bool *)hash_table_add(&seen, codes, n * sizeof *codes, sizeof(bool), out->arena) = true;
-            continue;
-        }
-        for (size_t k = 0; k < n; k++)
-            out->ops[i + k].repeated = true;
+    uint32_t *codes = ARENA_ROOM(out->arena, uint32_t, out->n_ops), n_others = 0;
+    for (size_t i = 0; i < out->n_ops; i++)
+        codes[i] = out->ops[i].plan->code_id;
+    for (uint32_t i = 0, end = 0, marked = 0; i < out->n_ops; n_others -= !out->ops[i++].is_product) {
+        while (n_others < OUTLINED_RUN && end < out->n_ops)
+            n_others += !out->ops[end++].is_product;
+        bool is_run = n_others == OUTLINED_RUN && end - i <= MOST_RUN;
+        if (is_run && hash_table_first(&seen, codes + i, (end - i) * sizeof *codes, i, out->arena) != i)
+            for (marked = max_u32(marked, i); marked < end; marked++)
+                out->ops[marked].repeated = true;
     }
 }
 
@@ -100,7 +87,7 @@ static uint32_t layout_of(const struct tile_program *out, const struct op *op) {
 
 static void note_layout(struct tile_program *out, const struct program_op *o)
 {
-    uint32_t layout = is_product(o->op) ? o->plan->code_id + 1 : op_keeps_layout(o->op) ? layout_of(out, o->op) : 0;
+    uint32_t layout = o->is_product ? o->plan->code_id + 1 : op_keeps_layout(o->op) ? layout_of(out, o->op) : 0;
     for (uint32_t k = 0; k < o->op->n_outputs; k++)
         out->laid_by[o->op->outputs[k]] = layout;
 }
@@ -130,7 +117,7 @@ static void add_op_code(struct tile_program *out, const struct program_op *o)
     uint32_t codelet = codelet_id(out->graph, o->op, o->plan), *caller = &out->callers[o->plan->code_id];
     out->bytes.vertex_code += out->has_codelet[codelet] ? 0 : codelet_bytes_of(out->graph, o->op, o->plan);
     out->has_codelet[codelet] = true;
-    if (out->options.sharing != CODE_OWN && *caller && (is_product(o->op) || o->repeated)) {
+    if (out->options.sharing != CODE_OWN && *caller && (o->is_product || o->repeated)) {
         add_code_call(out, o);
         return;
     }

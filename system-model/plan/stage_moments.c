@@ -103,7 +103,7 @@ static uint64_t temp_bytes_besides(const struct stage_walk *w, uint32_t op_id)
 static bool is_called(const struct stage_walk *w, uint32_t op_id)
 {
     enum part part = op_part(&w->g->ops[op_id]);
-    return w->code_uses && (part == PART_CONV || part == PART_MATMUL) && w->code_uses[w->s->compiled->op_plans[op_id]->code_id] > 1;
+    return (part == PART_CONV || part == PART_MATMUL) && w->code_uses && w->code_uses[w->s->compiled->op_plans[op_id]->code_id] > 1;
 }
 
 /* Operands that live on outside a call are held a second time while it works. */
@@ -111,7 +111,9 @@ static uint64_t called_bytes(const struct stage_walk *w, const struct op_sequenc
 {
     const struct op *op = &w->g->ops[q->ops.ids[i]];
     uint64_t bytes = 0;
-    for (uint32_t k = 0; k < op->n_inputs && is_called(w, q->ops.ids[i]); k++)
+    if (!is_called(w, q->ops.ids[i]))
+        return 0;
+    for (uint32_t k = 0; k < op->n_inputs; k++)
         bytes += is_freed(q, i, op->inputs[k]) ? 0 : lying_bytes(w, op->inputs[k]);
     return bytes;
 }
