@@ -3,7 +3,7 @@
  * csv.c - tables: a header line, then rows, read by libcsv.
  *
  * libcsv's callbacks cannot stop a parse, so the first error is kept and later rows are ignored. An unclosed quote shows only in csv_fini().
- * libcsv does not count lines: it is given one line at a time.
+ * libcsv does not count lines: it is given one line at a time, unless the line can be cut at its commas.
  *
  * A text that a spreadsheet would take for a formula is written with an apostrophe before it, which reading removes.
  */
@@ -20,7 +20,7 @@ struct csv_reader {
     struct csv_table *table;
     struct arena *a;
     struct err *err;
-    bool failed;
+    bool failed, within_row;            /* within_row: a quoted cell goes on in the next line */
     uint32_t line, row_line;            /* the line being read, and the line where the current row began */
     char *cells[MOST_COLUMNS];
     size_t n_cells, rows_cap;
@@ -33,9 +33,8 @@ static bool begins_formula(const char *text)
     return *text && strchr("=+-@", *text) && text[1] && !parse_f64(text, &x);
 }
 
-static void csv_on_cell(void *text, size_t n, void *user)
+static void add_cell(struct csv_reader *r, const char *text, size_t n)
 {
-    struct csv_reader *r = user;
     if (r->failed)
         return;
     if (r->n_cells == 0)
@@ -50,6 +49,8 @@ static void csv_on_cell(void *text, size_t n, void *user)
         memcpy(cell, text, n);
     r->cells[r->n_cells++] = cell + (*cell == '\'' && begins_formula(cell + 1));
 }
+
+static void csv_on_cell(void *text, size_t n, void *user) { add_cell(user, text, n); }
 
 static char **copy_cells(const struct csv_reader *r)
 {
@@ -92,6 +93,35 @@ static void csv_on_row(int end, void *user)
     if (!r->failed && r->n_cells)
         r->failed = !(r->table->columns ? csv_add_row(r) : csv_set_header(r));
     r->n_cells = 0;
+    r->within_row = false;
+}
+
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+/* Reads a line without quotes as libcsv does: blanks around cells do not count, and a blank line is no row. */
+static void csv_cut_line(struct csv_reader *r, const char *text, size_t n)
+{
+    const char *end = text + n - 1;
+    end -= end > text && end[-1] == '\r';
+    while (text < end && is_blank(*text))
+        text++;
+    for (const char *comma = text < end ? text : NULL; comma; text = comma + 1) {
+        comma = memchr(text, ',', (size_t)(end - text));
+        const char *last = comma ? comma : end;
+        while (text < last && is_blank(*text))
+            text++;
+        while (text < last && is_blank(last[-1]))
+            last--;
+        add_cell(r, text, (size_t)(last - text));
+    }
+    csv_on_row('\n', r);
+}
+
+/* Lines end with a newline, and have no other sign that needs libcsv: a quote, or a carriage return within. */
+static bool is_plain_line(const char *text, size_t n)
+{
+    const char *turn = memchr(text, '\r', n);
+    return text[n - 1] == '\n' && !memchr(text, '"', n) && (!turn || turn == text + n - 2);
 }
 
 static const char misplaced_quote[] = "a quote stands within a cell; put the whole cell in quotes, and double those in it";
@@ -102,6 +132,11 @@ static bool csv_read_lines(struct csv_reader *r, struct csv_parser *p, const cha
         const char *newline = memchr(text + at, '\n', n - at);
         length = newline ? (size_t)(newline - text) + 1 - at : n - at;
         r->line++;
+        if (!r->within_row && is_plain_line(text + at, length)) {
+            csv_cut_line(r, text + at, length);
+            continue;
+        }
+        r->within_row = true;
         if (csv_parse(p, text + at, length, csv_on_cell, csv_on_row, r) != length)
             return fail(r->err, "%s:%u: %s", r->table->path, r->line, csv_error(p) == CSV_EPARSE ? misplaced_quote : csv_strerror(csv_error(p)));
     }
@@ -144,7 +179,8 @@ bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct
         }
     }
     struct arena scratch = {0};
-    fail(err, "%s:1: no column '%.60s'; there are: %s", t->path, name, names_list((const char *const *)t->columns, t->n_columns, &scratch));
+    if (err)
+        fail(err, "%s:1: no column '%.60s'; there are: %s", t->path, name, names_list((const char *const *)t->columns, t->n_columns, &scratch));
     arena_free(&scratch);
     return false;
 }

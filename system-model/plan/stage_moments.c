@@ -47,18 +47,22 @@ static void hold_tensor(struct stage_walk *w, uint32_t id, bool there)
     w->waits[id] &= !there;
 }
 
-/* The bytes that the operands and results of an operation take beyond those at rest, because they are uneven, and those of the state that it
-   reads. */
+static bool is_earlier_input(const struct op *op, uint32_t k, uint32_t id)
+{
+    for (uint32_t j = 0; j < k && j < op->n_inputs; j++)
+        if (op->inputs[j] == id)
+            return true;
+    return false;
+}
+
+/* How much more the operands and results of an operation take where they are than at rest, and the state that it reads. */
 static uint64_t more_at_work(const struct stage_walk *w, const struct op *op)
 {
     uint64_t bytes = 0;
     for (uint32_t k = 0; k < op->n_inputs + op->n_outputs; k++) {
         uint32_t id = k < op->n_inputs ? op->inputs[k] : op->outputs[k - op->n_inputs];
-        bool again = false;
-        for (uint32_t j = 0; j < k && j < op->n_inputs; j++)
-            again |= op->inputs[j] == id;
-        if (!again && w->there[id] && w->g->tensors[id].read_backward)
-            bytes += lying_bytes(w, id) - w->s->compiled->tensors[id].bytes;
+        if (w->there[id] && w->g->tensors[id].read_backward)
+            bytes += is_earlier_input(op, k, id) ? 0 : lying_bytes(w, id) - w->s->compiled->tensors[id].bytes;
         else if (w->g->tensors[id].role == ROLE_STATE)
             bytes += w->s->compiled->tensors[id].bytes;
     }
@@ -93,9 +97,11 @@ static uint64_t temp_bytes_besides(const struct stage_walk *w, uint32_t op_id)
 {
     const struct op *op = &w->g->ops[op_id];
     const struct op_plan *p = w->s->compiled->op_plans[op_id];
+    if (op->kind != OP_CONV)
+        return p->temp_bytes_per_tile;
     bool one_step = p->split.in_chans == 1 && p->split.kernel == 1 && p->split.serial_in == 1 && p->split.serial_out == 1;
     bool same_type = data_type_bytes(w->g->tensors[op->outputs[0]].type) == data_type_bytes(p->partials == PARTIALS_FP16 ? TYPE_FP16 : TYPE_FP32);
-    if (op->kind != OP_CONV || !one_step || !same_type)
+    if (!one_step || !same_type)
         return p->temp_bytes_per_tile;
     return p->temp_bytes_per_tile - min_u64(lying_bytes(w, op->outputs[0]) / w->s->compiled->options.n_tiles, p->temp_bytes_per_tile);
 }
@@ -106,13 +112,11 @@ static bool is_called(const struct stage_walk *w, uint32_t op_id)
     return (part == PART_CONV || part == PART_MATMUL) && w->code_uses && w->code_uses[w->s->compiled->op_plans[op_id]->code_id] > 1;
 }
 
-/* Operands that live on outside a call are held a second time while it works. */
+/* Operands of a call that live on outside it are held a second time while it works. */
 static uint64_t called_bytes(const struct stage_walk *w, const struct op_sequence *q, uint32_t i)
 {
     const struct op *op = &w->g->ops[q->ops.ids[i]];
     uint64_t bytes = 0;
-    if (!is_called(w, q->ops.ids[i]))
-        return 0;
     for (uint32_t k = 0; k < op->n_inputs; k++)
         bytes += is_freed(q, i, op->inputs[k]) ? 0 : lying_bytes(w, op->inputs[k]);
     return bytes;
@@ -131,11 +135,11 @@ static void keep_most(struct stage_walk *w, uint32_t layer_id, struct stage_mome
         *most = now;
 }
 
-static void note(struct stage_walk *w, const struct op_sequence *q, uint32_t i, enum task_kind task)
+static void note(struct stage_walk *w, const struct op_sequence *q, uint32_t i, bool called, enum task_kind task)
 {
     uint32_t op_id = q->ops.ids[i];
     const struct op *op = &w->g->ops[op_id];
-    uint64_t live = w->tile_bytes + more_at_work(w, op) + normalised_bytes(w, q, i) + called_bytes(w, q, i);
+    uint64_t live = w->tile_bytes + more_at_work(w, op) + normalised_bytes(w, q, i) + (called ? called_bytes(w, q, i) : 0);
     keep_most(w, op->layer_id, (struct stage_moment){ w->waiting_bytes, live, temp_bytes_besides(w, op_id) }, task);
     w->most_bytes = max_u64(w->most_bytes, w->waiting_bytes + w->live_bytes);
 }
@@ -173,22 +177,23 @@ static void hold_received(struct stage_walk *w, const struct op_sequence *q, con
 static void note_copied_out(struct stage_walk *w, uint32_t op_id, enum task_kind task)
 {
     const struct op *op = &w->g->ops[op_id];
-    if (is_called(w, op_id))
-        keep_most(w, op->layer_id, (struct stage_moment){ w->waiting_bytes, w->tile_bytes + lying_bytes(w, op->outputs[0]), 0 }, task);
+    keep_most(w, op->layer_id, (struct stage_moment){ w->waiting_bytes, w->tile_bytes + lying_bytes(w, op->outputs[0]), 0 }, task);
 }
 
 /* In place, an input that is read for the last time becomes the result. */
 static void walk_op(struct stage_walk *w, const struct op_sequence *q, uint32_t i, enum task_kind task)
 {
     const struct op *op = &w->g->ops[q->ops.ids[i]];
+    bool called = is_called(w, q->ops.ids[i]);
     for (uint32_t k = 0; k < op->n_inputs; k++)
         if (w->waits[op->inputs[k]])
             hold_tensor(w, op->inputs[k], true);
     if (!q->in_place[i])
         hold_results(w, op);
-    note(w, q, i, task);
+    note(w, q, i, called, task);
     free_after(w, q, i);
-    note_copied_out(w, q->ops.ids[i], task);
+    if (called)
+        note_copied_out(w, q->ops.ids[i], task);
     if (q->in_place[i]) {
         hold_results(w, op);
         free_after(w, q, i);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_tables.c - CSV and INI: what they accept and the exact words of what they refuse. */
 #include "tests/check.h"
+#include "tests/random.h"
 #include "system-model/base/base.h"
 
 /* Loads text as CSV; returns the message, or "" when it is accepted. */
@@ -36,6 +37,36 @@ static void csv_reads_quotes_and_counts_lines(void **state)
     assert_int_equal(t.rows[2].line, 5);
     assert_string_equal(t.rows[2].cells[1], "a \"quote\"");
     unlink(path);
+    arena_free(&a);
+}
+
+/* Lines without quotes are cut at their commas, others go to libcsv: both trim blanks, skip blank lines and count the same lines. */
+static void cells_are_read_alike_with_quotes(void **state)
+{
+    static const char *const cells[] = { "", "7", "b c", "'=1+1", "\xc3\xa9", "0" }, *const blanks[] = { "", "", " ", "\t  " }, *const ends[] = { "\n", "\r\n", " \n", "\n \t\n" };
+    struct arena a = {0};
+    struct csv_table plain, quoted;
+    struct err err;
+    uint64_t random = 1;
+    (void)state;
+    for (int i = 0; i < 50; i++) {
+        const char *texts[] = { "k,l,m\n", "k,l,m\n" };
+        for (int cell = 0; cell < 21; cell++) {
+            const char *text = cells[random_below(&random, 6)], *before = blanks[random_below(&random, 4)], *after = blanks[random_below(&random, 4)];
+            const char *end = cell % 3 < 2 ? "," : ends[random_below(&random, 4)];
+            if (cell % 3 == 0 && !*text)            /* a row of three cells in any case */
+                text = "first";
+            texts[0] = arena_printf(&a, "%s%s%s%s%s", texts[0], before, text, after, end);
+            texts[1] = arena_printf(&a, "%s%s\"%s\"%s%s", texts[1], before, text, after, end);
+        }
+        assert_true(csv_read_text(&plain, "plain", texts[0], strlen(texts[0]), &a, &err) && csv_read_text(&quoted, "quoted", texts[1], strlen(texts[1]), &a, &err));
+        assert_int_equal(plain.n_rows, 7);
+        for (size_t r = 0; r < 7; r++) {
+            assert_int_equal(plain.rows[r].line, quoted.rows[r].line);
+            for (size_t k = 0; k < 3; k++)
+                assert_string_equal(plain.rows[r].cells[k], quoted.rows[r].cells[k]);
+        }
+    }
     arena_free(&a);
 }
 
@@ -228,7 +259,7 @@ static void fields_are_written_as_they_are_read(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(csv_reads_quotes_and_counts_lines), cmocka_unit_test(line_ends_of_spreadsheets), cmocka_unit_test(csv_refuses),
+    cmocka_unit_test(csv_reads_quotes_and_counts_lines), cmocka_unit_test(cells_are_read_alike_with_quotes), cmocka_unit_test(line_ends_of_spreadsheets), cmocka_unit_test(csv_refuses),
     cmocka_unit_test(csv_reads_what_spreadsheets_write), cmocka_unit_test(ini_reads_keys_values_and_comments),
     cmocka_unit_test(ini_refuses), cmocka_unit_test(lines_have_a_largest_length),
     cmocka_unit_test(tables_have_a_largest_width), cmocka_unit_test(fields_are_written_as_they_are_read), cmocka_unit_test(formulas_are_written_as_text),
