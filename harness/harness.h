@@ -74,7 +74,6 @@ int command_call(const struct command *c, const struct options *o, struct sessio
 /* True if the command takes this many arguments: those in brackets are optional, and dots mean any number. */
 bool command_takes(const struct command *c, size_t n_arguments);
 /* The summary as a sentence, and the detail after it. */
-const char *command_help(const struct command *c, struct arena *a);
 /* Option i as help and completion show it; its name is NULL when the command does not have it. False past
  * the last option. */
 struct option_view { const char *name, *argument, *help; };

@@ -135,7 +135,7 @@ static error_t on_option(int key, char *text, struct argp_state *state)
     return option_take(p, &rows[key - KEY_BASE], text) ? 0 : EINVAL;
 }
 
-const char *command_help(const struct command *c, struct arena *a)
+static const char *command_help(const struct command *c, struct arena *a)
 {
     return arena_printf(a, "%s.%s%s", c->summary, c->detail ? " " : "", c->detail ? c->detail : "");
 }

@@ -98,13 +98,19 @@ static bool part_without_value(struct check_row *row, struct check_source *from,
     return has_sheet ? is_broken(row, from, why, a) : no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why->msg));
 }
 
+static struct kernel_bench *kernels_of(struct check_source *from, struct arena *a)
+{
+    from->kernels = (struct kernel_bench){ from->simulator->paths->specs_dir, from->simulator->plans, from->kernels.machines, a };
+    return &from->kernels;
+}
+
 static bool simulate_kernel_memory(struct check_row *row, struct check_source *from, struct arena *a)
 {
     const struct figure *f = row->figure;
     struct kernel_memory m;
     struct err why = {0};
     name_part(row, a);
-    if (!kernel_row_memory(&m, f->kernel, from->simulator->paths->specs_dir, from->simulator->plans, a, &why))
+    if (!kernel_row_memory(&m, f->kernel, kernels_of(from, a), &why))
         return part_without_value(row, from, &why, a);
     row->fits = row->fits_with_less_memory = m.fits;
     row->fits_probability = m.fits_probability;
@@ -225,14 +231,14 @@ static bool simulate_part(struct check_row *row, struct check_source *from, stru
     const struct figure *f = row->figure;
     struct err why = {0};
     name_part(row, a);
-    const char *specs_dir = from->links.specs_dir = from->simulator->paths->specs_dir;
+    from->links.specs_dir = from->simulator->paths->specs_dir;
     from->links.arena = a;
-    bool (*predict)(double *, const struct kernel_case *, const char *, const char *, struct plan_cache *, struct arena *, struct err *)
+    bool (*predict)(double *, const struct kernel_case *, const char *, struct kernel_bench *, struct err *)
         = f->kernel && kernel_is_sparse(f->kernel) ? sparse_row_predict : kernel_row_predict;
-    bool good = f->kernel ? predict(&row->simulated, f->kernel, f->metric, specs_dir, from->simulator->plans, a, &why)
+    bool good = f->kernel ? predict(&row->simulated, f->kernel, f->metric, kernels_of(from, a), &why)
                           : link_row_predict(&row->simulated, f->link, f->metric, &from->links, &why);
     if (good && figure_kind(f) == FIGURE_OF_POWER)
-        kernel_row_predict(&row->stated_error, f->kernel, "energy_error_j", specs_dir, from->simulator->plans, a, &why);
+        kernel_row_predict(&row->stated_error, f->kernel, "energy_error_j", kernels_of(from, a), &why);
     return good || part_without_value(row, from, &why, a);
 }
 

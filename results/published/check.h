@@ -53,6 +53,7 @@ struct check_source {
     struct results known;
     struct simulator *simulator;
     struct link_bench links;            /* its costs_dir; links set the rest when the first is judged */
+    struct kernel_bench kernels;        /* kernels set all of it */
     struct watch watch;                 /* is told how many figures are judged */
     const char *broken;                 /* a recipe or sheet that cannot be read, which ends the check; NULL at first */
 };

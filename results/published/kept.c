@@ -47,7 +47,7 @@ static int kept_id_against(const void *key, const void *item)
     return strcmp(key, ((const struct kept_line *)item)->id);
 }
 
-const struct kept_line *kept_find(const struct kept *k, const char *id)
+static const struct kept_line *kept_find(const struct kept *k, const char *id)
 {
     return k->n ? bsearch(id, k->last, k->n, sizeof *k->last, kept_id_against) : NULL;
 }

@@ -165,16 +165,32 @@ bool kernel_row_plan(struct op_plan *out, struct energy *energy, const struct ke
     return true;
 }
 
-bool kernel_row_predict(double *value, const struct kernel_case *c, const char *metric, const char *specs_dir, struct plan_cache *cache, struct arena *a,
-                        struct err *err)
+struct kernel_machine { const char *name; struct machine machine; struct kernel_machine *next; };
+
+const struct machine *kernel_machine(struct kernel_bench *b, const char *name, struct err *err)
 {
-    struct machine m;
+    for (const struct kernel_machine *m = b->machines; m; m = m->next)
+        if (text_is(m->name, name))
+            return &m->machine;
+    struct kernel_machine *m = ARENA_NEW(b->arena, struct kernel_machine);
+    if (!machine_load(&m->machine, name, b->specs_dir, b->arena, err))
+        return NULL;
+    m->name = arena_strdup(b->arena, name);
+    m->next = b->machines;
+    b->machines = m;
+    return &m->machine;
+}
+
+bool kernel_row_predict(double *value, const struct kernel_case *c, const char *metric, struct kernel_bench *bench, struct err *err)
+{
+    const struct machine *m = kernel_machine(bench, c->machine, err);
+    const struct chip *chip = m ? &m->chip : NULL;
     struct op_plan plan;
     struct energy energy;
-    if (!machine_load(&m, c->machine, specs_dir, a, err) || !kernel_row_plan(&plan, &energy, c, &m.chip, cache, a, err))
+    if (!chip || !kernel_row_plan(&plan, &energy, c, chip, bench->plans, bench->arena, err))
         return false;
-    uint64_t peak_mac = chip_mac_per_cycle(&m.chip, (enum data_type)c->type, c->partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32);
-    double time_s = (double)op_plan_cycles(&plan) / m.chip.clock_hz, flop_per_s = kernel_row_flop_per_s(c, &plan, &m.chip);
+    uint64_t peak_mac = chip_mac_per_cycle(chip, (enum data_type)c->type, c->partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32);
+    double time_s = (double)op_plan_cycles(&plan) / chip->clock_hz, flop_per_s = kernel_row_flop_per_s(c, &plan, chip);
     if (text_is(metric, "tflop_per_s"))
         *value = flop_per_s / 1e12;
     else if (text_is(metric, "time_s"))
@@ -184,9 +200,9 @@ bool kernel_row_predict(double *value, const struct kernel_case *c, const char *
     else if (text_is(metric, "energy_above_idle_j"))
         *value = energy_total(&energy);
     else if (text_is(metric, "energy_error_j"))
-        *value = energy_error_j(&energy, &m.chip);
+        *value = energy_error_j(&energy, chip);
     else if (text_is(metric, "peak_share"))
-        *value = flop_per_s / chip_peak_flop_per_s(&m.chip, peak_mac);
+        *value = flop_per_s / chip_peak_flop_per_s(chip, peak_mac);
     else
         return fail(err, "metric '%.60s' of a kernel; known: tflop_per_s, time_s, cycles, energy_above_idle_j, peak_share", metric);
     return true;
@@ -248,27 +264,27 @@ static void product_memory(struct kernel_memory *m, const struct kernel_case *c,
     add_product(m, c, c->n, c->k, c->m, chip, cache, a);
 }
 
-bool kernel_row_memory(struct kernel_memory *out, const struct kernel_case *c, const char *specs_dir, struct plan_cache *cache, struct arena *a,
-                       struct err *err)
+bool kernel_row_memory(struct kernel_memory *out, const struct kernel_case *c, struct kernel_bench *bench, struct err *err)
 {
-    struct machine m;
+    const struct machine *m = kernel_machine(bench, c->machine, err);
+    const struct chip *chip = m ? &m->chip : NULL;
     *out = (struct kernel_memory){0};
-    if (!machine_load(&m, c->machine, specs_dir, a, err) || !multiplies(c, &m.chip, err))
+    if (!chip || !multiplies(c, chip, err))
         return false;
     if (c->kind == KERNEL_CONV || c->kind == KERNEL_TRIAD)
         return fail(err, "the memory of %s is not predicted", kernel_kind_names[c->kind]);
     if (c->kind == KERNEL_FC)
-        fc_memory(out, c, &m.chip, cache, a);
+        fc_memory(out, c, chip, bench->plans, bench->arena);
     else if (c->kind == KERNEL_CONV_LAYER)
-        conv_layer_memory(out, c, &m.chip, cache, a);
+        conv_layer_memory(out, c, chip, bench->plans, bench->arena);
     else
-        product_memory(out, c, &m.chip, cache, a);
-    out->n_tiles = m.chip.n_tiles;
-    out->max_tile_bytes = ceil_div(out->operand_bytes, m.chip.n_tiles) + out->tile_temporary_bytes + out->tile_code_bytes;
-    uint64_t gaps_bytes = (uint64_t)(m.chip.memory_gaps_share * (double)out->tile_temporary_bytes);
-    out->max_tile_with_gaps_bytes = chip_end_of_memory(&m.chip, out->max_tile_bytes + gaps_bytes, out->interleaved_bytes);
-    out->fits = out->max_tile_with_gaps_bytes <= m.chip.tile_memory_bytes;
-    out->fits_probability = memory_fits_probability(m.chip.tile_memory_bytes, (struct memory_need){ ceil_div(out->operand_bytes, m.chip.n_tiles), out->max_tile_with_gaps_bytes },
-                                                    m.chip.memory_error);
+        product_memory(out, c, chip, bench->plans, bench->arena);
+    out->n_tiles = chip->n_tiles;
+    out->max_tile_bytes = ceil_div(out->operand_bytes, chip->n_tiles) + out->tile_temporary_bytes + out->tile_code_bytes;
+    uint64_t gaps_bytes = (uint64_t)(chip->memory_gaps_share * (double)out->tile_temporary_bytes);
+    out->max_tile_with_gaps_bytes = chip_end_of_memory(chip, out->max_tile_bytes + gaps_bytes, out->interleaved_bytes);
+    out->fits = out->max_tile_with_gaps_bytes <= chip->tile_memory_bytes;
+    out->fits_probability = memory_fits_probability(chip->tile_memory_bytes, (struct memory_need){ ceil_div(out->operand_bytes, chip->n_tiles), out->max_tile_with_gaps_bytes },
+                                                    chip->memory_error);
     return true;
 }

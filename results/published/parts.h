@@ -42,11 +42,14 @@ struct kernel_case {
 extern const struct part_field kernel_fields[];
 extern const size_t n_kernel_fields;
 
+/* Machines on which kernels are predicted, each loaded once, and the plans that were searched. A new one has no machines. */
+struct kernel_bench { const char *specs_dir; struct plan_cache *plans; struct kernel_machine *machines; struct arena *arena; };
+const struct machine *kernel_machine(struct kernel_bench *b, const char *name, struct err *err);        /* NULL if it cannot be loaded */
+
 bool kernel_case_read(struct kernel_case *out, const struct csv_table *t, const struct csv_row *row, struct err *err);
 /* metric: "tflop_per_s", "time_s", "cycles", "peak_share", "energy_above_idle_j" or "energy_error_j". The cycles
  * are those of the planned operation, sync included, with its operands on chip. Rates are those of one IPU. */
-bool kernel_row_predict(double *value, const struct kernel_case *c, const char *metric, const char *specs_dir, struct plan_cache *cache, struct arena *a,
-                        struct err *err);
+bool kernel_row_predict(double *value, const struct kernel_case *c, const char *metric, struct kernel_bench *bench, struct err *err);
 /* The plan on the given chip, whatever machine the case names. energy: of one call, besides what the chip draws while nothing runs; may be NULL. */
 bool kernel_row_plan(struct op_plan *out, struct energy *energy, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache,
                      struct arena *a, struct err *err);
@@ -61,15 +64,13 @@ struct kernel_memory {
     double fits_probability;
     bool fits;
 };
-bool kernel_row_memory(struct kernel_memory *out, const struct kernel_case *c, const char *specs_dir, struct plan_cache *cache, struct arena *a,
-                       struct err *err);
+bool kernel_row_memory(struct kernel_memory *out, const struct kernel_case *c, struct kernel_bench *bench, struct err *err);
 
 /* ---- sparse_rows.c: the same for a product with a sparse matrix ------------------------------------------- */
 
 bool kernel_is_sparse(const struct kernel_case *c);
 /* metric: "nonzero_tflop_per_s", or "speed_over_dense_x", over the dense product of weights of the same size. */
-bool sparse_row_predict(double *value, const struct kernel_case *c, const char *metric, const char *specs_dir, struct plan_cache *cache, struct arena *a,
-                        struct err *err);
+bool sparse_row_predict(double *value, const struct kernel_case *c, const char *metric, struct kernel_bench *bench, struct err *err);
 
 /* ---- link_rows.c: predictions of micro-benchmarks of links, of collectives between tiles, and of the host ---- */
 

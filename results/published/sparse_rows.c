@@ -62,21 +62,20 @@ static double best_rate(const struct kernel_case *c, bool dense, const struct ch
 
 bool kernel_is_sparse(const struct kernel_case *c) { return c->kind == KERNEL_STATIC_SPARSE || c->kind == KERNEL_DYNAMIC_SPARSE; }
 
-bool sparse_row_predict(double *value, const struct kernel_case *c, const char *metric, const char *specs_dir, struct plan_cache *cache, struct arena *a,
-                        struct err *err)
+bool sparse_row_predict(double *value, const struct kernel_case *c, const char *metric, struct kernel_bench *bench, struct err *err)
 {
-    struct machine m;
-    if (!machine_load(&m, c->machine, specs_dir, a, err))
+    const struct machine *m = kernel_machine(bench, c->machine, err);
+    if (!m)
         return false;
     if (c->m % c->block || c->k % c->block || (c->block != 1 && c->block != 4 && c->block != 8 && c->block != 16))
         return fail(err, "block: %" PRIu64 "; want 1, 4, 8 or 16, which divides the weights' rows and columns", c->block);
-    double rate = best_rate(c, false, &m.chip, cache, a, err);
+    double rate = best_rate(c, false, &m->chip, bench->plans, bench->arena, err);
     if (rate == 0)
         return fail(err, "no number of columns from %d to %d fits", FEWEST_MEASURED, MOST_MEASURED);
     if (text_is(metric, "nonzero_tflop_per_s"))
-        *value = 2 * rate * m.chip.clock_hz / 1e12;
+        *value = 2 * rate * m->chip.clock_hz / 1e12;
     else if (text_is(metric, "speed_over_dense_x"))
-        *value = rate / c->density / best_rate(c, true, &m.chip, cache, a, err);
+        *value = rate / c->density / best_rate(c, true, &m->chip, bench->plans, bench->arena, err);
     else
         return fail(err, "metric '%.60s' of a sparse product; known: nonzero_tflop_per_s, speed_over_dense_x", metric);
     return true;

@@ -153,7 +153,7 @@ double memory_far_fit(const struct memory_known *m, const char *without_origin)
 
 /* ---- how often it came true ------------------------------------------------------------------------------ */
 
-double memory_question_chance(const struct memory_known *m, const struct memory_question *q)
+static double memory_question_chance(const struct memory_known *m, const struct memory_question *q)
 {
     struct memory_record others = m->record;
     others.spread.far = memory_far_fit(m, q->origin);

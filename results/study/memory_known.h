@@ -28,7 +28,6 @@ bool memory_known_build(struct memory_known *out, const struct figures *figures,
 /* Fits the spread by maximum likelihood, leaving out what one origin published (NULL: nothing). Returns 0 if no question calibrates. */
 double memory_far_fit(const struct memory_known *m, const char *without_origin);
 /* The chance to fit that a row would have been given by all other origins. */
-double memory_question_chance(const struct memory_known *m, const struct memory_question *q);
 /* Verdicts by stated chance: by how the row counts, at first sight and today. */
 struct memory_chances *memory_known_chances(size_t *n, const struct memory_known *m, struct arena *a);
 #endif

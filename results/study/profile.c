@@ -11,12 +11,12 @@
 #include <ctype.h>
 #include <jansson.h>
 
-const char *const profile_group_names[N_PROFILE_GROUPS] = {
+static const char *const profile_group_names[N_PROFILE_GROUPS] = {
     [IN_PRODUCTS] = "products", [IN_NORMS] = "norms", [IN_SOFTMAX] = "softmax", [IN_REARRANGEMENT] = "rearrangement", [IN_VECTOR_WORK] = "other vector work",
     [IN_EXCHANGE] = "exchange", [IN_WAITING] = "waiting", [IN_LINKS] = "between IPUs", [IN_HOST] = "host and streaming",
 };
 
-enum profile_group profile_group_of(enum part part)
+static enum profile_group profile_group_of(enum part part)
 {
     switch (part) {
     case PART_MATMUL: case PART_CONV: case PART_LSTM: return IN_PRODUCTS;

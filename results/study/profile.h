@@ -9,8 +9,6 @@
 
 /* Kinds of time that a profile tells apart. Each stands for parts of the breakdown; each part is in one of them. */
 enum profile_group { IN_PRODUCTS, IN_NORMS, IN_SOFTMAX, IN_REARRANGEMENT, IN_VECTOR_WORK, IN_EXCHANGE, IN_WAITING, IN_LINKS, IN_HOST, N_PROFILE_GROUPS };
-extern const char *const profile_group_names[N_PROFILE_GROUPS];
-enum profile_group profile_group_of(enum part part);
 
 struct profile {
     const char *path;

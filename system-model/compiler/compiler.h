@@ -26,7 +26,7 @@ struct layer_cost {
     struct cycles forward, backward;
     uint64_t forward_cycles, backward_cycles;           /* totals of the two */
     uint64_t op_cycles, off_amp_cycles;                 /* all operations once, forward and backward; products among them that do not use the AMP */
-    uint64_t codelet_cycles;                            /* what codelets among them compute */
+    uint64_t codelet_cycles;                            /* the computing of codelets among them */
     struct energy forward_energy, backward_energy;      /* backward_energy includes the slices that are computed again */
     uint64_t forward_mac, backward_mac, slices_mac;     /* slices_mac: forward work that a repeated layer does again in its backward pass */
     uint64_t n_parameters;                  /* trainable elements */

@@ -77,7 +77,6 @@ void add_gradient(struct execution *x, uint32_t tensor_id, float *to, const floa
 void reduce_gradients(struct execution *x, uint32_t weight, uint32_t first, uint32_t stride, uint32_t n, uint64_t begin, uint64_t end);
 
 /* op_execute.c: a tensor's elements become numbers of its type, if they are to. */
-void round_tensor(const struct graph *g, uint32_t id, float *x, uint64_t key, const struct precision *p, struct rounding_counts *counts);
 void round_given(const struct execution *x, uint32_t id, float *values);        /* to the nearest, after fill() */
 
 #endif

@@ -98,7 +98,7 @@ static struct product_way way_of(const struct graph *g, const struct op *op, con
     return (struct product_way){ c->n_threads, narrow ? AMP_UNIT_BYTES / (uint32_t)data_type_bytes(type) : 0, c->precision.partials == PARTIALS_FP16 };
 }
 
-void round_tensor(const struct graph *g, uint32_t id, float *x, uint64_t key, const struct precision *p, struct rounding_counts *counts)
+static void round_tensor(const struct graph *g, uint32_t id, float *x, uint64_t key, const struct precision *p, struct rounding_counts *counts)
 {
     const struct tensor *t = &g->tensors[id];
     enum number_format f = t->type == TYPE_FP8 && p->fp8_is_e5m2 ? FORMAT_E5M2 : number_format_of(t->type);

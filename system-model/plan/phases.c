@@ -19,7 +19,7 @@
 #include "system-model/plan/plan.h"
 #include "system-model/graph/graph.h"
 
-uint32_t plan_tensor_shards(const struct plan *p, const struct tensor *t)
+static uint32_t plan_tensor_shards(const struct plan *p, const struct tensor *t)
 {
     uint32_t parts = max_u32(1, t->part.parts);
     return tensor_elements(t) >= p->request.program.sharded_elements ? max_u32(1, plan_shard_replicas(p) / parts) : 1;
@@ -145,7 +145,7 @@ static bool load_weights(struct gatherer *g, struct stage_plan *s, struct cycles
 bool plan_passes_on_chip(const struct plan *p) { return !p->request.training && p->request.grad_accum == 1; }
 
 /* Bytes of a micro-batch that enter a phase, and that its forward pass stores besides its result. */
-uint64_t phase_input_bytes(const struct plan *p, uint32_t stage) { return stage ? p->stages[stage - 1].output_bytes : 0; }
+static uint64_t phase_input_bytes(const struct plan *p, uint32_t stage) { return stage ? p->stages[stage - 1].output_bytes : 0; }
 
 uint64_t phase_kept_bytes(const struct plan *p, uint32_t stage)
 {

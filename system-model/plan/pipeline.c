@@ -30,7 +30,7 @@ static void place_tick(struct task *t, uint32_t tick)
     t->slot = tick % 2;
 }
 
-void plan_place_task(struct task *t, enum schedule schedule, uint32_t n_stages, bool training)
+static void plan_place_task(struct task *t, enum schedule schedule, uint32_t n_stages, bool training)
 {
     uint32_t s = t->stage, last = n_stages - 1;
     bool forward = t->kind == TASK_FORWARD;
@@ -78,7 +78,7 @@ static bool copies_in_full(const struct plan *p)
     return p->request.schedule == SCHEDULE_POPART && p->request.training;
 }
 
-/* Flows after a slot in replica 0: a forward task hands its output on, unless it is the last stage; a backward task hands the gradient back. */
+/* The flows after a slot in replica 0. A forward task hands its output on, unless its stage is the last; a backward task hands back the gradient. */
 static size_t slot_flows(struct flow *flows, const struct plan *p, const struct pipeline_run *r, uint32_t slot)
 {
     bool in_full = copies_in_full(p);

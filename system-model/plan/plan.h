@@ -55,7 +55,6 @@ struct phase_weights { uint64_t bytes, local_bytes, local_elements; };
  * IPU one after the other. */
 enum task_kind { TASK_FORWARD, TASK_BACKWARD };
 struct task { uint32_t stage; enum task_kind kind; uint32_t first_cycle, slot; uint64_t n_cycles; };
-void plan_place_task(struct task *t, enum schedule schedule, uint32_t n_stages, bool training);    /* sets cycle and slot from stage and kind */
 
 /* All that moves between the IPUs after a slot, at the same time. */
 struct stage_copy { uint64_t cycles; double busiest_bytes[N_LINK_KINDS]; };     /* on the busiest link of each kind */
@@ -65,7 +64,7 @@ struct stage_copy { uint64_t cycles; double busiest_bytes[N_LINK_KINDS]; };     
 struct pipeline_run {
     uint32_t first_cycle, n_cycles;
     uint32_t first_task, end_task;
-    const struct cycles *load; uint64_t load_cycles;    /* once, before the first cycle: a phase's weights, NULL if there are no phases; their sum */
+    const struct cycles *load; uint64_t load_cycles;    /* cycles in which a phase loads its weights, once, before its first; NULL if there are no phases; their sum */
     struct stage_copy *copies;                  /* by slot, in each cycle */
     uint64_t copy_cycles;                       /* the sum of copy */
 };
@@ -162,10 +161,8 @@ uint32_t plan_tensor_replicas(const struct plan_request *r);    /* replicas that
 uint32_t plan_data_replicas(const struct plan_request *r);      /* copies of the model, each with samples of its own */
 bool plan_is_phased(const struct plan_request *r);              /* weights are off the chip; stages are phases */
 struct phase_weights phase_weights(const struct plan *p, const struct compiler *c, const struct stage_plan *s);
-uint64_t phase_input_bytes(const struct plan *p, uint32_t stage);
 uint64_t phase_kept_bytes(const struct plan *p, uint32_t stage);
 bool plan_passes_on_chip(const struct plan *p);         /* activations between phases stay on the chips: an inference call has one micro-batch */
-uint32_t plan_tensor_shards(const struct plan *p, const struct tensor *t);     /* replicas that share it; 1: none */
 /* The bytes a second between an IPU and the memory off the chip, if n_moving IPUs of its board move data at the same time. s_per_byte is
    fitted.streaming_s_per_byte. */
 double remote_rate(const struct machine *m, uint64_t n_moving, uint64_t n_in_use, double s_per_byte);
@@ -187,8 +184,7 @@ double plan_feeding_s(const struct plan *p);                        /* the least
 const struct stage_plan *plan_stage_of(const struct plan *p, uint32_t layer_id);
 const struct stage_plan *stage_holding(const struct stage_plan *stages, uint32_t n, uint32_t layer_id);
 uint32_t ipu_layers(struct layer_range *ranges, const struct stage_plan *stages, uint32_t n, uint32_t ipu);     /* an IPU's; room for MAX_STAGES; returns how many */
-bool plan_is_checkpoint(const struct plan *p, uint32_t layer_id);   /* the layer's output is kept between forward and backward */
-bool is_checkpoint(enum recompute recompute, const bool *named, uint32_t layer_id);      /* plan_is_checkpoint() by the settings that decide it */
+bool is_checkpoint(enum recompute recompute, const bool *named, uint32_t layer_id);      /* the layer's output is kept between forward and backward */
 /* How many of n replicas' traffic must be played. One domain stands for all, unless groups of n_ipus do not fill it evenly, or `each` must be
    played because of a fault or because nothing is folded. A replica has `width` IPUs. */
 uint32_t played_replicas(const struct topology *t, uint32_t n, uint32_t width, bool each, uint32_t n_ipus);

@@ -154,11 +154,6 @@ bool is_checkpoint(enum recompute recompute, const bool *named, uint32_t layer_i
     return recompute == RECOMPUTE_LAYER || (named && named[layer_id]);
 }
 
-bool plan_is_checkpoint(const struct plan *p, uint32_t layer_id)
-{
-    return is_checkpoint(p->request.recompute, p->named_checkpoints, layer_id);
-}
-
 uint32_t played_replicas(const struct topology *t, uint32_t n, uint32_t width, bool each, uint32_t n_ipus)
 {
     uint32_t in_domain = t->ipus_per_domain;

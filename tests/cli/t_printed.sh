@@ -9,10 +9,10 @@ show list recipes --format json
 show list machines --format json
 show list frameworks
 show list keys
-show list keys --format json
+show_digest list keys --format json
 printed list
 show list assumptions
-show list assumptions --format json
+show_digest list assumptions --format json
 printed assumptions
 
 for format in text csv json; do
@@ -22,9 +22,9 @@ show machine bow-pod256
 show machine c600
 show machine bow-pod64 --topology
 show machine ipu-pod16 --topology --format dot
-show machine ipu-pod16 --format json
+show_digest machine ipu-pod16 --format json
 show machine
-show machine c600 --format json
+show_digest machine c600 --format json
 show machine nowhere
 printed machine
 

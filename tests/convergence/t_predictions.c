@@ -88,7 +88,7 @@ static void print_prediction(FILE *f, struct convergence_tables *tables, const s
         fprintf(f, "%s\n", strrchr(err.msg, '/') ? strrchr(err.msg, '/') + 1 : err.msg);
         return;
     }
-    fprintf(f, "%s, reference %.8g, median %.9g, sigma %.6g, mean %.9g, effect %.6g, error %.6g of %.4g; every %.6g from %.6g%s", convergence_method_names[c.method],
+    fprintf(f, "%s, reference %.8g, median %.9g, sigma %.6g, mean %.9g, effect %.6g, error %.6g of %.4g; every %.6g from %.6g%s", c.method == CONVERGENCE_INTERPOLATED ? "interpolated" : "extrapolated",
             c.reference, c.median_samples, c.sigma, c.mean_samples, c.effect, c.error, c.error_dof, c.schedule.interval, c.schedule.latest_first,
             c.schedule.in_samples ? " samples" : "");
     for (int k = 0; k < 3; k++)

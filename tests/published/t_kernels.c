@@ -114,12 +114,13 @@ static void test_rates_leave_padding_out(void **state)
     (void)state;
     struct arena a = { 0 };
     struct plan_cache cache = { 0 };
+    struct kernel_bench bench = { "system-model/specs", &cache, NULL, &a };
     struct err err;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double rate, time_s;
         const struct kernel_case *c = kernel_of(arena_printf(&a, "conv;machine=gc2;batch=8;filter=3;%s;type=fp16;partials=fp32", cases[i].shape), &a);
-        assert_true(kernel_row_predict(&time_s, c, "time_s", "system-model/specs", &cache, &a, &err));
-        assert_true(kernel_row_predict(&rate, c, "tflop_per_s", "system-model/specs", &cache, &a, &err));
+        assert_true(kernel_row_predict(&time_s, c, "time_s", &bench, &err));
+        assert_true(kernel_row_predict(&rate, c, "tflop_per_s", &bench, &err));
         assert_near(rate * time_s, 2e-12 * 8 * cases[i].products, 1e-15);
     }
     plan_cache_free(&cache);
@@ -134,18 +135,18 @@ static void test_predictions_agree(void **state)
     struct plan_cache cache = { 0 };
     struct err err;
     double cycles, time_s, rate, share;
-    const char *specs = "system-model/specs";
+    struct kernel_bench bench = { "system-model/specs", &cache, NULL, &a };
     const struct kernel_case *product = kernel_of(matmul, &a), *unknown = kernel_of("matmul;machine=cow;m=48;k=32;n=20;type=fp16;partials=fp32", &a);
-    assert_true(kernel_row_predict(&cycles, product, "cycles", specs, &cache, &a, &err));
-    assert_true(kernel_row_predict(&time_s, product, "time_s", specs, &cache, &a, &err));
-    assert_true(kernel_row_predict(&rate, product, "tflop_per_s", specs, &cache, &a, &err));
-    assert_true(kernel_row_predict(&share, product, "peak_share", specs, &cache, &a, &err));
+    assert_true(kernel_row_predict(&cycles, product, "cycles", &bench, &err));
+    assert_true(kernel_row_predict(&time_s, product, "time_s", &bench, &err));
+    assert_true(kernel_row_predict(&rate, product, "tflop_per_s", &bench, &err));
+    assert_true(kernel_row_predict(&share, product, "peak_share", &bench, &err));
     assert_near(time_s, cycles / 1.85e9, 1e-15);
     assert_near(rate, 2e-12 * 48 * 32 * 20 / time_s, 1e-9);
     assert_near(share, 48 * 32 * 20 / cycles / (1472 * 32), 1e-12);
-    assert_false(kernel_row_predict(&rate, product, "watts", specs, &cache, &a, &err));
+    assert_false(kernel_row_predict(&rate, product, "watts", &bench, &err));
     assert_string_equal(err.msg, "metric 'watts' of a kernel; known: tflop_per_s, time_s, cycles, energy_above_idle_j, peak_share");
-    assert_false(kernel_row_predict(&rate, unknown, "cycles", specs, &cache, &a, &err));
+    assert_false(kernel_row_predict(&rate, unknown, "cycles", &bench, &err));
     assert_non_null(strstr(err.msg, "unknown machine 'cow'"));
     plan_cache_free(&cache);
     arena_free(&a);
@@ -205,7 +206,7 @@ static void test_energy_by_hand(void **state)
     assert_true(half_j > 48 * 32 * 20 * cycle_j / 32 && float_j > 48 * 32 * 20 * cycle_j / 16);
     double error_j;
     m.chip.running_power_w = 99, m.chip.running_power_error_w = 0, m.chip.work_power_error_w = (300 - 41.6 - 99) / 2;      /* half of all work */
-    assert_true(kernel_row_predict(&error_j, triad, "energy_error_j", "system-model/specs", &cache, &a, &err));
+    assert_true(kernel_row_predict(&error_j, triad, "energy_error_j", &(struct kernel_bench){ "system-model/specs", &cache, NULL, &a }, &err));
     const struct energy work = { .j = { [ENERGY_MAC] = 2, [ENERGY_VECTOR] = 1, [ENERGY_EXCHANGE] = 1, [ENERGY_LINKS] = 9 } };
     assert_true(error_j > 0);
     assert_near(energy_error_j(&work, &m.chip), 2, 1e-12);

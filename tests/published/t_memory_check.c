@@ -197,12 +197,13 @@ static void memory_of_kernels(void **state)
     };
     struct plan_cache cache = {0};
     struct arena a = {0};
+    struct kernel_bench bench = { paths.specs_dir, &cache, NULL, &a };
     struct kernel_memory m;
     double x;
     struct err err;
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        bool good = kernel_row_memory(&m, kernel_of(cases[i].text, &a), paths.specs_dir, &cache, &a, &err);
+        bool good = kernel_row_memory(&m, kernel_of(cases[i].text, &a), &bench, &err);
         assert_int_equal(good, !*cases[i].message);
         if (!good) {
             assert_string_equal(err.msg, cases[i].message);
@@ -215,18 +216,18 @@ static void memory_of_kernels(void **state)
         assert_true(m.temporary_bytes <= 1472 * m.tile_temporary_bytes && m.code_bytes <= 3 * 1472 * m.tile_code_bytes);
     }
     /* Sums of 4 bytes for 20000 / 81 rows and 7 of the 125 groups of 8 columns, behind 638976 - 425984 bytes. PopLibs: 268344. */
-    assert_true(kernel_row_memory(&m, kernel_of("kernel:gemm;machine=gc200;m=1000;k=64;n=20000;type=fp16;partials=fp32", &a), paths.specs_dir, &cache, &a, &err));
+    assert_true(kernel_row_memory(&m, kernel_of("kernel:gemm;machine=gc200;m=1000;k=64;n=20000;type=fp16;partials=fp32", &a), &bench, &err));
     assert_int_equal(m.interleaved_bytes, 4 * 247 * 56);
     assert_int_equal(m.max_tile_with_gaps_bytes, 212992 + 4 * 247 * 56);
     /* 3072 outputs / 23 tiles and 768 inputs / 8 of the weights, 128 rows / 8 and the same inputs, in halves, and their sums; nothing besides for the sums of
      * seven other tiles. PopLibs: 221592, and 63.13 MB in all. */
-    assert_true(kernel_row_memory(&m, kernel_of("kernel:fc;machine=gc200;batch=128;in=768;out=3072;type=fp16;partials=fp32", &a), paths.specs_dir, &cache, &a, &err));
+    assert_true(kernel_row_memory(&m, kernel_of("kernel:fc;machine=gc200;batch=128;in=768;out=3072;type=fp16;partials=fp32", &a), &bench, &err));
     assert_int_equal(m.tile_temporary_bytes, 2 * 134 * 96 + 2 * 16 * 96 + 4 * 134 * 16);
     assert_int_equal(m.max_tile_with_gaps_bytes, 212992 + 4 * 134 * 16);
     assert_near((double)(m.operand_bytes + m.temporary_bytes + m.code_bytes), 63.13e6, 0.02 * 63.13e6);
-    assert_false(kernel_row_predict(&x, kernel_of(cases[1].text, &a), "cycles", paths.specs_dir, &cache, &a, &err));
+    assert_false(kernel_row_predict(&x, kernel_of(cases[1].text, &a), "cycles", &bench, &err));
     assert_non_null(strstr(err.msg, "only the memory of fc is predicted"));
-    assert_false(kernel_row_predict(&x, kernel_of(cases[2].text, &a), "cycles", paths.specs_dir, &cache, &a, &err));
+    assert_false(kernel_row_predict(&x, kernel_of(cases[2].text, &a), "cycles", &bench, &err));
     assert_non_null(strstr(err.msg, "only the memory of a product with layout=linear is predicted"));
     plan_cache_free(&cache);
     arena_free(&a);
@@ -249,7 +250,7 @@ static void rows_of_kernels(void **state)
     (void)state;
     for (size_t i = 0; i < 4; i++)
         f[i].kernel = kernel_of(text, &a);
-    assert_true(kernel_row_memory(&m, f[0].kernel, paths.specs_dir, s.plans, &a, &err) && check_build(&c, &list, &from, &a, &err));
+    assert_true(kernel_row_memory(&m, f[0].kernel, &(struct kernel_bench){ paths.specs_dir, s.plans, NULL, &a }, &err) && check_build(&c, &list, &from, &a, &err));
     double counted = (double)(m.temporary_bytes + m.code_bytes);
     assert_near(c.rows[0].simulated, (double)m.operand_bytes + counted, 0);
     assert_near(c.rows[2].simulated, 268344, 200);

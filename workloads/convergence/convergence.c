@@ -19,7 +19,6 @@
 
 #include "workloads/convergence/convergence_law.h"
 
-const char *const convergence_method_names[3] = { "interpolated", "extrapolated", NULL };
 enum { LEAST_LAW_POINTS = 5, MANY_EVALUATIONS = 10000 };
 
 /* ---- tables ---------------------------------------------------------------------------------- */

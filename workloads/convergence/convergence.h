@@ -15,7 +15,6 @@
 #include "workloads/convergence/rcp_points.h"
 
 enum convergence_method { CONVERGENCE_INTERPOLATED, CONVERGENCE_EXTRAPOLATED };
-extern const char *const convergence_method_names[3];
 
 struct convergence {
     const char *benchmark, *ruleset;

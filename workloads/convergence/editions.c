@@ -114,7 +114,7 @@ static unsigned round_number(const char *name)
     return minor < 0 || *name ? 0 : first + (unsigned)(major * 1000 + minor);
 }
 
-bool edition_is_hpc(const struct edition *e)
+static bool edition_is_hpc(const struct edition *e)
 {
     return e && round_number(e->round) >= HPC_FIRST;
 }

@@ -72,7 +72,6 @@ const char *round_file(const struct round_table *t, const struct edition *e, con
 /* name: "v2.0" or "2.0.0". NULL for an unknown one. */
 const struct edition *edition_find(const struct round_table *t, const char *name);
 const struct edition *edition_before(const struct round_table *t, const struct edition *e);     /* NULL if none, or e is NULL */
-bool edition_is_hpc(const struct edition *e);                           /* MLPerf HPC; false for NULL */
 /* The date of the rules of a round without a tag, which may still change; NULL for a round with one. */
 const char *edition_provisional(const struct edition *e);
 const char *editions_known(const struct round_table *t, struct arena *a);                       /* "v0.7, v1.0, ..." */

@@ -21,7 +21,7 @@ struct dataset {
     bool is_image;
 };
 
-double rows_at(const struct data_rows *r, uint64_t item, uint64_t i)
+static double rows_at(const struct data_rows *r, uint64_t item, uint64_t i)
 {
     uint64_t at = item * r->row_elements + i;
     return r->bytes ? r->bytes[at] : r->floats ? (double)r->floats[at] : r->counts[at];

@@ -13,7 +13,6 @@ struct data_rows {
     uint32_t n_dims; uint64_t dims[MAX_DIMS];
     const uint8_t *bytes; const float *floats; const int32_t *counts;          /* one of the three is set, and the others are NULL */
 };
-double rows_at(const struct data_rows *r, uint64_t item, uint64_t i);
 /* idx.c, npy.c */
 bool rows_read_idx(struct data_rows *out, const char *path, const struct data_source *s);
 bool rows_read_npy(struct data_rows *out, const char *path, const struct data_source *s);

@@ -220,7 +220,7 @@ uint32_t map_mean(struct mapper *p, uint32_t x, uint64_t *dims, uint32_t n, uint
     return pooled_run(p, x, dims, n, &gone, OP_AVERAGE_POOL);
 }
 
-uint32_t map_row_sums(struct mapper *p, uint32_t x, uint64_t rows, uint64_t n)
+static uint32_t map_row_sums(struct mapper *p, uint32_t x, uint64_t rows, uint64_t n)
 {
     uint64_t dims[] = { rows, n };
     uint32_t last = 2;

@@ -98,7 +98,6 @@ uint32_t map_added(struct mapper *p, uint32_t x, uint32_t y);           /* x + y
 uint32_t map_pooled(struct mapper *p, uint32_t x, uint64_t outer, uint64_t n, uint64_t inner, enum op_kind kind);
 /* The mean over neighbouring axes; gone has a bit for each of them, and their dimensions become 1. */
 uint32_t map_mean(struct mapper *p, uint32_t x, uint64_t *dims, uint32_t n, uint32_t gone);
-uint32_t map_row_sums(struct mapper *p, uint32_t x, uint64_t rows, uint64_t n);    /* [rows, n] to [rows, 1]; n fits in 32 bits */
 
 /* map_pick.c: the value that a node reads as input i: its own, or the column that an index of GatherElements or
  * ScatterElements along the first dimension was expanded from, as whole rows are picked then. */
