@@ -114,7 +114,7 @@ static void plan_case(struct op_plan *out, struct energy *energy, const struct k
     }
     struct op_plan_options opt = { .partials = c->partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32, .inference = true,
                                    .available_memory = c->available_memory > 0 ? c->available_memory : 0.6, .n_tiles = chip->n_tiles };
-    op_plan_build(out, &g, (uint32_t)g.n_ops - 1, (struct operands){ 1, true, 0 }, chip, &opt, cache);
+    op_plan_build(out, &g, (uint32_t)g.n_ops - 1, (struct operands){ .imbalance = 1, .together = true }, chip, &opt, cache);
     if (energy)
         *energy = op_energy(&g, &g.ops[0], out, &prices);
 }

@@ -62,13 +62,14 @@ void compiler_forget(struct compiler *c)
 
 static bool same_options(const struct op_plan_options *a, const struct op_plan_options *b)
 {
-    return a->partials == b->partials && a->available_memory == b->available_memory && a->inference == b->inference && a->n_tiles == b->n_tiles;
+    return a->partials == b->partials && a->available_memory == b->available_memory && a->inference == b->inference && a->log_softmax == b->log_softmax
+        && a->n_tiles == b->n_tiles;
 }
 
 /* How the results of an operation are laid out: the fullest tile over an even share; the plan that put them there, NULL if the layout is
- * one of a kind; and op_plan.groups. */
-struct op_layout { double imbalance; const struct op_plan *laid_by; uint32_t groups; };
-static const struct op_layout lying_alone = { 1, NULL, 0 };
+ * one of a kind; op_plan.groups and op_plan.crowding. */
+struct op_layout { double imbalance; const struct op_plan *laid_by; uint32_t groups; bool turned; double crowding; };
+static const struct op_layout lying_alone = { 1, NULL, 0, false, 0 };
 
 static const struct op_layout *result_layout_of(const struct tensor *t, const struct op_layout *places)
 {
@@ -86,7 +87,7 @@ static bool lie_alike(const struct tensor *a, const struct op_layout *at, const 
    the tensor that the forward pass kept, and is brought to it. */
 static struct operands operands_of(const struct graph *g, const struct op *op, const struct op_layout *places, const struct op_layout **taken)
 {
-    uint64_t n = tensor_elements(&g->tensors[op->outputs[0]]);
+    uint64_t n = tensor_elements(&g->tensors[op->kind == OP_CROSS_ENTROPY ? op->inputs[0] : op->outputs[0]]);
     const struct tensor *first = NULL;
     const struct op_layout *first_at = NULL;
     bool several = false, alike = true, to_kept = op->pass == PASS_BACKWARD_DATA && op->forward_op != NO_ID;
@@ -105,7 +106,38 @@ static struct operands operands_of(const struct graph *g, const struct op *op, c
         alike = alike && (t == first || lie_alike(first, first_at, t, at));     /* a tensor shares its own layout, whatever it is */
         *taken = to_kept || at->imbalance < (*taken)->imbalance ? at : *taken;
     }
-    return (struct operands){ (*taken)->imbalance, several && alike, (*taken)->groups };
+    return (struct operands){ (*taken)->imbalance, several && alike, (*taken)->groups, (*taken)->turned, (*taken)->crowding };
+}
+
+/* Of n elements along an axis in equal parts, one a tile: those of a slice on a fullest tile, over an even share. The axis repeats every `period`. */
+static double crowding_along(uint64_t n, uint64_t parts, uint64_t period, uint64_t slices)
+{
+    uint64_t on_tile = ceil_div(n, max_u64(1, parts)), slice = period / slices;
+    uint64_t held = on_tile >= period ? ceil_div(on_tile, period) * slice : min_u64(on_tile, slice);
+    return fmax(1, (double)(held * slices) / (double)on_tile);
+}
+
+/* A slice of a product's result is a view (PopART willow/src/popx/op/slicex.cpp, SliceInplaceOpx) and lies on the tiles that made its rows or columns. */
+static double crowding_of_slices(const struct graph *g, const struct op *op, const struct op_layout *of)
+{
+    const struct tensor *t = &g->tensors[op->inputs[0]];
+    if (!of->laid_by || op->pass != PASS_FORWARD)
+        return of->crowding;
+    uint32_t axis = op->at->axis, last = (uint32_t)t->n_dims - 1;
+    const struct conv_split *s = &of->laid_by->split;
+    bool columns = axis == last, in_field = columns == (of->laid_by->turned != 0);
+    uint64_t width = t->dims[last], rows = tensor_elements(t) / width, period = columns ? width : 1;
+    for (uint32_t d = axis; d < last; d++)
+        period *= t->dims[d];
+    return fmax(1, of->crowding) * crowding_along(columns ? width : rows, in_field ? s->field * s->batch : s->out_chans, period, op->at->pieces);
+}
+
+static struct operands layout_found(const struct graph *g, const struct op *op, const struct op_layout *places, const struct op_layout **taken)
+{
+    struct operands found = op_operands(op, operands_of(g, op, places, taken));
+    if (op_takes_apart(op))
+        found.crowding = crowding_of_slices(g, op, *taken);
+    return found;
 }
 
 /* Element-wise results lie where the operand lies, and results of products where they were computed. All other layouts are unknown. */
@@ -134,7 +166,7 @@ static const struct op_plan *plan_with_other_memory(const struct compiler *c, ui
         const struct op_plan *p = c->variants[i]->op_plans[op_id];
         struct op_plan_options other = c->variants[i]->options;
         other.available_memory = opt->available_memory;
-        if (same_options(&other, opt) && p->imbalance == at.imbalance && p->together == at.together && p->groups == at.groups)
+        if (same_options(&other, opt) && p->imbalance == at.imbalance && p->together == at.together && p->groups == at.groups && p->turned == at.turned && p->crowding == at.crowding)
             return p;
     }
     return NULL;
@@ -153,7 +185,7 @@ static const struct op_plan *plan_op(struct compiler *c, uint32_t op_id, struct 
 
 static bool same_operands(const struct operands *a, const struct operands *b)
 {
-    return a->imbalance == b->imbalance && a->together == b->together && a->groups == b->groups;
+    return a->imbalance == b->imbalance && a->together == b->together && a->groups == b->groups && a->turned == b->turned && a->crowding == b->crowding;
 }
 
 /* Equal operations share a plan if their operands are laid out alike. */
@@ -171,14 +203,14 @@ static void plan_ops(const struct op_plan **out, struct compiler *c, const struc
         uint64_t known = c->cache->misses;
         uint32_t like = c->alike ? c->alike[i] : i;
         const struct op_layout *taken = &lying_alone;
-        found[i] = op_keeps_layout(op) ? operands_of(g, op, places, &taken) : even_operands;
+        found[i] = layout_found(g, op, places, &taken);
         while (!same_operands(&found[like], &found[i])) {
             if (!next[like])
                 next[like] = i;
             like = next[like];
         }
         out[i] = like == i ? plan_op(c, i, found[i], &all) : out[like];
-        places[i] = (struct op_layout){ out[i]->imbalance, results_laid_by(op, out[i], taken), out[i]->groups };
+        places[i] = (struct op_layout){ out[i]->imbalance, results_laid_by(op, out[i], taken), out[i]->groups, out[i]->turned, op_keeps_layout(op) ? out[i]->crowding : 0 };
         if (c->cache->misses != known)
             watch_report(c->watch, "planning operations", i + 1, g->n_ops);
     }
@@ -196,7 +228,7 @@ const struct tensor_room *tensor_rooms(const struct graph *g, const struct op_pl
     return rooms;
 }
 
-MEMO_INPUT(compiled_input, uint64_t n_tiles; double available_memory; uint32_t partials, inference;);
+MEMO_INPUT(compiled_input, uint64_t n_tiles; double available_memory; uint32_t partials, inference, log_softmax, unused;);
 
 static const void *make_compiled(void *world, const void *input, struct err *err)
 {
@@ -206,7 +238,7 @@ static const void *make_compiled(void *world, const void *input, struct err *err
     (void)err;
     out->options = (struct op_plan_options){
         .partials = (enum partials_type)q->partials, .available_memory = q->available_memory, .inference = q->inference,
-        .n_tiles = q->n_tiles,
+        .log_softmax = q->log_softmax, .n_tiles = q->n_tiles,
     };
     out->op_plans = ARENA_ARRAY(c->arena, const struct op_plan *, c->graph->n_ops);
     plan_ops(out->op_plans, c, &out->options);
@@ -218,7 +250,7 @@ static const void *make_compiled(void *world, const void *input, struct err *err
 
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt)
 {
-    const struct compiled_input q = { opt->n_tiles, opt->available_memory, opt->partials, opt->inference };
+    const struct compiled_input q = { opt->n_tiles, opt->available_memory, opt->partials, opt->inference, opt->log_softmax, 0 };
     return memo_get(&c->memo, make_compiled, &q, sizeof q, NULL).at;
 }
 

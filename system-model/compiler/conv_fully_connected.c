@@ -62,6 +62,7 @@ static bool joint_pass(struct op_plan *out, struct joint *j, uint64_t p_field, u
     if (!f.best_candidate)
         return false;
     conv_fill_plan(out, &f);
+    out->turned = 1;
     *left -= min_u64(*left, op_plan_cycles(out));
     return true;
 }

@@ -351,6 +351,7 @@ void conv_plan_search(struct op_plan *out, struct conv_choice *choice, const str
         *choice = choice_of(&best->f, best != ways, equal_bounds(ways, n_ways, best, conv_bound_bytes(chip, opt)),
                             effort_of(ways, n_ways));
     conv_fill_plan(out, &best->f);
+    out->turned = best == &ways[1];
 }
 
 bool conv_plan_as(struct op_plan *out, const struct conv_choice *choice, const struct conv_shape *s, const struct chip *chip,
@@ -369,5 +370,6 @@ bool conv_plan_as(struct op_plan *out, const struct conv_choice *choice, const s
     f.bound_bytes = UINT64_MAX;
     conv_price(&f, c, &choice->share);
     conv_fill_plan(out, &f);
+    out->turned = choice->turned;
     return true;
 }

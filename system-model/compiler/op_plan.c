@@ -112,6 +112,14 @@ static enum op_pass turned_pass(enum op_pass pass)
     return pass == PASS_FORWARD ? PASS_BACKWARD_DATA : pass == PASS_BACKWARD_DATA ? PASS_FORWARD : pass;
 }
 
+/* What is laid out anew is sent by the tiles that hold it. */
+struct operands op_operands(const struct op *op, struct operands at)
+{
+    if (op_keeps_layout(op))
+        return at;
+    return (struct operands){ .imbalance = 1, .crowding = op->kind == OP_TRANSPOSE ? at.crowding : 0 };
+}
+
 void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, struct operands at, const struct chip *chip,
                    const struct op_plan_options *opt, struct plan_cache *cache)
 {
@@ -125,6 +133,6 @@ void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, s
         s.in_elsewhere = op->pass != PASS_FORWARD || is_made(g, op->inputs[0]);   /* gradients always were */
         cached_conv_plan(out, &s, chip, opt, cache);
     } else {
-        vector_op_plan(out, g, op, op_keeps_layout(op) ? at : even_operands, chip, opt, cache);
+        vector_op_plan(out, g, op, op_operands(op, at), chip, opt, cache);
     }
 }

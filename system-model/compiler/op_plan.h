@@ -23,6 +23,7 @@ struct op_plan_options {
     enum partials_type partials;
     double available_memory;            /* share of tile memory that temporaries may take: 0..1 */
     bool inference;                     /* norms fold into fewer passes */
+    bool log_softmax;                   /* losses of classes are a likelihood of log-probabilities, as PopTorch has them */
     uint64_t n_tiles;                   /* tiles that compute: the chip's, less I/O tiles */
     const struct chip *splits_of;       /* convolutions take the splits that are best on that chip, and are priced on this one; NULL: splits are
                                            searched */
@@ -60,7 +61,8 @@ struct op_plan {
     double imbalance;                   /* bytes of the results on the fullest tile over an even share; at least 1 */
     uint32_t code_id;                   /* set by compile_graph(): operations with the same number share their code (outlining) */
     uint32_t together;                  /* 1: its operands have the same layout, so that none was moved to another */
-    uint32_t groups, no_padding;        /* groups of channels on the fullest tile: a product's results, else the operands */
+    uint32_t groups, turned;            /* groups of channels on the fullest tile: a product's results, else the operands; 1: field and output channels of the split change places */
+    double crowding;                    /* of the operands */
 };
 
 static inline uint64_t op_plan_cycles(const struct op_plan *p)
@@ -81,12 +83,17 @@ struct operands {
     double imbalance;                   /* the most even operand's bytes on the fullest tile over an even share, at least 1 */
     bool together;                      /* all operands of the largest size have one layout, element by element */
     uint32_t groups;                    /* as a product laid them: groups of channels on the fullest tile; 0: rows are whole */
+    bool turned;                        /* those are groups of rows, each with all columns of its tile */
+    double crowding;                    /* of a slice on the tiles that hold it: its bytes on one of them over those that the whole's layout gives each tile; 0: no slice */
 };
-static const struct operands even_operands = { 1, false, 0 };
+static const struct operands even_operands = { 1, false, 0, false, 0 };
+/* The part of a layout that an operation heeds. */
+struct operands op_operands(const struct op *op, struct operands at);
 void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, struct operands operands, const struct chip *chip,
                    const struct op_plan_options *opt, struct plan_cache *cache);
 bool op_is_elementwise(const struct op *op);    /* the operation works where its operand lies */
 bool op_keeps_layout(const struct op *op);      /* leaves its results where its first operand is: elementwise operations, casts and views */
+bool op_takes_apart(const struct op *op);    /* cuts a tensor into pieces, or joins their gradients: nothing moves */
 bool op_writes_over(const struct op *op);       /* has a form in place, which writes its result over an operand that is not read again */
 enum part op_part(const struct op *op);     /* the part of a step that its computing belongs to */
 

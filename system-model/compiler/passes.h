@@ -29,7 +29,7 @@ struct passes {
     uint64_t n_operand;                 /* tensors with at least this many elements are laid out like the operand, smaller ones evenly */
     double imbalance;                   /* elements of the operand on the fullest tile over an even share */
     uint64_t row, groups;               /* elements of a whole row; groups of channels on the fullest tile, 0: rows are whole */
-    bool integers;
+    bool integers, turned;              /* turned: those are groups of rows */
     uint64_t scratch_bytes;             /* results between passes, on the fullest tile */
     uint64_t room_bytes;                /* the most that temporaries may take of a tile */
 };
@@ -49,6 +49,7 @@ void passes_broadcast(struct passes *p, uint64_t n_vector, uint64_t n_elements);
 /* Sums of n elements into n_out results. in_rows: the elements of one result are contiguous. n_quantities sums, such
  * as mean and square, share the same compute sets. */
 void passes_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n, uint64_t n_out, uint64_t n_quantities);
+void passes_softmax(struct passes *p, uint64_t n, uint64_t rows);  /* vector_plan.c */
 
 /* ==== vector_slices.c: lookups and updates that are planned by themselves ======================================== */
 
@@ -73,7 +74,9 @@ struct vector_op {
 void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, struct operands operands, const struct chip *chip,
                     const struct op_plan_options *opt, struct plan_cache *cache);
 
-/* vector_norms.c, vector_text.c, vector_lookups.c, vector_recurrence.c, vector_codelet.c, vector_random.c */
+/* vector_norms.c, vector_text.c, vector_lookups.c, vector_recurrence.c, vector_codelet.c, vector_random.c, vector_losses.c */
+void plan_cross_entropy(struct passes *p, const struct vector_op *w);
+void plan_transducer_loss(struct passes *p, const struct vector_op *w);
 void plan_norm(struct passes *p, const struct vector_op *w);
 void plan_rms_norm(struct passes *p, const struct vector_op *w);
 void plan_rotary(struct passes *p, const struct vector_op *w);
@@ -88,7 +91,6 @@ void plan_dropout(struct passes *p, const struct vector_op *w);
 void plan_noise(struct passes *p, const struct vector_op *w);
 void plan_recurrence(struct passes *p, const struct vector_op *w);
 void plan_codelet(struct passes *p, const struct vector_op *w);
-void plan_dropout(struct passes *p, const struct vector_op *w);
 void plan_random(struct passes *p, const struct vector_op *w);
 
 #endif

@@ -115,17 +115,35 @@ static uint64_t worker_rows(const struct passes *p, uint64_t n)
     return ceil_div(ceil_div(share, run), p->chip->n_workers);
 }
 
-void passes_map_rows(struct passes *p, uint64_t n)
+/* A value for each of many pieces, of a row or of a group. */
+static void map_pieces(struct passes *p, uint64_t n)
 {
     passes_map(p, MAP_VECTOR, n);
     p->plan->compute_cycles += chip_turn_cycles(p->chip) * BROADCAST_ROW_CYCLES * worker_rows(p, n);
 }
 
-void passes_map_channels(struct passes *p, enum map_channels op, uint64_t n)
+/* A vector that repeats. */
+static void map_vector(struct passes *p, enum map_channels op, uint64_t n)
 {
     uint64_t width = p->groups ? p->groups * PIECE_CHANNELS : p->row;
     note_tiles(p, n);
     passes_superstep(p, map_channels_cycles(p->chip, op, passes_share(p, n), width, p->element_bytes));
+}
+
+void passes_map_rows(struct passes *p, uint64_t n)
+{
+    if (p->turned)
+        map_vector(p, CHANNELS_ADD, n);
+    else
+        map_pieces(p, n);
+}
+
+void passes_map_channels(struct passes *p, enum map_channels op, uint64_t n)
+{
+    if (p->turned)
+        map_pieces(p, n);
+    else
+        map_vector(p, op, n);
 }
 
 /* Each tile adds its own elements; then partial sums meet and are added, unless the elements of a result are
@@ -136,7 +154,7 @@ void passes_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n
     uint64_t compute = map_cycles(p->chip, op, share, p->element_bytes);
     if (n_quantities > 1)
         compute += map_cycles(p->chip, MAP_REDUCE_SQUARE, share, p->element_bytes);
-    if (in_rows && n_out > 1)
+    if (in_rows && n_out > 1 && !p->turned)
         compute += n_quantities * chip_turn_cycles(p->chip) * REDUCED_ROW_CYCLES * worker_rows(p, n);
     passes_superstep(p, compute);
     if (in_rows && ceil_div(n, n_out) <= share)

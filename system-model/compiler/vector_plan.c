@@ -111,7 +111,7 @@ static void plan_nonlinearity(struct passes *p, const struct vector_op *w)
     passes_map(p, ops[w->op->kind][w->backward], w->n);
 }
 
-static void add_softmax(struct passes *p, uint64_t n, uint64_t rows)
+void passes_softmax(struct passes *p, uint64_t n, uint64_t rows)
 {
     passes_reduction(p, MAP_REDUCE, true, n, rows, 1);
     passes_broadcast(p, rows, n);
@@ -127,7 +127,7 @@ static void plan_softmax(struct passes *p, const struct vector_op *w)
 {
     uint64_t rows = w->n / w->last;
     if (!w->backward) {
-        add_softmax(p, w->n, rows);
+        passes_softmax(p, w->n, rows);
         return;
     }
     passes_map(p, MAP_BINARY, w->n);
@@ -180,24 +180,24 @@ static void plan_pool(struct passes *p, const struct vector_op *w)
 
 static void plan_transpose(struct passes *p, const struct vector_op *w)
 {
-    uint64_t bytes = passes_share(p, w->n) * p->element_bytes, before = p->plan->exchange_cycles;
+    uint64_t sent = passes_share(p, w->n) * p->element_bytes, before = p->plan->exchange_cycles;
+    p->imbalance = 1;
+    uint64_t bytes = passes_share(p, w->n) * p->element_bytes;
     uint64_t compute = rearrange_cycles(&vertex_table, p->chip, bytes, p->element_bytes, true);
-    passes_exchange(p, bytes);
+    passes_exchange(p, sent);
     passes_superstep(p, compute);
     p->plan->rearrange_cycles += compute + p->plan->exchange_cycles - before;
     p->plan->n_tiles_used = (uint32_t)min_u64(p->n_tiles, w->n);
 }
 
-/* Taking a tensor apart moves nothing. */
-static bool is_taken_apart(const struct op *op)
-{
-    return op->kind == OP_SLICE && op->pass == PASS_FORWARD && op->at->pieces != 0;
-}
+/* Pieces are views, and the sum of their padded gradients becomes a view of all side by side (PopART willow/src/popx/op/slicex.cpp and
+ * willow/src/patterns/padsum.cpp at d2f20d78). */
+bool op_takes_apart(const struct op *op) { return op->kind == OP_SLICE && op->at->pieces != 0; }
 
 /* Concatenation, a range of an axis, and padding copy every element of the result. */
 static void plan_copied(struct passes *p, const struct vector_op *w)
 {
-    if (is_taken_apart(w->op))
+    if (op_takes_apart(w->op))
         return;
     uint64_t n = w->backward ? w->n : w->n_out, before = op_plan_cycles(p->plan);
     passes_move(p, n);
@@ -249,64 +249,13 @@ static void plan_outer_add(struct passes *p, const struct vector_op *w)
     passes_reduction(p, MAP_REDUCE, false, w->n_out, tensor_elements(b), 1);
 }
 
-/* Values and their indices are reduced together, as popnn does it (Loss.cpp, argMax). */
+/* A tile finds the largest of its parts of rows and where it stands; values and places of a row's parts then meet (popnn lib/popnn/Loss.cpp, argMax). */
 static void plan_arg_max(struct passes *p, const struct vector_op *w)
 {
-    passes_reduction(p, MAP_REDUCE, true, w->n, w->n / w->last, 2);
-}
-
-/* ---- losses ---------------------------------------------------------------------------------------------------- */
-
-static void plan_cross_entropy(struct passes *p, const struct vector_op *w)
-{
-    uint64_t rows = w->n / w->last;
-    if (w->backward) {                  /* probabilities minus the one-hot labels, times the loss scale */
-        passes_map(p, MAP_BINARY_IN_PLACE, rows);
-        passes_map(p, MAP_SCALAR, w->n);
-        return;
-    }
-    add_softmax(p, w->n, rows);
-    passes_map(p, MAP_CROSS_ENTROPY, w->n);
-    passes_reduction(p, MAP_REDUCE, true, rows, 1, 1);
-}
-
-/* One step along a lattice's diagonals: its cells go to the next tile, and one vertex takes each. */
-static struct op_plan lattice_step(const struct passes *p, uint64_t cells)
-{
-    struct op_plan one = { 0 };
-    struct passes q = *p;
-    uint64_t width = ceil_div(cells, p->n_tiles);
-    q.plan = &one;
-    passes_exchange(&q, 4 * width);
-    passes_superstep(&q, transducer_cell_cycles(p->chip, width));
-    return one;
-}
-
-/* Logits [batch, time, labels + 1, vocabulary]. The forward variables run along the lattice's diagonals, time + labels steps one after the
- * other, and then the backward variables. Logits may come in slices of time (at.pieces): the lattice is summed once, so that each slice,
- * which runs forward and again for its backward pass, has half of its share of the steps. */
-static void plan_transducer_loss(struct passes *p, const struct vector_op *w)
-{
-    const uint64_t *d = w->x->dims;
-    assert(w->x->n_dims == 4);
-    uint64_t slices = max_u64(1, w->forward->at->pieces), batch = d[0], time = d[1] * slices, labels = d[2];
-    if (w->backward) {
-        passes_map(p, MAP_EXP, w->n);
-        passes_map(p, MAP_BINARY_IN_PLACE, w->n);
-        return;
-    }
-    add_softmax(p, w->n, batch * d[1] * labels);
-    passes_map(p, MAP_LOG, w->n);
-    uint64_t steps = 2 * (time + labels);
-    if (slices > 1)
-        steps = ceil_div(steps, 2 * slices);
-    struct op_plan one = lattice_step(p, batch * min_u64(time, labels));
-    p->plan->compute_cycles += steps * one.compute_cycles;
-    p->plan->exchange_cycles += steps * one.exchange_cycles;
-    p->plan->sync_cycles += steps * one.sync_cycles;
-    p->plan->exchanged_bytes += steps * one.exchanged_bytes;
-    p->plan->n_supersteps += (uint32_t)steps;
-    op_code_add(&p->plan->code, &one.code);
+    uint64_t rows = w->n / w->last, share = passes_share(p, w->n);
+    passes_map(p, MAP_ARG_MAX, w->n);
+    if (w->last > share)
+        passes_reduction(p, MAP_REDUCE, false, max_u64(rows, ceil_div(w->n, share)), rows, 2);
 }
 
 /* ---- functions of elements ------------------------------------------------------------------------------------- */
@@ -527,7 +476,7 @@ bool op_writes_over(const struct op *op)
 
 bool op_keeps_layout(const struct op *op)
 {
-    return op->kind == OP_VIEW || op->kind == OP_CAST || is_taken_apart(op) || op_is_elementwise(op);
+    return op->kind == OP_VIEW || op->kind == OP_CAST || op->kind == OP_CROSS_ENTROPY || op_takes_apart(op) || op_is_elementwise(op);
 }
 
 /* Brings a gradient to an operand of its size that the forward pass kept. */
@@ -551,16 +500,19 @@ void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op 
     w.last = w.x->dims[w.x->n_dims - 1];
     assert(op_rows[op->kind].price);
     struct passes p = passes_start(out, chip, opt, data_type_bytes(w.x->type));
-    p.imbalance = at.imbalance;
+    p.imbalance = at.imbalance * fmax(1, at.crowding);
     p.n_operand = w.n;
     p.row = w.last;
     p.groups = at.groups;
+    p.turned = at.turned;
     p.integers = w.x->type == TYPE_INT32;
     w.together = at.together;
     add_gradient_move(&p, &w);
     op_rows[op->kind].price(&p, &w);
     out->imbalance = at.imbalance;
     out->together = at.together;
+    out->crowding = at.crowding;
+    out->turned = at.turned;
     out->groups = at.groups;
     out->temp_bytes_per_tile = max_u64(out->temp_bytes_per_tile, p.scratch_bytes);
 }

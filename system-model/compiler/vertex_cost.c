@@ -278,6 +278,9 @@ uint64_t copy_cycles(const struct chip *chip, uint64_t n_bytes)
     return map_cycles(chip, MAP_COPY, n_bytes, 1);
 }
 
+enum { ONE_HOT_START_CYCLES = 11, ONE_HOT_LABEL_CYCLES = 62 + 12 };
+uint64_t one_hot_cycles(uint64_t n_labels) { return ONE_HOT_START_CYCLES + ONE_HOT_LABEL_CYCLES * n_labels; }
+
 /* ---- one-dimensional vertices ---------------------------------------------------------------------------------- */
 
 /* A loop of an inner vertex takes `cycles` of a worker for so many elements; with 0 elements, for as many as 8 bytes hold. A loop of one element
@@ -360,7 +363,7 @@ static const struct map_row {
     [MAP_COPY]               = { "copy", 0, 48, { 1, 0 }, { 1, 0 }, false },         /* 288 cycles a call */
     [MAP_REDUCE]             = { "reduce", 11, 17, { 1, 4 }, { 1, 2 }, false },
     [MAP_REDUCE_SQUARE]      = { "reduce-square", 11, 17, { 1, 4 }, { 1, 2 }, false },
-    [MAP_CROSS_ENTROPY]      = { "cross-entropy", 11, 20, { 9, 2 }, { 9, 1 }, false },
+    [MAP_ARG_MAX]            = { "arg-max", 9, 30, { 3, 1 }, { 3, 1 }, false },      /* popnnCycleEstimators.cpp:463 */
     [MAP_COMPARE_EXCHANGE]   = { "compare-exchange", 11, 23, { 11, 1 }, { 11, 1 }, false },   /* pairs of a top-k: values and their places */
 };
 _Static_assert(sizeof map_rows / sizeof *map_rows == N_MAP_OPS, "one row a vertex");

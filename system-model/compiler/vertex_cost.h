@@ -96,7 +96,10 @@ uint64_t add_in_place_cycles(const struct chip *chip, uint64_t n, uint64_t eleme
 uint64_t rearrange_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n_bytes, uint64_t element_bytes, bool by_fours);
 uint64_t regroup_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n_bytes);
 uint64_t copy_pieces_cycles(const struct vertex_table *v, uint64_t n_bytes);
+uint64_t one_hot_cycles(uint64_t n);     /* a one at each of n labels of a tile, among zeros */
 uint64_t copy_cycles(const struct chip *chip, uint64_t n_bytes);
+/* A one for each of n labels of a tile (popopsCycleEstimators.cpp:2235, EncodeOneHot). */
+uint64_t one_hot_cycles(uint64_t n_labels);
 
 /* ---- one-dimensional vertices ---------------------------------------------------------------------------------- */
 
@@ -107,7 +110,7 @@ enum map_op {
     MAP_COMPARE, MAP_COMPARE_NUMBER, MAP_NOT_EQUAL, MAP_NOT_EQUAL_NUMBER, MAP_LOGICAL, MAP_CLAMP, MAP_SELECT, MAP_SINE, MAP_TANGENT, MAP_ARC_SINE, MAP_ERF, MAP_SIGN,
     MAP_ROUND, MAP_IS_NAN, MAP_IS_INF, MAP_RELU_GRAD, MAP_TANH_GRAD, MAP_SIGMOID_GRAD, MAP_GELU_GRAD, MAP_SWISH_GRAD,
     MAP_INTEGER, MAP_INTEGER_NUMBER, MAP_INTEGER_DIVIDE, MAP_INTEGER_REMAINDER, MAP_INTEGER_COMPARE, MAP_INTEGER_COMPARE_NUMBER,
-    MAP_DROPOUT, MAP_RANDOM, MAP_CAST, MAP_CAST_BYTES, MAP_CAST_ELEMENT, MAP_UNPACK, MAP_FILL, MAP_COPY, MAP_REDUCE, MAP_REDUCE_SQUARE, MAP_CROSS_ENTROPY,
+    MAP_DROPOUT, MAP_RANDOM, MAP_CAST, MAP_CAST_BYTES, MAP_CAST_ELEMENT, MAP_UNPACK, MAP_FILL, MAP_COPY, MAP_REDUCE, MAP_REDUCE_SQUARE, MAP_ARG_MAX,
     MAP_COMPARE_EXCHANGE,
     N_MAP_OPS
 };

@@ -4,8 +4,11 @@
 #define KERNELS_LOSSES_H
 #include "system-model/execute/kernels_norms.h"
 
-/* The share that each of n rows or samples has in the loss, and the factor of the gradients. */
-static inline double loss_share(const struct run *r, double n) { return r->mean_losses ? 1 / fmax(n, 1) : 1; }
+/* The share that each of n rows or samples has in the loss, and the factor of the gradients. Slices of one text (at.pieces) count alike. */
+static inline double loss_share(const struct run *r, double n)
+{
+    return r->mean_losses ? 1 / fmax(n, 1) / fmax(op_forward(r->g, r->op)->at->pieces, 1) : 1;
+}
 
 static inline double n_counted(const real *labels, uint64_t rows)
 {

@@ -152,7 +152,7 @@ struct op_attributes {
     double epsilon;                                         /* norms: added to the variance; 0: 1e-5 */
     bool stable;                                            /* batch norm: the mean is subtracted before the variance is computed */
     uint32_t axis;                                          /* concat, slice, pad */
-    uint32_t pieces;                                        /* slice: the number of equal outputs; 0 means the range below */
+    uint32_t pieces;                                        /* slice: the number of equal outputs; 0 means the range below. losses: of how many slices this is one */
     uint64_t begin, length;                                 /* slice: the range; pad: zeros before, length afterwards; top-k: k; rotary: elements of a head that turn */
     enum pad_border border;                                 /* pad */
     enum scatter_how scatter;                               /* scatter */

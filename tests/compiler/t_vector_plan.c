@@ -216,7 +216,7 @@ static void test_gradient_comes_to_what_was_kept(void **state)
         uint32_t backward = (uint32_t)t.graph.n_ops - 2;        /* the last is the product's gradient to its weights */
         assert_int_equal(t.graph.ops[backward].kind, cases[i].kind);
         struct op_plan p;
-        op_plan_build(&p, &t.graph, backward, (struct operands){ 1, cases[i].together, 0 }, &t.chip, &t.options, &t.cache);
+        op_plan_build(&p, &t.graph, backward, (struct operands){ .imbalance = 1, .together = cases[i].together }, &t.chip, &t.options, &t.cache);
         assert_int_equal(p.exchanged_bytes, 7 * (cases[i].bytes + cases[i].seed));
         assert_int_equal(p.exchange_cycles, (cases[i].bytes ? cases[i].bytes / 4 + 1 + 37 : 0) + (cases[i].seed ? cases[i].seed / 4 + 1 + 37 : 0));
         toy_end(&t);

@@ -110,6 +110,7 @@ struct operation {
     struct op_attributes at;
     struct shape in[4], gradients[3];       /* the forward operation's; what a backward pass makes */
     uint64_t rearrange_cycles, n_tiles_used;
+    bool log_softmax;
     struct step steps[MOST_STEPS];
 };
 #define IN(...)    .in = { __VA_ARGS__ }
@@ -146,7 +147,7 @@ static struct op_plan planned(const struct operation *o, const struct chip *chip
         graph_append(&g, (struct op){ .kind = o->kind, .pass = o->pass, .forward_op = 0, .at = g.ops[0].at, .n_inputs = 1, .inputs = &y,
                                       .n_outputs = n_out, .outputs = out });
     struct op_plan p;
-    struct op_plan_options options = { .available_memory = 0.6, .inference = inference };
+    struct op_plan_options options = { .available_memory = 0.6, .inference = inference, .log_softmax = o->log_softmax };
     op_plan_build(&p, &g, (uint32_t)g.n_ops - 1, even_operands, chip, &options, &cache);
     plan_cache_free(&cache);
     arena_free(&arena);
@@ -202,6 +203,12 @@ static void test_two_operands(void **state)
     CHECK(operations, false);
 }
 
+/* A softmax of 60 rows; zeros and ones for their labels, of which 15 vectors of 4 go to 7 tiles, brought to 432 halves of the fullest; a copy of those. */
+#define SOFTMAX_OF_ROWS   SUM(REDUCE, 3000), SUMMED(2), MOVE(120), MAP(VECTOR, 3000), SPREAD(2), MAP(EXP, 3000), SUM(REDUCE, 3000), SUMMED(2), \
+                          MAP(INVERSE, 60), MOVE(120), MAP(VECTOR, 3000), SPREAD(2)
+#define COPY_ON_TILE      TAKE(7 * (48 + 18))
+#define LABELS_OF_ROWS    MAP(FILL, 3000), TAKE(11 + 74 * 12), MOVE(864)
+
 /* Rows of 50 lie on a tile; rows of 500 on two, and 6 sums, or 12 of two kinds, are put together from 7 parts. */
 static void test_rows(void **state)
 {
@@ -215,13 +222,19 @@ static void test_rows(void **state)
                      MEET(1, 7), MAP(INVERSE, 6), MOVE(12), MAP(VECTOR, 3000), SPREAD(1) } },
         { "softmax's gradient", OP_SOFTMAX, PASS_BACKWARD_DATA, NONE, IN(H(60, 50)), MAKES(H(60, 50)), .n_tiles_used = 7,
           .steps = { MAP(BINARY, 3000), SUM(REDUCE, 3000), SUMMED(2), MOVE(120), MAP(VECTOR, 3000), SPREAD(2), MAP(BINARY_IN_PLACE, 3000) } },
-        { "place of the largest", OP_ARG_MAX, PASS_FORWARD, NONE, IN(H(6, 500)),
-          .steps = { SUM(REDUCE, 3000), ALSO(REDUCE_SQUARE, 3000), SUMMED(2 * 1), MEET(2, 7) } },
+        /* 7 parts of rows: their largest and its place, 12 numbers, are found from 5 on the fullest tile */
+        { "place of the largest", OP_ARG_MAX, PASS_FORWARD, NONE, IN(H(6, 500)), .n_tiles_used = 7,
+          .steps = { MAP(ARG_MAX, 3000), SUM(REDUCE, 7), ALSO(REDUCE_SQUARE, 7), MEET(2, 5) } },
+        { "place of the largest of short rows", OP_ARG_MAX, PASS_FORWARD, NONE, IN(H(60, 50)), .n_tiles_used = 7, .steps = { MAP(ARG_MAX, 3000) } },
         { "cross entropy", OP_CROSS_ENTROPY, PASS_FORWARD, NONE, IN(H(60, 50), I(60)), .n_tiles_used = 7,
-          .steps = { SUM(REDUCE, 3000), SUMMED(2), MOVE(120), MAP(VECTOR, 3000), SPREAD(2), MAP(EXP, 3000), SUM(REDUCE, 3000), SUMMED(2),
-                     MAP(INVERSE, 60), MOVE(120), MAP(VECTOR, 3000), SPREAD(2), MAP(CROSS_ENTROPY, 3000), SUM(REDUCE, 60), MEET(1, 7) } },
+          .steps = { SOFTMAX_OF_ROWS, LABELS_OF_ROWS, MAP(BINARY_IN_PLACE, 3000), SUM(REDUCE, 3000), SUMMED(2) } },
         { "cross entropy's gradient", OP_CROSS_ENTROPY, PASS_BACKWARD_DATA, NONE, IN(H(60, 50), I(60)), MAKES(H(60, 50)), .n_tiles_used = 7,
-          .steps = { MAP(BINARY_IN_PLACE, 60), MAP(SCALAR, 3000) } },
+          .steps = { MAP(BINARY_IN_PLACE, 3000), MAP(SCALAR, 3000) } },
+        { "likelihood of log-probabilities", OP_CROSS_ENTROPY, PASS_FORWARD, NONE, IN(H(60, 50), I(60)), .n_tiles_used = 7, .log_softmax = true,
+          .steps = { COPY_ON_TILE, SOFTMAX_OF_ROWS, LABELS_OF_ROWS, MAP(BINARY_IN_PLACE, 3000), SUM(REDUCE, 3000), SUMMED(2) } },
+        { "gradient through log-probabilities", OP_CROSS_ENTROPY, PASS_BACKWARD_DATA, NONE, IN(H(60, 50), I(60)), MAKES(H(60, 50)), .n_tiles_used = 7, .log_softmax = true,
+          .steps = { LABELS_OF_ROWS, MAP(SCALAR, 3000), MAP(VECTOR, 3000), SPREAD(2), MAP(SCALAR, 3000), COPY_ON_TILE, SOFTMAX_OF_ROWS,
+                     SUM(REDUCE, 3000), SUMMED(2), MAP(VECTOR, 3000), SPREAD(2), MAP(BINARY_IN_PLACE, 3000) } },
         /* a lattice of 4 x 5 for each of 3: 9 steps forward and 9 back, the widest of 4 cells, on 7 tiles: 2 cells of 4 bytes
          * of the fullest; of 8 x 5 in two slices, which run twice: a quarter of 26 steps, the widest of 5 cells: 3 */
         { "transducer loss", OP_TRANSDUCER_LOSS, PASS_FORWARD, NONE, IN(H(3, 4, 5, 50), I(3)), .n_tiles_used = 7,
@@ -375,8 +388,7 @@ static void test_moved(void **state)
         { "range's gradient", OP_SLICE, PASS_BACKWARD_DATA, AT(.axis = 1, .begin = 11, .length = 7), IN(H(60, 50)), MAKES(H(60, 50)),
           .n_tiles_used = 7, .rearrange_cycles = COPY_864 + MOVE_864, .steps = { MOVE(864), TAKE(COPY_864) } },
         { "pieces", OP_SLICE, PASS_FORWARD, AT(.axis = 1, .pieces = 5), IN(H(60, 50)), .steps = { { 0 } } },
-        { "pieces' gradient", OP_SLICE, PASS_BACKWARD_DATA, AT(.axis = 1, .pieces = 5), IN(H(60, 50)), MAKES(H(60, 50)),
-          .n_tiles_used = 7, .rearrange_cycles = COPY_864 + MOVE_864, .steps = { MOVE(864), TAKE(COPY_864) } },
+        { "pieces' gradient", OP_SLICE, PASS_BACKWARD_DATA, AT(.axis = 1, .pieces = 5), IN(H(60, 50)), MAKES(H(60, 50)), .steps = { { 0 } } },
         { "prepared", OP_INPUT_PREPARE, PASS_FORWARD, AT(.to_type = TYPE_FP16), IN({ TYPE_UINT8, { 60, 50 } }), .n_tiles_used = 7,
           .steps = { TAKE(12 + 7 * (37 + 18 * 9)), MAP(VECTOR, 3000), MAP(VECTOR, 3000), MOVE(864) } },
     };

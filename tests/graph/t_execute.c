@@ -95,7 +95,7 @@ static void add_costs(const struct graph *g)
     struct plan_cache cache = { 0 };
     for (uint32_t i = 0; i < g->n_ops; i++) {
         struct op_plan p, *sum = &costs[g->ops[i].kind][g->ops[i].pass];
-        op_plan_build(&p, g, i, (struct operands){ i % 2 ? 1.5 : 1, i % 3 == 0, i % 5 }, &chip, &options, &cache);
+        op_plan_build(&p, g, i, (struct operands){ i % 2 ? 1.5 : 1, i % 3 == 0, i % 5, false, 0 }, &chip, &options, &cache);
         n_ops[g->ops[i].kind][g->ops[i].pass]++;
         flop[g->ops[i].kind][g->ops[i].pass] += op_flop(g, &g->ops[i]);
         sum->compute_cycles += p.compute_cycles;

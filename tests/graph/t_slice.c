@@ -71,7 +71,7 @@ static void sums_of_a_layer(void **state)
     struct cut_model m;
     struct op_exchange loss = { 0 }, sum = { 0 };
     (void)state;
-    cut(&m, "gpt2-medium", (struct model_options){ .micro_batch = 3, .sequence_length = 384, .batch_norm_span = 1 }, "8");
+    cut(&m, "gpt2-medium", (struct model_options){ .micro_batch = 3, .sequence_length = 384, .batch_norm_span = 1, .loss_slices = 1 }, "8");
     const char *halves[] = { "decoder5/attention", "decoder5/feed-forward" };
     for (int i = 0; i < 2; i++) {
         assert_int_equal(count(&m.g, halves[i], OP_ALL_REDUCE, PASS_FORWARD), 1);

@@ -347,6 +347,39 @@ static void labels_of_an_utterance(void **state)
     }
 }
 
+/* GPT-2 has a loss and a place of the largest score for every 128 tokens of a text in training, one loss if they do not divide it, or as many as are asked
+ * for; slices that are not alike are refused. */
+static void losses_of_slices(void **state)
+{
+    static const struct { const char *name; uint64_t length, asked, losses, places; bool inference; } cases[] = {
+        { "gpt2-small", 1024, 0, 8, 8, false }, { "gpt2-medium", 384, 0, 3, 3, false }, { "gpt2-small", 300, 0, 1, 0, false }, { "gpt2-small", 1024, 1, 1, 0, false },
+        { "gpt2-small", 96, 3, 3, 3, false }, { "gpt2-small", 1024, 0, 0, 0, true }, { "gpt2-tiny", 256, 0, 1, 0, false }, { "gpt2-small", 96, 7, 0, 0, false },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct graph g;
+        struct arena a = { 0 };
+        struct err err;
+        uint64_t losses = 0, places = 0;
+        const struct model_options o = { .where = "r.ini", .micro_batch = 2, .sequence_length = cases[i].length, .loss_slices = cases[i].asked, .inference = cases[i].inference };
+        if (!workload_graph(&g, workload_find(cases[i].name, &err), &o, &a, &err)) {
+            assert_int_equal(cases[i].asked, 7);
+            assert_string_equal(err.msg, "r.ini: parallel.loss_slices: 7 slices of 96 tokens are not alike; take a number that divides them");
+            continue;
+        }
+        for (const struct op *op = g.ops; op < g.ops + g.n_forward_ops; op++) {
+            bool loss = op->kind == OP_CROSS_ENTROPY;
+            losses += loss;
+            places += op->kind == OP_ARG_MAX;
+            assert_true(!loss || tensor_elements(&g.tensors[op->inputs[1]]) == 2 * cases[i].length / cases[i].losses);
+            assert_true(!loss || cases[i].losses == 1 || op->at->pieces == cases[i].losses);
+        }
+        assert_int_equal(losses, cases[i].losses);
+        assert_int_equal(places, cases[i].places);
+        arena_free(&a);
+    }
+}
+
 /* 197 tokens of an image, or 96 of a text, in 5 pieces. */
 static void uneven_pieces_of_queries_are_refused(void **state)
 {
@@ -469,7 +502,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(labels_of_an_utterance), cmocka_unit_test(dropout_rates), cmocka_unit_test(layers_are_numbered),
     cmocka_unit_test(recipes_shape_the_graph), cmocka_unit_test(a_packed_row_comes_in_eight_inputs),
     cmocka_unit_test(fine_tuning_scores_an_answer), cmocka_unit_test(inference_folds_batch_norms),
-    cmocka_unit_test(lengths_beyond_a_model_are_refused), cmocka_unit_test(products_too_long_to_plan_are_refused),
+    cmocka_unit_test(lengths_beyond_a_model_are_refused), cmocka_unit_test(losses_of_slices), cmocka_unit_test(products_too_long_to_plan_are_refused),
     cmocka_unit_test(uneven_pieces_of_queries_are_refused), cmocka_unit_test(unknown_workloads_list_the_known),
 };
 TAP_MAIN(tests)

@@ -5,6 +5,7 @@
 #include "tests/moments.h"
 #include "tests/planned.h"
 #include "system-model/graph/graph.h"
+#include "system-model/compiler/vertex_cost.h"
 
 #include <math.h>
 
@@ -254,6 +255,51 @@ static void a_moment_is_one_operations(void **state)
     assert_int_equal(m->live_bytes, 16 * 1472);
     assert_int_equal(m->temp_bytes_per_tile, conv->temp_bytes_per_tile - 16);
     stop(&y);
+}
+
+/* The share of a slice that the fullest tile holds, by hand: rows or columns of a product in equal parts, in order, of which a slice is a run. */
+static double crowding_by_hand(uint64_t n, uint64_t parts, uint64_t slices)
+{
+    uint64_t on_tile = (n + parts - 1) / parts, slice = n / slices, held = on_tile < slice ? on_tile : slice;
+    return (double)held / ((double)on_tile / (double)slices);
+}
+
+/* Of the scores of 1,040 rows and 1,200 columns, 8 slices of 130 rows, or 3 of 400 columns, lie where the product made them, and work on them takes as much
+ * longer. Their gradients are a view of all side by side; what is copied to all tiles is even, but its way is as long as the fullest tile's share. */
+static void slices_work_where_a_product_left_them(void **state)
+{
+    (void)state;
+    static const struct { uint32_t axis, slices; } cases[] = { { 1, 8 }, { 2, 3 } };
+    for (size_t i = 0; i < 2; i++) {
+        struct planned y;
+        struct graph g;
+        struct compiler c;
+        start(&y, resnet);
+        graph_start(&g, "scores", 1, &y.sim.arena);
+        graph_layer(&g, (struct layer){ .name = "scores", .role = LAYER_BODY, .n_parts = 1 });
+        uint32_t x = graph_tensor(&g, "x", ROLE_INPUT, TYPE_FP16, 3, (uint64_t[]){ 1, 1040, 160 });
+        uint32_t w = graph_tensor(&g, "w", ROLE_WEIGHT, TYPE_FP16, 2, (uint64_t[]){ 160, 1200 });
+        uint32_t scores = graph_op(&g, OP_MATMUL, (uint32_t[]){ x, w }, 2, (struct op_attributes){0});
+        uint32_t piece = graph_op(&g, OP_SLICE, &scores, 1, (struct op_attributes){ .axis = cases[i].axis, .pieces = cases[i].slices });
+        uint32_t scaled = graph_op(&g, OP_SCALE, &piece, 1, (struct op_attributes){ .rate = 0.5 });
+        uint32_t apart = graph_op(&g, OP_TRANSPOSE, &scaled, 1, (struct op_attributes){ .order = { 0, 2, 1 } });
+        graph_op(&g, OP_SCALE, &apart, 1, (struct op_attributes){ .rate = 0.5 });
+        compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
+        const struct compiled *made = compile_graph(&c, &(struct op_plan_options){ .available_memory = 0.6, .n_tiles = 1472 });
+        assert_non_null(made);
+        const struct op_plan *const *p = made->op_plans;
+        bool columns = cases[i].axis == 2, in_field = columns == (p[0]->turned == 1);
+        double crowding = crowding_by_hand(columns ? 1200 : 1040, in_field ? p[0]->split.field : p[0]->split.out_chans, cases[i].slices);
+        assert_true(crowding > 1.5);
+        assert_near(p[1]->crowding, crowding, 1e-12);
+        assert_near(p[2]->crowding, crowding, 1e-12);
+        assert_int_equal(op_plan_cycles(p[1]), 0);
+        uint64_t even = (1040 * 1200 / cases[i].slices / 4 + 1471) / 1472 * 4, fullest = (uint64_t)(p[0]->imbalance * crowding * (double)even);
+        assert_int_equal(p[2]->compute_cycles, map_cycles(&y.sim.machine->chip, MAP_SCALAR, fullest, 2));
+        assert_int_equal(p[3]->exchanged_bytes, (uint64_t)(crowding * (double)even) * 2 * 1472);
+        assert_int_equal(p[4]->compute_cycles, map_cycles(&y.sim.machine->chip, MAP_SCALAR, even, 2));
+        stop(&y);
+    }
 }
 
 /* A product of 48 groups leaves its results on at most 1,440 of 1,472 tiles. The work that follows runs there, until
@@ -519,7 +565,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(stages_of_one_ipu_share_its_port), cmocka_unit_test(a_graph_is_compiled_once_for_each_share),
     cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces), cmocka_unit_test(norms_work_on_copies), cmocka_unit_test(calls_hold_operands_twice),
     cmocka_unit_test(a_moment_is_one_operations), cmocka_unit_test(results_of_one_plan_lie_alike), cmocka_unit_test(a_gradient_stays_where_it_was_brought),
-    cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_groups_by_hand),
+    cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(slices_work_where_a_product_left_them), cmocka_unit_test(norms_of_groups_by_hand),
     cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(all_layers_are_stashed), cmocka_unit_test(a_copy_is_its_flows_and_a_sync),
     cmocka_unit_test(slices_are_done_again), cmocka_unit_test(norms_over_domains_are_not_free),
     cmocka_unit_test(cores_prepare_samples)

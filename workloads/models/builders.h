@@ -127,7 +127,7 @@ struct resnet_config { uint64_t units[4]; bool bottleneck; uint32_t groups, grou
 struct inverted_config { uint64_t width_tenths, depth_tenths, image; double dropout; uint32_t group, expansion; };
 struct vit_config { uint64_t n_layers, hidden, heads, inner, patch, image; };
 struct bert_config { uint64_t n_layers, hidden, heads, inner, vocabulary, positions; };
-struct gpt2_config { uint64_t n_layers, hidden, heads, vocabulary, positions; double dropout; };
+struct gpt2_config { uint64_t n_layers, hidden, heads, vocabulary, positions, loss_tokens; double dropout; };      /* loss_tokens: of a slice of the text whose loss is computed by itself; 0: all */
 struct gptj_config { uint64_t n_layers, hidden, heads, turned, vocabulary; };      /* turned: elements of a head that its position turns */
 struct llama_config { uint64_t n_layers, hidden, heads, key_heads, inner, vocabulary; double epsilon; };
 struct bloom_config { uint64_t n_layers, hidden, heads, vocabulary; };

@@ -35,6 +35,7 @@ struct model_options {
     double sequences_per_pack;
     uint64_t vocabulary;                /* rows of the word table, with the padding that the run gives it; 0 means the model's own */
     uint64_t joint_slices;              /* transducers: slices of time on which the joint network runs one by one; 0: one */
+    uint64_t loss_slices;               /* pieces of a text's tokens whose losses are computed one by one; 0: as the model's program has them */
     double labels_per_sample;           /* transducers: labels of the longest transcript; 0: from the audio's length */
     int input_type;                     /* images come from the host as bytes, or prepared */
     uint64_t batch_norm_span;           /* replicas that share the statistics of batch norms */
@@ -80,6 +81,7 @@ enum workload_trait {
     HAS_NEGATIVES = 4096,               /* knowledge graphs: entities are the rows of the table */
     HAS_ROW_WIDTH = 8192,               /* tables whose rows are as wide as the recipe says */
     HAS_NO_DROPOUT = 1024,              /* no product to which attention_dropout could be added */
+    CUTS_LOSS = 16384,                  /* its published program computes the loss in slices of the text */
 };
 
 struct builder;

@@ -53,6 +53,7 @@ static bool in_generation(const struct recipe *r) { return may_generate(r) && r-
 static bool in_attention_training(const struct recipe *r) { return in_attention(r) && !has_trait(r, HAS_NO_DROPOUT) && in_training(r); }
 static bool in_packing(const struct recipe *r) { return has_trait(r, HAS_PACKS); }
 static bool in_packing_training(const struct recipe *r) { return in_packing(r) && in_training(r); }
+static bool in_cut_loss(const struct recipe *r) { return in_training(r) && has_trait(r, CUTS_LOSS); }
 static bool in_joint(const struct recipe *r) { return has_trait(r, HAS_JOINT); }
 static bool in_transcripts(const struct recipe *r) { return has_trait(r, HAS_TRANSCRIPTS); }
 static bool in_file(const struct recipe *r) { return has_trait(r, IS_FILE); }
@@ -219,6 +220,8 @@ const struct recipe_key recipe_keys[] = {
     FLAG("parallel", "split_qkv", model.split_qkv, in_attention, "query, key and value have weights of their own, and products, unless the program joins the weights (BERT)"),
     COUNT("parallel", "joint_slices", model.joint_slices, 1, 4096, false, in_joint,
           "time slices that the joint network processes one after another; default 1"),
+    COUNT("parallel", "loss_slices", model.loss_slices, 1, MAX_OP_OUTPUTS, false, in_cut_loss,
+          "slices of a text, with an equal number of tokens, whose losses and accuracies are computed one after another (enable_sequence_serialized); default: of 128 tokens each"),
 
     TEXT("parallel", "shard_tables", model.shard_tables, false, NULL,
          "tables that are looked up, with their rows spread over all replicas: auto (all), or layers of podbench workload, separated by commas, * for any text; "
