@@ -109,7 +109,7 @@ static struct operands operands_of(const struct graph *g, const struct op *op, c
     return (struct operands){ (*taken)->imbalance, several && alike, (*taken)->groups, (*taken)->turned, (*taken)->crowding };
 }
 
-/* Of n elements along an axis in equal parts, one a tile: those of a slice on a fullest tile, over an even share. The axis repeats every `period`. */
+/* An axis of n elements lies in equal parts on the tiles and repeats every `period`: the elements of a slice on its fullest tile over an even share. */
 static double crowding_along(uint64_t n, uint64_t parts, uint64_t period, uint64_t slices)
 {
     uint64_t on_tile = ceil_div(n, max_u64(1, parts)), slice = period / slices;

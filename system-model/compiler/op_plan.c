@@ -112,7 +112,7 @@ static enum op_pass turned_pass(enum op_pass pass)
     return pass == PASS_FORWARD ? PASS_BACKWARD_DATA : pass == PASS_BACKWARD_DATA ? PASS_FORWARD : pass;
 }
 
-/* What is laid out anew is sent by the tiles that hold it. */
+/* A new layout is sent by the tiles that hold the old one. */
 struct operands op_operands(const struct op *op, struct operands at)
 {
     if (op_keeps_layout(op))

@@ -62,7 +62,7 @@ struct op_plan {
     uint32_t code_id;                   /* set by compile_graph(): operations with the same number share their code (outlining) */
     uint32_t together;                  /* 1: its operands have the same layout, so that none was moved to another */
     uint32_t groups, turned;            /* groups of channels on the fullest tile: a product's results, else the operands; 1: field and output channels of the split change places */
-    double crowding;                    /* of the operands */
+    double crowding;                    /* its operands' */
 };
 
 static inline uint64_t op_plan_cycles(const struct op_plan *p)
@@ -84,7 +84,7 @@ struct operands {
     bool together;                      /* all operands of the largest size have one layout, element by element */
     uint32_t groups;                    /* as a product laid them: groups of channels on the fullest tile; 0: rows are whole */
     bool turned;                        /* those are groups of rows, each with all columns of its tile */
-    double crowding;                    /* of a slice on the tiles that hold it: its bytes on one of them over those that the whole's layout gives each tile; 0: no slice */
+    double crowding;                    /* a slice's bytes on one of the tiles that hold it over those that the whole's layout gives each tile; 0: no slice */
 };
 static const struct operands even_operands = { 1, false, 0, false, 0 };
 /* The part of a layout that an operation heeds. */

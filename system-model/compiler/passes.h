@@ -49,7 +49,7 @@ void passes_broadcast(struct passes *p, uint64_t n_vector, uint64_t n_elements);
 /* Sums of n elements into n_out results. in_rows: the elements of one result are contiguous. n_quantities sums, such
  * as mean and square, share the same compute sets. */
 void passes_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n, uint64_t n_out, uint64_t n_quantities);
-void passes_softmax(struct passes *p, uint64_t n, uint64_t rows);  /* vector_plan.c */
+void passes_softmax(struct passes *p, uint64_t n, uint64_t rows);
 
 /* ==== vector_slices.c: lookups and updates that are planned by themselves ======================================== */
 

@@ -28,7 +28,7 @@ static void add_labels(struct passes *p, uint64_t n, uint64_t rows)
     passes_move(p, n);
 }
 
-static void add_copy(struct passes *p, uint64_t n)
+static void add_clone(struct passes *p, uint64_t n)
 {
     uint64_t bytes = passes_share(p, n) * p->element_bytes;
     passes_superstep(p, copy_cycles(p->chip, bytes));
@@ -48,7 +48,7 @@ static void add_log_softmax_gradient(struct passes *p, uint64_t n, uint64_t rows
     passes_map(p, MAP_SCALAR, n);
     passes_map_rows(p, n);
     passes_map(p, MAP_SCALAR, n);
-    add_copy(p, n);
+    add_clone(p, n);
     passes_softmax(p, n, rows);
     passes_reduction(p, MAP_REDUCE, true, n, rows, 1);
     passes_map_rows(p, n);
@@ -65,7 +65,7 @@ void plan_cross_entropy(struct passes *p, const struct vector_op *w)
         passes_map(p, MAP_SCALAR, w->n);
     } else {
         if (w->opt->log_softmax)
-            add_copy(p, w->n);
+            add_clone(p, w->n);
         passes_softmax(p, w->n, rows);
         add_likelihood(p, w->n, rows);
     }

@@ -161,3 +161,15 @@ void passes_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n
         return;
     add_partial_sums(p, n_out * n_quantities, max_u64(2, min_u64(p->n_tiles, ceil_div(partials * p->n_tiles, n_out * n_quantities))));
 }
+
+void passes_softmax(struct passes *p, uint64_t n, uint64_t rows)
+{
+    passes_reduction(p, MAP_REDUCE, true, n, rows, 1);
+    passes_broadcast(p, rows, n);
+    passes_map_rows(p, n);
+    passes_map(p, MAP_EXP, n);
+    passes_reduction(p, MAP_REDUCE, true, n, rows, 1);
+    passes_map(p, MAP_INVERSE, rows);
+    passes_broadcast(p, rows, n);
+    passes_map_rows(p, n);
+}

@@ -111,18 +111,6 @@ static void plan_nonlinearity(struct passes *p, const struct vector_op *w)
     passes_map(p, ops[w->op->kind][w->backward], w->n);
 }
 
-void passes_softmax(struct passes *p, uint64_t n, uint64_t rows)
-{
-    passes_reduction(p, MAP_REDUCE, true, n, rows, 1);
-    passes_broadcast(p, rows, n);
-    passes_map_rows(p, n);
-    passes_map(p, MAP_EXP, n);
-    passes_reduction(p, MAP_REDUCE, true, n, rows, 1);
-    passes_map(p, MAP_INVERSE, rows);
-    passes_broadcast(p, rows, n);
-    passes_map_rows(p, n);
-}
-
 static void plan_softmax(struct passes *p, const struct vector_op *w)
 {
     uint64_t rows = w->n / w->last;

@@ -264,7 +264,7 @@ static double crowding_by_hand(uint64_t n, uint64_t parts, uint64_t slices)
     return (double)held / ((double)on_tile / (double)slices);
 }
 
-/* Of the scores of 1,040 rows and 1,200 columns, 8 slices of 130 rows, or 3 of 400 columns, lie where the product made them, and work on them takes as much
+/* Scores of 1,040 rows and 1,200 columns: 8 slices of 130 rows, or 3 of 400 columns, lie where the product made them, and work on them takes as much
  * longer. Their gradients are a view of all side by side; what is copied to all tiles is even, but its way is as long as the fullest tile's share. */
 static void slices_work_where_a_product_left_them(void **state)
 {
