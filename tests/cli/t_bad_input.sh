@@ -3,11 +3,7 @@
 # Each earns one line and status 2; none leaves half a file. A model that cannot fit is a result.
 . tests/tap.sh
 root=$work/root
-mkdir -p "$root/system-model" "$root/workloads" "$root/results"
-cp -r system-model/specs "$root/system-model/"
-cp -r workloads/recipes "$root/workloads/"
-[ ! -d workloads/convergence ] || cp -r workloads/convergence "$root/workloads/"
-cp -r results/published plots "$root/results/"
+cp -rL tests/root "$root" && chmod -R u+w "$root"
 good=workloads/recipes/mlperf-v1.1-closed-ipu-pod16-resnet50.ini
 bert=workloads/recipes/mlperf-v1.1-closed-ipu-pod16-bert-large.ini
 bad=$work/bad.ini
@@ -232,7 +228,7 @@ case $PODBENCH in
 *)
     [ "$(cat "$work/out")" = 2 ] && [ "$(cat "$work/err")" = "podbench: the stack is limited to 191 KiB, want 192 or more: ulimit -s 192" ]
     result $? "a small stack: 2, said" "$(cat "$work/out" "$work/err")"
-    for task in "run $good" "explain $good" "timeline $good" "bench --jobs 2 --out $work/run" "sweep $good --over parallel.micro_batch=1,2" \
+    for task in "run $good" "explain $good" "timeline $good" "bench --jobs 2 --out $work/run --root tests/root" "sweep $good --over parallel.micro_batch=1,2" \
         "search $good --over parallel.micro_batch=1,2 --most 9"; do
         # shellcheck disable=SC2086
         (ulimit -s 192; exec "$PODBENCH" $task >/dev/null 2>&1)

@@ -3,13 +3,13 @@
 . tests/tap.sh
 recipe=mlperf-v1.1-closed-ipu-pod16-resnet50
 
-run bench --out "$work/one"
+run bench --out "$work/one" --jobs 1
 [ "$status" -eq 0 ] && [ -s "$work/one/rows.csv" ] && [ -s "$work/one/check.csv" ] && [ -s "$work/one/manifest.json" ]
 result $? "bench writes rows, check and manifest" "$(cat "$work/err")"
 [ "$(($(wc -l <"$work/one/rows.csv") - 1))" -eq "$("$PODBENCH" list recipes --names | wc -l)" ]
 result $? "bench: one row a recipe"
+mv "$work/out" "$work/first"
 LC_ALL=C.UTF-8 TZ=Asia/Seoul "$PODBENCH" bench --out "$work/two" --jobs 3 >"$work/second" 2>/dev/null
-"$PODBENCH" bench --out "$work/one" --jobs 1 >"$work/first" 2>/dev/null
 diff -r "$work/one" "$work/two" >/dev/null && cmp -s "$work/first" "$work/second"
 result $? "bench: two runs are equal to the byte, whatever the number of threads"
 run compare "$work/one" "$work/two"
@@ -31,9 +31,9 @@ result $? "check --format json: every MLPerf time to train once with predicted s
 run check "$work/one" --format tap
 [ "$(head -1 "$work/out")" = "1..$(grep -cE '^(not )?ok ' "$work/out")" ]
 result $? "check --format tap: the plan is kept"
-run check "$work/one"
 expected=0
-"$PODBENCH" check "$work/one" --format tap | grep -q '^not ok' && expected=1
+grep -q '^not ok' "$work/out" && expected=1
+run check "$work/one"
 [ "$status" -eq "$expected" ]
 result $? "check: status 1 when a calibrate or validate row is out of tolerance, else 0"
 # A folder of recipes of one's own lacks those of published rows: they wait, and what is derived from them is left out, both aloud.

@@ -139,10 +139,10 @@ else
 fi
 # Where a run's recipes and figures are gone, stock ones, and that is said.
 mkdir "$work/elsewhere" && mv "$work/recipes" "$work/published" "$work/elsewhere"
-run validate "$work/one"
-gives 0 "podbench: $work/one/manifest.json: the run's recipes were in $work/recipes, which is missing; using those in workloads/recipes" \
+run validate "$work/one" --root tests/root
+gives 0 "podbench: $work/one/manifest.json: the run's recipes were in $work/recipes, which is missing; using those in tests/root/workloads/recipes" \
     "a run whose recipes are gone"
-grep -qF "the run's figures were in $work/published, which is missing; using those in results/published" "$work/err"
+grep -qF "the run's figures were in $work/published, which is missing; using those in tests/root/results/published" "$work/err"
 result $? "and whose figures are" "$(cat "$work/err")"
 
 # A clock that was set back: the newest point is still the last.

@@ -27,11 +27,11 @@ run run "$recipe" --set parallel.micro_batch=12
 [ -n "$short" ] && grep -q "^fits: NO (.*), $short too many" "$work/out"
 result $? "one unit for one number" "fit: $short; $(grep ^fits "$work/out" "$work/err")"
 
-run check
+run check --root tests/root
 tail -1 "$work/out" >"$work/last"
 grep -qE "^(PASSED|FAILED): [0-9]+ judged by their tolerance, [0-9]+ passed, [0-9]+ failed; [0-9]+ for context, [0-9]+ not simulated$" "$work/last"
 result $? "check ends with its verdict" "$(cat "$work/last")"
-rows=$("$PODBENCH" check --format csv 2>/dev/null | tail -n +2 | wc -l)
+rows=$("$PODBENCH" check --root tests/root --format csv 2>/dev/null | tail -n +2 | wc -l)
 counts=$(sed 's/[^0-9 ]//g' "$work/last" | awk '{ print ($2 + $3) == $1 ? $1 + $4 + $5 : "sum of verdicts is wrong" }')
 [ "$rows" = "$counts" ]
 result $? "every row is in one of its counts" "$rows rows, counted $counts: $(cat "$work/last")"

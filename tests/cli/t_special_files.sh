@@ -22,7 +22,7 @@ mkdir torn && cp run/rows.csv run/check.csv torn/ && mkfifo torn/manifest.json
 
 reads="run X.ini,explain X.ini,plan X.ini,timeline X.ini,diff X.ini $id,diff $id X.ini,search X.ini,sweep X.ini --over parallel.micro_batch=1
 run $id --set recipe.workload=X.onnx,run $id --set recipe.system=X.csv,machine X.csv,workload X.onnx,list recipes --root X
-sweep $id --from X,merge X,merge X X,check --expect X,check --published X,validate --published X.csv,bench --published X.csv --recipes recipes --out o
+sweep $id --from X,merge X,merge X X,check --expect X --root $PODBENCH_ROOT/tests/root,check --published X,validate --published X.csv,bench --published X.csv --recipes recipes --out o
 bench --recipes X --out o,check X,validate X,plot X,report X,compare X,compare run X,compare run --baseline X,baseline X --reason r --baseline base,watch X.csv
 record X --baseline o,record run --from X,history step_time_s --from X.csv,history step_time_s --baseline X,score X,compare-logs X"
 writes="timeline $id --trace X,sweep $id --over parallel.micro_batch=1 --out X,init X,bench --recipes recipes --out X
