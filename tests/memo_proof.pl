@@ -45,20 +45,20 @@ sub add_key {
     patch("system-model/plan/plan_request.h", "    uint32_t io_tiles;\n", "    uint32_t io_tiles, $key;\n");
 }
 
-# Formulas, with the struct from which each is fed. FACTOR stands for what the way reads.
+# Formulas, with the struct from which each is fed, and the function that fills it. FACTOR stands for what the way reads.
 my %formulas = (
     stash_copies => {
         file => "system-model/plan/memory.c", from => "return small ? bytes / 2 : bytes;", to => "return (small ? bytes / 2 : bytes) * FACTOR;",
-        struct => "MEMO_INPUT(memory_input,\n", fill => ".schedule = o->schedule,", request => "o", via => "q" },
+        declared => "system-model/plan/memory.c", struct => "MEMO_INPUT(memory_input,\n", filled => "system-model/plan/memory.c", fill => ".schedule = o->schedule,", via => "q" },
     gradient_copies => {
-        file => "system-model/plan/update.c", from => "double bytes = (double)(chain->n_elements * data_type_bytes(chain->type));\n    b->sharded",
-        to => "double bytes = (double)(chain->n_elements * data_type_bytes(chain->type)) * FACTOR;\n    b->sharded",
-        struct => "MEMO_INPUT(update_terms,\n", fill => ".n_replicas = o->n_replicas,", request => "o", via => "b->q" },
+        file => "system-model/plan/update.c", from => "double bytes = (double)(chain->n_elements * data_type_bytes(chain->type));\n    b->n_parts",
+        to => "double bytes = (double)(chain->n_elements * data_type_bytes(chain->type)) * FACTOR;\n    b->n_parts",
+        declared => "system-model/plan/update_internal.h", struct => "MEMO_INPUT(update_terms,\n", filled => "system-model/plan/plan_update.c", fill => ".n_replicas = o->n_replicas,", via => "b->q" },
 );
 
 sub formula { my ($key, $factor) = @_; my $f = $formulas{$key}; (my $to = $f->{to}) =~ s/FACTOR/$factor/; patch($f->{file}, $f->{from}, $to) }
-sub member { my ($key, $text) = @_; my $f = $formulas{$key}; patch($f->{file}, $f->{struct}, "$f->{struct}    $text\n") }
-sub filled { my ($key, $text) = @_; my $f = $formulas{$key}; patch($f->{file}, $f->{fill}, "$f->{fill} $text") }
+sub member { my ($key, $text) = @_; my $f = $formulas{$key}; patch($f->{declared}, $f->{struct}, "$f->{struct}    $text\n") }
+sub filled { my ($key, $text) = @_; my $f = $formulas{$key}; patch($f->{filled}, $f->{fill}, "$f->{fill} $text") }
 
 my @ways = (
     [ "right: in the input, and filled", sub { my $k = shift; member($k, "double $k;"); filled($k, ".$k = o->$k,"); formula($k, "(uint64_t)$formulas{$k}{via}->$k") } ],

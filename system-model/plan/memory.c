@@ -550,10 +550,14 @@ struct memory_need plan_memory_need(const struct plan *p, double error)
 {
     uint64_t tile_bytes = p->topology->machine->chip.tile_memory_bytes;
     struct memory_need tightest = {0};
+    double least = INFINITY;
     for (uint32_t i = 0; i < p->request.ipus_per_replica && p->memory; i++) {
         struct memory_need n = { certain_bytes(&p->memory[i]), needed_bytes(&p->memory[i], tile_bytes) };
-        if (i == 0 || memory_fits_probability(tile_bytes, n, error) < memory_fits_probability(tile_bytes, tightest, error))
+        double chance = memory_fits_probability(tile_bytes, n, error);
+        if (chance < least) {
             tightest = n;
+            least = chance;
+        }
     }
     return tightest;
 }

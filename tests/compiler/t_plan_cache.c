@@ -71,6 +71,41 @@ static void test_what_is_part_of_the_key(void **state)
     plan_cache_free(&c);
 }
 
+/* A plan that is found for a chip is the one that a search for it would find, whichever value of the chip's sheet was changed. */
+static void test_every_value_of_a_chip(void **state)
+{
+    (void)state;
+    struct plan_cache c = { 0 };
+    struct arena a = { 0 };
+    struct machine plain, other;
+    struct err err;
+    uint32_t n_changed = 0;
+    assert_true(machine_load(&plain, "gc200", "system-model/specs", &a, &err));
+    for (size_t i = 0; machine_key(i); i++) {
+        const struct sheet_row *row = machine_row(&plain, machine_key(i), NULL);
+        double value;
+        if (!row || !parse_f64(row->value, &value))
+            continue;
+        const char *set = arena_printf(&a, SHEET_OVERRIDE_SECTION ".%s=%.10g", row->key, value > 10 ? floor(0.75 * value) : 0.75 * value), **rest;
+        struct sheet_overrides changes;
+        size_t n;
+        assert_true(sheet_overrides_split(&changes, &rest, &n, &set, 1, &a, &err));
+        if (!machine_load_changed(&other, "gc200", "system-model/specs", &changes, &a, &err))
+            continue;
+        n_changed++;
+        for (uint32_t rows = 130; rows < 1200; rows += 370) {
+            struct op_plan_options opt = { .partials = PARTIALS_FP32, .available_memory = 0.3, .n_tiles = other.chip.n_tiles };
+            struct plan_cache own = { 0 };
+            struct op_plan known = cached(&c, rows, &other.chip, &opt), found = cached(&own, rows, &other.chip, &opt);
+            assert_memory_equal(&known, &found, sizeof found);
+            plan_cache_free(&own);
+        }
+    }
+    assert_true(n_changed > 20 && c.misses > 3);
+    plan_cache_free(&c);
+    arena_free(&a);
+}
+
 /* A plan is known for every bound on its memory for which a search would choose it, and for no other: in whatever
  * order bounds are asked for, each has the plan of a search of its own; and most have that of another. */
 static void test_bounds_share_a_plan(void **state)
@@ -283,7 +318,7 @@ static void test_what_a_compiler_lists(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hit_is_the_same_plan), cmocka_unit_test(test_what_a_chip_multiplies), cmocka_unit_test(test_what_is_part_of_the_key), cmocka_unit_test(test_bounds_share_a_plan),
+        cmocka_unit_test(test_hit_is_the_same_plan), cmocka_unit_test(test_what_a_chip_multiplies), cmocka_unit_test(test_what_is_part_of_the_key), cmocka_unit_test(test_every_value_of_a_chip), cmocka_unit_test(test_bounds_share_a_plan),
         cmocka_unit_test(test_many_shapes), cmocka_unit_test(test_graph_passes_share_a_search),
         cmocka_unit_test(test_splits_of_another_chip), cmocka_unit_test(test_operations_alike),
         cmocka_unit_test(test_gradients_of_other_operands), cmocka_unit_test(test_what_a_compiler_lists),

@@ -58,6 +58,8 @@ static bool has_fp32_kinds(const struct recipe *r, const struct graph *g)
     return r->model.fp32_operations && op_kinds_read(&kinds, r->model.fp32_operations, NULL) && kinds & graph_kinds(g);
 }
 
+static bool is_of_codelets(const char *key) { return text_is(key, "operators") || text_is(key, "grid_ipus") || text_is(key, "grid_tiles"); }
+
 /* The keys that only the plan can judge. Its sheets tell whether the replicas are on one pod, whether another factor of a product is 0, and
    whether micro-batches wait for their host exchange at all; its graph tells which kinds of operations there are. */
 static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const char *section, const char *key)
@@ -65,7 +67,7 @@ static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const 
     const struct plan_request *o = &p->request;
     const struct program *f = &o->program;
     uint64_t in_pod = p->topology->machine->ipus_per_domain / o->ipus_per_replica;
-    bool no_codelets = p->graph && !(graph_kinds(p->graph) & op_kind_bit(OP_CODELET));
+    bool no_codelets = p->graph && is_of_codelets(key) && !(graph_kinds(p->graph) & op_kind_bit(OP_CODELET));
     bool no_calls = o->training ? !(f->steps_per_call > 0) : plan_requests_overlap(o);
     const struct { const char *section, *key; bool idle; } settled[] = {
         { "recipe", "operators", no_codelets }, { "parallel", "grid_ipus", no_codelets }, { "parallel", "grid_tiles", no_codelets },
