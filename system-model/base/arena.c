@@ -38,7 +38,7 @@ struct arena_block {
     _Alignas(16) unsigned char data[];
 };
 
-/* An allocation is zeroed when it is made. Blocks for large ones come zeroed from calloc(), so that untouched pages cost nothing. */
+/* Zeroed allocations are zeroed when they are made. Blocks for large ones come zeroed from calloc(), so that untouched pages cost nothing. */
 enum { LARGEST_BLOCK_BYTES = 8 << 20, LARGE_PIECE_BYTES = 128 << 10 };
 
 /* With ARENA_GUARDS (sanitizers, mutation) every allocation is followed by guard bytes, which are neither a valid pointer nor a small count. The
@@ -90,14 +90,14 @@ void out_of_memory(size_t n_bytes)
     exit(EXIT_OUT_OF_MEMORY);
 }
 
-static struct arena_block *arena_add_block(struct arena *a, size_t n_bytes)
+static struct arena_block *arena_add_block(struct arena *a, size_t n_bytes, bool zeroed)
 {
     size_t size = a->head ? a->head->size * 2 : ARENA_BLOCK_BYTES;
     if (size > LARGEST_BLOCK_BYTES)
         size = LARGEST_BLOCK_BYTES;
     if (size < n_bytes)
         size = n_bytes;
-    bool clean = n_bytes >= LARGE_PIECE_BYTES;
+    bool clean = zeroed && n_bytes >= LARGE_PIECE_BYTES;
     struct arena_block *b = clean ? calloc(1, sizeof *b + size) : malloc(sizeof *b + size);
     if (!b)
         out_of_memory(n_bytes);
@@ -109,31 +109,25 @@ static struct arena_block *arena_add_block(struct arena *a, size_t n_bytes)
     return b;
 }
 
-/* A piece of memory; *is_clean tells if all its bytes are zero. */
-static void *new_piece(struct arena *a, size_t asked_bytes, bool *is_clean)
+/* A piece of memory, undefined unless it is to be zeroed. */
+static void *new_piece(struct arena *a, size_t asked_bytes, bool zeroed)
 {
     if (asked_bytes > SIZE_MAX / 2)
         out_of_memory(asked_bytes);
     size_t n_bytes = ceil_div(asked_bytes, 16) * 16;
     struct arena_block *b = a->head;
     if (!b || b->size - b->used < n_bytes + GUARD_BYTES)
-        b = arena_add_block(a, n_bytes + GUARD_BYTES);
+        b = arena_add_block(a, n_bytes + GUARD_BYTES, zeroed);
     void *p = b->data + b->used;
     b->used += n_bytes;
-    *is_clean = b->clean;
     memset((unsigned char *)p + asked_bytes, GUARD, GUARD_BYTES ? n_bytes - asked_bytes : 0);
     put_guard(b);
     ASAN_POISON_MEMORY_REGION((unsigned char *)p + asked_bytes, n_bytes - asked_bytes + GUARD_BYTES);
     a->used_bytes += n_bytes;
-    return p;
+    return zeroed && !b->clean ? memset(p, 0, asked_bytes) : p;
 }
 
-void *arena_alloc(struct arena *a, size_t n_bytes)
-{
-    bool is_clean;
-    void *p = new_piece(a, n_bytes, &is_clean);
-    return is_clean ? p : memset(p, 0, n_bytes);
-}
+void *arena_alloc(struct arena *a, size_t n_bytes) { return new_piece(a, n_bytes, true); }
 
 void *arena_array(struct arena *a, size_t n, size_t item_bytes)
 {
@@ -204,10 +198,9 @@ void arena_reset(struct arena *a)
 
 void *arena_room(struct arena *a, size_t n, size_t item_bytes)
 {
-    bool is_clean;
     if (item_bytes && n > SIZE_MAX / 2 / item_bytes)
         out_of_memory(SIZE_MAX);
-    void *room = new_piece(a, n * item_bytes, &is_clean);
+    void *room = new_piece(a, n * item_bytes, false);
     memset(room, GUARD, GUARD_BYTES ? n * item_bytes : 0);
     return room;
 }
