@@ -8,7 +8,7 @@
  *     position-buckets               rows of T5's table of relative positions: Raffel et al. 2019, arXiv 1910.10683; "-causal": of its decoder
  *     own-entities                   1 where a triple meets its own entity, which is not one of its negatives
  *     pairs-below                    places below the diagonal of a square of all pairs, in a row: DLRM
- *     zeros
+ *     zeros, ones
  */
 #include "system-model/graph/graph.h"
 #include <math.h>
@@ -86,13 +86,14 @@ static double pair_below(const struct tensor *t, uint64_t i)
 }
 
 static double zero(const struct tensor *t, uint64_t i) { return (void)t, (void)i, 0; }
+static double one(const struct tensor *t, uint64_t i) { return (void)t, (void)i, 1; }
 
 bool state_values(double *out, const struct tensor *t)
 {
     static const struct { const char *name; double (*of)(const struct tensor *t, uint64_t i); } tables[] = {
         { "rotary-cosines", cosine }, { "rotary-sines", sine }, { "linear-biases", linear_bias }, { "causal-mask", causal_addend },
         { "position-buckets", bucket_both_ways }, { "position-buckets-causal", bucket_before }, { "own-entities", on_diagonal },
-        { "pairs-below", pair_below }, { "zeros", zero },
+        { "pairs-below", pair_below }, { "zeros", zero }, { "ones", one },
     };
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)
         if (text_is(t->name, tables[k].name)) {

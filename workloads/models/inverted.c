@@ -5,8 +5,8 @@
  * Tan and Le 2019 (arXiv 1905.11946): blocks widen, convolve each channel, weigh channels (squeeze and excitation) and
  * narrow again; width, depth and image grow together from B0 to B7. Masters et al. 2021 (arXiv 2106.03640) convolve in
  * groups of 16 channels and widen by 4 instead of 6. Sandler et al. 2018 (arXiv 1801.04381): MobileNet v2, without the
- * weighing, and with relu cut off at 6. Left out: stochastic depth (one factor a sample), and the proxy norm that
- * Masters et al. add to group norm.
+ * weighing, and with relu cut off at 6. EfficientNet's blocks are left out for some samples in training, as the vendor's program does it (examples v2.4.0
+ * cnns/training/Models/efficientnet.py:144-160, 314-316); its proxy norm is off unless asked for (the same:466) and not modelled.
  */
 #include "workloads/models/builders.h"
 #include <assert.h>
@@ -24,7 +24,7 @@ static const struct stage mobilenet_stages[] = {
 enum { N_STAGES = 7, STEM_CHANNELS = 32, HEAD_CHANNELS = 1280, SQUEEZE = 4 };
 
 /* The choices in which the networks differ, for one block. */
-struct inverted { bool weighs, relu6; uint64_t expansion; uint32_t group; };
+struct inverted { bool weighs, relu6; uint64_t expansion; uint32_t group; double dropped; };      /* dropped: the share of samples that the last block leaves out, almost */
 
 static uint32_t activation(struct builder *b, uint32_t x, const struct inverted *v)
 {
@@ -47,7 +47,17 @@ static uint32_t weigh_channels(struct builder *b, uint32_t x, uint64_t squeezed)
     return build_op2(b, OP_MUL, x, build_op1(b, OP_SIGMOID, conv_biased(b, w, build_width(b, x))));
 }
 
-static uint32_t inverted_block(struct builder *b, uint32_t x, const struct stage *s, uint64_t channels, uint32_t stride, const struct inverted *v)
+/* A block's result over its chance to survive, times a one or a zero for each sample. The chance falls from 1 to 0.8 (--block-survival-prob). Every sample
+ * survives in execution. */
+static uint32_t surviving(struct builder *b, uint32_t x, double chance)
+{
+    if (!b->training || chance >= 1)
+        return x;
+    x = graph_op(b->g, OP_SCALE, &x, 1, (struct op_attributes){ .rate = 1 / chance, .divided = true });
+    return build_op2(b, OP_MUL, x, graph_tensor(b->g, "ones", ROLE_STATE, b->type, 4, (uint64_t[]){ build_dim(b, x, 0), 1, 1, 1 }));
+}
+
+static uint32_t inverted_block(struct builder *b, uint32_t x, const struct stage *s, uint64_t channels, uint32_t stride, double chance, const struct inverted *v)
 {
     uint64_t in = build_width(b, x), wide = in * (s->widens ? v->expansion : 1);
     uint32_t y = x, groups = (uint32_t)wide / common_divisor((uint32_t)wide, v->group);
@@ -58,7 +68,7 @@ static uint32_t inverted_block(struct builder *b, uint32_t x, const struct stage
     if (v->weighs)
         y = weigh_channels(b, y, in / SQUEEZE);
     y = build_conv_norm(b, y, (struct conv_spec){ .kernel = 1, .channels = channels });
-    return stride == 1 && in == channels ? build_op2(b, OP_ADD, y, x) : y;
+    return stride == 1 && in == channels ? build_op2(b, OP_ADD, surviving(b, y, chance), x) : y;
 }
 
 /* Rounded to a multiple of 8, and not below nine tenths. */
@@ -71,13 +81,16 @@ static uint64_t widened(uint64_t channels, uint64_t width_tenths)
 
 static uint32_t add_stages(struct builder *b, uint32_t x, const struct stage *stages, const struct inverted_config *c, const struct inverted *v)
 {
-    uint32_t block = 0;
+    uint64_t block = 0, n_blocks = 0;
+    for (uint32_t i = 0; i < N_STAGES; i++)
+        n_blocks += ceil_div(stages[i].repeats * c->depth_tenths, 10);
     for (uint32_t i = 0; i < N_STAGES; i++) {
         const struct stage *s = &stages[i];
         uint64_t repeats = ceil_div(s->repeats * c->depth_tenths, 10);
         for (uint64_t k = 0; k < repeats; k++) {
-            build_layer(b, LAYER_BODY, block++, 0, 1, arena_printf(b->g->arena, "block%u%c", i + 1, (char)('a' + k)));
-            x = inverted_block(b, x, s, widened(s->channels, c->width_tenths), k ? 1 : s->stride, v);
+            double chance = 1 - v->dropped * (double)block / (double)n_blocks;
+            build_layer(b, LAYER_BODY, (uint32_t)block++, 0, 1, arena_printf(b->g->arena, "block%u%c", i + 1, (char)('a' + k)));
+            x = inverted_block(b, x, s, widened(s->channels, c->width_tenths), k ? 1 : s->stride, chance, v);
         }
     }
     return x;
@@ -100,7 +113,7 @@ bool efficientnet_build(struct builder *b, const struct workload *w, struct err 
 {
     const struct inverted_config *c = w->config;
     (void)err;
-    return build_inverted(b, w, efficientnet_stages, &(struct inverted){ .weighs = true, .expansion = c->expansion, .group = c->group });
+    return build_inverted(b, w, efficientnet_stages, &(struct inverted){ .weighs = true, .expansion = c->expansion, .group = c->group, .dropped = 0.2 });
 }
 
 bool mobilenet_build(struct builder *b, const struct workload *w, struct err *err)
