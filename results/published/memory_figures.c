@@ -7,7 +7,7 @@
 /* The regions that a program needs besides its data. All others are variables. */
 static bool is_code_region(const char *name)
 {
-    static const char *const words[] = { "code", "vertex state", "stack" };
+    static const char *const words[] = { "code", "vertex", "stack" };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strstr(name, words[i]))
             return true;

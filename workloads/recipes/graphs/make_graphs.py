@@ -231,8 +231,33 @@ def hashed_dlrm():
     g.save("hashed-dlrm", g.linear(y, 256, 1), ["batch", 1])
 
 
+def efficientnet_edgetpu_l():
+    """tensorflow/tpu models/official/efficientnet/edgetpu: EfficientNet-EdgeTPU-L, 1.2 times as wide and 1.4 times as deep; 224 pixels.
+
+    Norms are folded into weights and biases, as in the profile of popliner (tests/test_profile.py)."""
+    def same(x, n_in, n_out, kernel, stride, groups=1):
+        before, after = (max(kernel - stride, 0)) // 2, (max(kernel - stride, 0) + 1) // 2      # of even fields
+        return g.conv(x, n_in, n_out, [kernel, kernel], stride, groups, pads=[before, before, after, after])
+
+    g = Graph()
+    x, n_in = g.op("Relu", same(g.input("images", ["batch", 3, 224, 224]), 3, 32, 3, 2)), 32
+    for repeats, kernel, stride, wider, n_out, full, skips in ((2, 3, 1, 4, 32, True, False), (3, 3, 2, 8, 40, True, True), (6, 3, 2, 8, 56, True, True),
+                                                               (7, 5, 2, 8, 112, False, True), (6, 5, 1, 8, 176, False, True), (3, 5, 2, 8, 232, False, True)):
+        for i in range(repeats):
+            width, first = wider * n_in, stride if i == 0 else 1
+            if full:
+                y = g.op("Relu", same(x, n_in, width, kernel, 1))       # MBConvBlockWithoutDepthwise: the second convolution strides
+            else:
+                y = g.op("Relu", same(x, n_in, width, 1, 1))
+                y = g.op("Relu", same(y, width, width, kernel, first, groups=width))
+            y = same(y, width, n_out, 1, first if full else 1)
+            x, n_in = g.op("Add", y, x) if skips and i else y, n_out
+    x = g.op("Relu", same(x, n_in, 1280, 1, 1))
+    g.save("efficientnet-edgetpu-l", g.linear(g.op("Flatten", g.op("GlobalAveragePool", x)), 1280, 1001), ["batch", 1001])
+
+
 def main():
-    for write in (keras_mnist, loader_cnn, popxl_mlp, pubmed_gcn, hubert_base, own_transformer, lxmert, hashed_dlrm):
+    for write in (efficientnet_edgetpu_l, keras_mnist, loader_cnn, popxl_mlp, pubmed_gcn, hubert_base, own_transformer, lxmert, hashed_dlrm):
         write()
 
 
