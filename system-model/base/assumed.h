@@ -68,8 +68,9 @@
     X(DISTANCE_SLOPE_CYCLES, 16, "cycles", "time", \
       "8 bytes of its gradient: two loads, a difference, a comparison, a sign by way of integers, a product and a sum there") \
     X(DISTANCE_FIXED_CYCLES, 30, "cycles", "time", "start of such a vertex, the sum of a vector's elements, and the store") \
-    X(SUPERSTEP_STATE_BYTES, 5, "B", "memory", \
-      "vertex state of a superstep besides worklists: that layer has 713 B a tile, of which worklists are 446 in its plan here") \
+    X(SUPERSTEP_STATE_BYTES, 11, "B", "memory", \
+      "vertex state of a superstep that is not a product's own: that layer has 713 B a tile, of which its six products take 192 by PopLibs' fields, and 47 other " \
+      "compute sets in its plan here") \
     X(EXCHANGE_BYTES, 12, "B", "memory", \
       "start and end of an exchange: an adder on GC2 has 50 B of internal exchange code (TensorFlow's logging.rst); that it has four exchanges " \
       "is assumed") \

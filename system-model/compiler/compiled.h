@@ -16,6 +16,7 @@ struct tile_program {
     struct program_op *ops; size_t n_ops, cap_ops;
     uint32_t *callers;                  /* by code: 0 if it is not there yet; else one more than the layout of its first caller's input */
     uint32_t *laid_by;                  /* by tensor: one more than the code of the product that laid it out; 0 if none */
+    bool *is_image;                     /* by tensor: a convolution of images laid it out */
     struct code_options options;
     bool *has_codelet, is_called;
     uint32_t layer_id; enum op_pass pass;       /* 0 before the first call */

@@ -163,6 +163,7 @@ struct conv_work conv_work_of(const struct conv_candidate *c, const struct share
 /* ==== conv_fill.c: what the chip pays for the split that was chosen ============================================= */
 
 void conv_fill_plan(struct op_plan *out, struct search *f);
+struct op_code conv_code(const struct search *f);         /* conv_code.c: of the best split */
 /* Cycles that one step saves because vertices skip positions that meet only padding, on the tile that saves least. */
 uint64_t conv_padding_cycles(const struct search *f, const struct conv_candidate *c, const struct share *t);
 

@@ -22,50 +22,6 @@ static uint64_t padded_mac(const struct conv_candidate *c, const struct share *t
          * t->in * c->in_grain * t->out * c->out_grain;
 }
 
-/* The pieces that a tile receives in one step, each from one other tile. Operands are spread over the tiles in order,
- * channel groups outermost, so that a tile's share of a channel group is one run (one for each row of the field if the
- * kernel is wider than one element), cut where it crosses to another tile. */
-static uint64_t received_pieces(const struct search *f)
-{
-    const struct share *t = &f->best;
-    const struct conv_candidate *c = f->best_candidate;
-    uint64_t es = c->amp.element_bytes, steps = share_steps(t);
-    uint64_t held = max_u64(128, ceil_div(shape_positions(f->shape) * f->shape->groups * f->shape->in_chans * es, f->n_tiles));
-    uint64_t weights_held = max_u64(256, ceil_div((uint64_t)f->shape->groups * f->shape->in_chans * f->shape->out_chans
-                                                  * f->shape->kernel_h * f->shape->kernel_w * es, f->n_tiles));
-    uint64_t runs = t->groups * t->in * (c->flat ? 1 : t->batch), run = share_positions(t) / (c->flat ? 1 : t->batch) * c->in_grain * es;
-    uint64_t weight_run = t->in * c->in_grain * c->out_grain * t->kernel_h * c->s.kernel_w * es;
-    uint64_t pieces = runs * (1 + run / held) + t->groups * t->out * (1 + weight_run / weights_held) + t->p_in * t->p_kernel;
-    return min_u64(pieces, ceil_div(ceil_div(f->best_cost.received_bytes, steps), 128));
-}
-
-/* An image comes from the tiles of another convolution, which laid it out in another way. It therefore arrives position by position and group of
-   channels by group; if the kernel is wider, a few positions come together (FIELD_PIECE_BYTES, KERNEL_PIECE_BYTES). */
-static uint64_t field_pieces(const struct search *f)
-{
-    const struct conv_candidate *c = f->best_candidate;
-    const struct conv_shape *s = &c->s;
-    const struct share *t = &f->best;
-    uint64_t rows = (t->height - 1) * s->in_stride_h + t->kernel_h, columns = (t->width - 1) * s->in_stride_w + s->kernel_w;
-    uint64_t positions = c->flat ? share_positions(t) : t->batch * rows * columns;
-    uint64_t received_bytes = t->groups * positions * t->in * c->in_grain * c->amp.element_bytes;
-    return min_u64(ceil_div(received_bytes, c->flat ? FIELD_PIECE_BYTES : KERNEL_PIECE_BYTES), MOST_FIELD_PIECES);
-}
-
-/* A product is a field of one column. Inputs of the program are laid out for their reader. No profile shows the passes of gradients. */
-static bool has_field(const struct search *f) { return f->shape->in_w > 1 && f->shape->in_elsewhere && f->shape->pass == PASS_FORWARD; }
-
-/* A worklist has an item of 8 bytes for each worker and kernel element; the vertex has an address for each channel group. */
-static struct op_code code_of_plan(const struct search *f)
-{
-    const struct share *t = &f->best;
-    uint64_t supersteps = f->best_cost.supersteps / share_steps(t) + 1;
-    return (struct op_code){
-        .supersteps = (uint32_t)supersteps, .exchanges = (uint32_t)supersteps, .pieces = (uint32_t)received_pieces(f), .field_pieces = has_field(f) ? (uint32_t)field_pieces(f) : 0,
-        .worklist_bytes = (uint32_t)(8 * f->chip->n_workers * t->kernel_h * f->best_candidate->s.kernel_w + 4 * (t->in + t->out)),
-    };
-}
-
 /* The AMP's vertices write their sums to interleaved memory, and so does SLIC. PopLibs' programs (benchmark_results.csv @f9273583) show it:
  * the fullest tile of a small one ends 24 bytes behind the interleaved region's base and these sums (gemm_1000x64x20000: 55328 bytes, and
  * bert_kqv_384x768x2304: 14784, planned here as there). */
@@ -125,7 +81,7 @@ void conv_fill_plan(struct op_plan *out, struct search *f)
         .sync_cycles = k->supersteps * superstep_cycles(f->chip), .n_supersteps = (uint32_t)k->supersteps,
         .n_tiles_used = (uint32_t)tiles_in_use(t), .mac = conv_shape_mac(f->shape),
         .padded_mac = padded_mac(f->best_candidate, t), .exchanged_bytes = k->received_bytes * tiles_in_use(t),
-        .temp_bytes_per_tile = k->temp_bytes, .interleaved_bytes = interleaved_bytes(f), .code = code_of_plan(f),
+        .temp_bytes_per_tile = k->temp_bytes, .interleaved_bytes = interleaved_bytes(f), .code = conv_code(f),
         .vertex = f->best_candidate->vertex,
         .partials = f->best_candidate->amp.partial_bytes == 2 ? PARTIALS_FP16 : PARTIALS_FP32,
         .rearrange_cycles = k->rearrange, .imbalance = output_imbalance(f), .groups = output_groups(f),

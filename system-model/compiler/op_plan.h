@@ -41,7 +41,8 @@ struct op_code {
     uint32_t supersteps, exchanges;     /* compute sets; exchange phases */
     uint32_t pieces;                    /* runs of bytes that the fullest tile receives, each from one other tile */
     uint32_t field_pieces;              /* the pieces of images that come from unlike convolutions: each takes an instruction */
-    uint32_t worklist_bytes;            /* bytes that vertices read besides their operands' addresses */
+    uint32_t state_bytes;               /* the fields of all vertices */
+    uint32_t field_bytes;               /* vertices read these besides: addresses of operands, worklists */
 };
 
 /* Must not hold padding: plans are compared as bytes. */
@@ -121,7 +122,7 @@ uint64_t conv_axis_met(const struct conv_axis *x, uint64_t first, uint64_t n, ui
 
 void op_code_add(struct op_code *to, const struct op_code *code);
 /* A program on a tile besides its data. */
-struct program_bytes { uint64_t vertex_code, vertex_state, control_code, exchange_code; };
+struct program_bytes { uint64_t vertex_code, vertex_state, vertex_fields, control_code, exchange_code; };
 void program_bytes_add(struct program_bytes *to, const struct op_code *code, uint64_t n_calls);     /* without vertex code */
 uint64_t op_code_bytes(const struct op_code *code);         /* the bytes of one operation's code, all its parts together */
 /* The code of n exchanges in which a tile receives this many pieces. */

@@ -114,7 +114,7 @@ struct sparse_bytes sparse_product_plan(struct op_plan *out, const struct sparse
     if (s->in_order)
         add_block_rearrangement(&p, s);
     out->temp_bytes_per_tile = fits ? p.scratch_bytes : 2 * chip->tile_memory_bytes;        /* no split fits, and so the model does not */
-    out->code.worklist_bytes += pass == PASS_FORWARD ? (uint32_t)living_bytes(s, &operand, opt.n_tiles) : 0;
+    out->code.field_bytes += pass == PASS_FORWARD ? (uint32_t)living_bytes(s, &operand, opt.n_tiles) : 0;
     return operand;
 }
 

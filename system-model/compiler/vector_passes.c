@@ -36,6 +36,7 @@ void passes_superstep(struct passes *p, uint64_t compute_cycles)
     p->plan->sync_cycles += superstep_cycles(p->chip);
     p->plan->n_supersteps++;
     p->plan->code.supersteps++;
+    p->plan->code.state_bytes += SUPERSTEP_STATE_BYTES;
 }
 
 /* One worker's expression of three integers takes 20 cycles and a few (popops/ExpressionGenerator.cpp). */

@@ -3,7 +3,7 @@
  * memory.c - bytes on the fullest tile of each IPU, in the categories of the vendor's profiler (PopVision), and the verdict.
  *
  * Always live: weights, gradients (accumulated, or waiting to be reduced over the replicas), optimizer state on chip, the stash of every
- * micro-batch in flight, with inputs that backward passes read, buffers of the host's streams, code, vertex state and stacks. Live in turn, at
+ * micro-batch in flight, with inputs that backward passes read, buffers of the host's streams, code, vertices and stacks. Live in turn, at
  * the worst moment of the schedule (stage_moments.c): activations of the micro-batch at work and temporaries of the operation at work.
  *
  * Tensors are spread over the tiles in grains of 128 bytes (activations) and 256 bytes (weights), as PopLibs maps them. A tensor that is
@@ -28,7 +28,7 @@
 const char *const memory_category_names[N_MEMORY_CATEGORIES] = {
     [MEMORY_WEIGHTS] = "weights", [MEMORY_ACCUMULATORS] = "accumulators", [MEMORY_OPTIMIZER] = "optimizer state",
     [MEMORY_STASH] = "stash", [MEMORY_IO_BUFFERS] = "io buffers", [MEMORY_ACTIVATIONS] = "activations", [MEMORY_TEMPORARIES] = "temporaries",
-    [MEMORY_GAPS] = "gaps", [MEMORY_VERTEX_CODE] = "vertex code", [MEMORY_VERTEX_STATE] = "vertex state",
+    [MEMORY_GAPS] = "gaps", [MEMORY_VERTEX_CODE] = "vertex code", [MEMORY_VERTEX_STATE] = "vertex state", [MEMORY_VERTEX_FIELDS] = "vertex fields",
     [MEMORY_CONTROL_CODE] = "control code", [MEMORY_EXCHANGE_CODE] = "exchange code", [MEMORY_STACK] = "stack",
 };
 
@@ -310,6 +310,7 @@ static struct update_bytes update_bytes(const struct memory_input *q, struct com
         const struct update_bytes part = update_part_bytes(q, c, &parts[i], n_tiles);
         sum.code.vertex_code += part.code.vertex_code;
         sum.code.vertex_state += part.code.vertex_state;
+        sum.code.vertex_fields += part.code.vertex_fields;
         sum.code.control_code += part.code.control_code;
         sum.code.exchange_code += part.code.exchange_code;
         sum.most_buffer_bytes = fmax(sum.most_buffer_bytes, part.most_buffer_bytes);
@@ -343,6 +344,7 @@ static void add_program(struct tile_memory *m, const struct memory_input *q, str
     const struct program_bytes layers = compile_program(c, ranges, n_ranges, (struct code_options){ (enum code_sharing)q->code_sharing, q->image_code });
     m->bytes[MEMORY_VERTEX_CODE] = EMPTY_VERTEX_CODE_BYTES + layers.vertex_code + update->vertex_code;
     m->bytes[MEMORY_VERTEX_STATE] = layers.vertex_state + update->vertex_state;
+    m->bytes[MEMORY_VERTEX_FIELDS] = layers.vertex_fields + update->vertex_fields;
     m->bytes[MEMORY_CONTROL_CODE] = EMPTY_CONTROL_BYTES + layers.control_code + update->control_code;
     m->bytes[MEMORY_EXCHANGE_CODE] = (has_streams ? HOST_EXCHANGE_BYTES : 0) + layers.exchange_code + update->exchange_code
                                    + received_code_bytes(q, ipu, n_tiles);

@@ -31,6 +31,33 @@ static void test_one_block(void **state)
     assert_near(p.imbalance, 40 * 7 / 208.0, 1e-12);
 }
 
+/* A tile of 3 samples of 5 x 4 positions with 3 x 3 kernel elements, 2 groups of 3 and 5 grains of channels. Seven workers share 60 positions: they begin at
+ * 0, 8, 17, 25, 34, 42, 51 and so meet 2 + 3 + 3 + 3 + 3 + 3 + 3 = 20 of 15 rows. Nine kernel elements have a list of 4 bytes a worker, and 6 bytes a row;
+ * addresses are 2 x (3 + 5 + 3 x 5) of 4 bytes. Two compute sets besides the vertex's have 11 bytes each. As a product, each of three samples is one row:
+ * 60 positions in rows of 20 make 9 items. The vertex of single positions has one item a worker. */
+static void test_vertices_read_worklists(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    chip.n_workers = 7;
+    struct conv_candidate c = { .vertex = VERTEX_AMP_NX1, .filter_height = 1, .in_grain = 16, .out_grain = 8, .amp.element_bytes = 2,
+                                .s = { .field_w = 9, .kernel_w = 3, .in_stride_h = 1, .in_stride_w = 1 } };
+    struct conv_shape shape = { .groups = 2, .batch = 3, .field_h = 5, .field_w = 4, .kernel_h = 3, .kernel_w = 3, .in_chans = 48, .out_chans = 40 };
+    struct search f = { .chip = &chip, .shape = &shape, .n_tiles = 7, .best_candidate = &c, .best_cost.supersteps = 2,
+                        .best = { 1, 1, 1, 1, 1, 1, 1, 1, .groups = 2, .batch = 3, .height = 5, .width = 4, .kernel_h = 3, .in = 3, .out = 5 } };
+    assert_int_equal(conv_code(&f).field_bytes, 9 * (7 * 4 + 20 * 6) + 2 * 23 * 4);
+    assert_int_equal(conv_code(&f).state_bytes, 52 + 2 * 11);
+    c.filter_height = 2;                                    /* two rows of the kernel in a pass */
+    assert_int_equal(conv_code(&f).field_bytes, 6 * (7 * 4 + 20 * 6) + 2 * 23 * 4);
+    c.filter_height = 1, c.in_grain = 4096;                 /* offsets of more than 16 bits */
+    assert_int_equal(conv_code(&f).field_bytes, 9 * (7 * 4 + 20 * 12) + 2 * 23 * 4);
+    c.in_grain = 16, c.s.field_w = 1, f.best.height = 20, f.best.width = 1;
+    assert_int_equal(conv_code(&f).field_bytes, 9 * (7 * 4 + 9 * 6) + 2 * 23 * 4);
+    c.vertex = VERTEX_AMP_1X1;
+    assert_int_equal(conv_code(&f).field_bytes, 7 * 6 + 2 * 23 * 4);
+    assert_int_equal(conv_code(&f).state_bytes, 32 + 2 * 11);
+}
+
 /* Batch 3, 10 x 9 field, 5 x 5 kernel of stride 2 to 5 x 5, 6 to 7 channels in two groups: work is the same in all
  * passes. */
 static void test_passes_have_the_same_work(void **state)
@@ -663,7 +690,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_grains_of_few_channels), cmocka_unit_test(test_bytes_of_all_operands), cmocka_unit_test(test_odd_lengths),
     cmocka_unit_test(test_partials), cmocka_unit_test(test_sums_start_at_zero), cmocka_unit_test(test_sums_come_in_stages), cmocka_unit_test(test_choices_that_a_chip_has_not), cmocka_unit_test(test_of_equals_the_first_is_kept), cmocka_unit_test(test_work_alone_leaves_a_split),
     cmocka_unit_test(test_the_bound_grows_by_two), cmocka_unit_test(test_products_turn_round),
-    cmocka_unit_test(test_padding_takes_memory), cmocka_unit_test(test_loads_beyond_interleaved_memory),
+    cmocka_unit_test(test_vertices_read_worklists), cmocka_unit_test(test_padding_takes_memory), cmocka_unit_test(test_loads_beyond_interleaved_memory),
     cmocka_unit_test(test_operands_from_elsewhere), cmocka_unit_test(test_fully_connected),
     cmocka_unit_test(test_imbalance_of_a_dilated_gradient), cmocka_unit_test(test_only_products_are_turned),
 };

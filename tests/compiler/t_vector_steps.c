@@ -46,6 +46,7 @@ static void compute_set(struct op_plan *p, const struct chip *chip, uint64_t cyc
     p->sync_cycles += times * (101 + chip->compute_set_cycles);
     p->n_supersteps += (uint32_t)times;
     p->code.supersteps++;
+    p->code.state_bytes += 11;
 }
 
 static void move(struct op_plan *p, const struct chip *chip, uint64_t bytes, uint64_t times)
@@ -85,7 +86,8 @@ static void assert_same(const char *name, const struct op_plan *got, const struc
         { got->compute_cycles, want->compute_cycles }, { got->exchange_cycles, want->exchange_cycles }, { got->sync_cycles, want->sync_cycles },
         { got->n_supersteps, want->n_supersteps }, { got->exchanged_bytes, want->exchanged_bytes },
         { got->temp_bytes_per_tile, want->temp_bytes_per_tile }, { got->code.supersteps, want->code.supersteps },
-        { got->code.exchanges, want->code.exchanges }, { got->code.pieces, want->code.pieces }, { got->code.worklist_bytes, want->code.worklist_bytes },
+        { got->code.exchanges, want->code.exchanges }, { got->code.pieces, want->code.pieces }, { got->code.state_bytes, want->code.state_bytes },
+        { got->code.field_bytes, want->code.field_bytes },
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (pairs[i][0] != pairs[i][1])
@@ -458,7 +460,8 @@ static void add_times(struct op_plan *to, const struct op_plan *p, uint64_t time
     to->code.supersteps += p->code.supersteps;
     to->code.exchanges += p->code.exchanges;
     to->code.pieces += p->code.pieces;
-    to->code.worklist_bytes += p->code.worklist_bytes;
+    to->code.state_bytes += p->code.state_bytes;
+    to->code.field_bytes += p->code.field_bytes;
     to->temp_bytes_per_tile = p->temp_bytes_per_tile > to->temp_bytes_per_tile ? p->temp_bytes_per_tile : to->temp_bytes_per_tile;
 }
 

@@ -107,7 +107,8 @@ static void add_costs(const struct graph *g)
         sum->code.supersteps += p.code.supersteps;
         sum->code.exchanges += p.code.exchanges;
         sum->code.pieces += p.code.pieces;
-        sum->code.worklist_bytes += p.code.worklist_bytes;
+        sum->code.state_bytes += p.code.state_bytes;
+        sum->code.field_bytes += p.code.field_bytes;
         sum->rearrange_cycles += p.rearrange_cycles;
     }
     plan_cache_free(&cache);

@@ -185,7 +185,7 @@ static void the_update_is_a_moment(void **state)
     assert_int_equal(y.plan.memory[1].bytes[MEMORY_ACTIVATIONS], 0);
     assert_int_equal(y.plan.memory[1].bytes[MEMORY_GAPS], 1098);        /* 0.13 x 8448 = 1098.24 */
     assert_int_equal(y.plan.memory[1].bytes[MEMORY_VERTEX_CODE], 140 + 3 * 200);
-    assert_int_equal(y.plan.memory[1].bytes[MEMORY_VERTEX_STATE], 5 * 5);
+    assert_int_equal(y.plan.memory[1].bytes[MEMORY_VERTEX_STATE], 5 * 11);
     assert_int_equal(y.plan.memory[1].bytes[MEMORY_CONTROL_CODE], 700 + 5 * 17);
     assert_int_equal(y.plan.memory[1].bytes[MEMORY_EXCHANGE_CODE], 4 * 12 + 12 + 279018 / 2 + 12 + 14 / 2);
     assert_int_equal(y.plan.memory[0].bytes[MEMORY_VERTEX_CODE], 140);
@@ -392,7 +392,7 @@ static void layers_that_are_not_outlined(void **state)
     assert_true(plan_build(&outlined, y.sim.compiler, &y.opt, &y.sim.arena, &y.err));
     for (int k = 0; k < N_MEMORY_CATEGORIES; k++) {
         uint64_t once = outlined.memory[0].bytes[k], each = apart.memory[0].bytes[k];
-        bool of_layers = k == MEMORY_VERTEX_STATE || k == MEMORY_CONTROL_CODE || k == MEMORY_EXCHANGE_CODE;
+        bool of_layers = k == MEMORY_VERTEX_STATE || k == MEMORY_VERTEX_FIELDS || k == MEMORY_CONTROL_CODE || k == MEMORY_EXCHANGE_CODE;
         bool at_work = k == MEMORY_ACTIVATIONS || k == MEMORY_GAPS;         /* a call has its operands twice */
         assert_true(of_layers ? each > 5 * once && each < 24 * once : at_work ? each <= once : each == once);
     }
