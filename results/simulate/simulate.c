@@ -337,7 +337,7 @@ static double engine_load_s(const struct program *f, double ipus)
 double last_evaluations_load_s(const struct simulation *sim)
 {
     const struct plan_request *o = &sim->plan.request;
-    return engine_load_s(&o->program, ceil((double)o->n_replicas * o->ipus_per_replica / max_u64(1, o->host.n_hosts)));
+    return engine_load_s(&o->program, ceil((double)o->n_replicas * o->ipus_per_replica / fmax(1, o->host.n_hosts)));
 }
 
 /* A trainer's loop exchanges programs for an evaluation, starts a loader, and writes checkpoints; the framework's sheet has what these take. */

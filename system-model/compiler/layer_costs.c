@@ -44,18 +44,20 @@ static void add_weights(struct layer_cost *layers, const struct graph *g)
     }
 }
 
-/* A host input is transferred only for the first layer that reads it. */
+/* A host input is transferred only for the first operation that reads it; what that reads first arrives together. */
 static void add_host_inputs(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
 {
     bool *seen = ARENA_ARRAY(scratch, bool, g->n_tensors);
     for (size_t i = 0; i < g->n_forward_ops; i++) {
         const struct op *op = &g->ops[i];
+        uint64_t bytes = 0;
         for (uint32_t k = 0; k < op->n_inputs; k++) {
             const struct tensor *t = &g->tensors[op->inputs[k]];
-            if (t->role == ROLE_INPUT && !seen[op->inputs[k]])
-                layers[op->layer_id].host_bytes += tensor_bytes(t);
+            bytes += t->role == ROLE_INPUT && !seen[op->inputs[k]] ? tensor_bytes(t) : 0;
             seen[op->inputs[k]] = true;
         }
+        layers[op->layer_id].host_bytes += bytes;
+        layers[op->layer_id].n_arrivals += bytes > 0;
     }
 }
 
@@ -68,8 +70,10 @@ static void add_results(struct layer_cost *layers, const struct graph *g, struct
             is_read[g->ops[i].inputs[k]] = true;
     for (const struct op *op = g->ops; op < g->ops + g->n_forward_ops; op++)
         for (uint32_t k = 0; k < op->n_outputs; k++)
-            if (!is_read[op->outputs[k]])
+            if (!is_read[op->outputs[k]]) {
+                layers[op->layer_id].n_results++;
                 layers[op->layer_id].result_bytes += tensor_bytes(&g->tensors[op->outputs[k]]) * layer_repeats(&g->layers[op->layer_id]);
+            }
 }
 
 static void add_activations(struct layer_cost *layers, const struct graph *g, struct arena *scratch)

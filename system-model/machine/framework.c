@@ -64,6 +64,7 @@ const struct field framework_fields[] = {
     COUNT(fetch_threads, "threads", 0, 10000, "threads of a process; each serves one replica's fetch of a micro-batch at a time; 0: one per replica"),
     COUNT(prefetch_depth, "micro-batches", 1, 10000, "micro-batches that the host keeps ready for each replica, the next one at least; from 2 on, no replica waits for another's fetch"),
     FLAG(outputs_each_micro_batch, "in training, results of every micro-batch go to the host, in a host exchange of their own, as in inference they always do"),
+    FLAG(streams_apart, "a host exchange for each operation that is the first to read an input, and for each result, unless programs are pipelined or streams buffered; no: one for all inputs, one for all results"),
     COUNT(output_reductions, "reductions", 0, 1000, "values averaged over the host processes in each call; 0 where that is not timed"),
     COUNT(evaluation_loads, "loads", 0, 100, "engines loaded onto the IPUs for each evaluation inside training; 0: one program trains and evaluates"),
     NUMBER(engine_load_s, "s", 0, 1e4, "loading an engine, besides its IPUs"),

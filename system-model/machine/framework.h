@@ -58,6 +58,7 @@ struct program {
     uint64_t fetch_threads;             /* threads of a process that serve the fetches of its replicas; 0 means one per replica */
     uint64_t prefetch_depth;            /* micro-batches that the host keeps ready for a replica */
     bool outputs_each_micro_batch;      /* in training the results of every micro-batch go to the host, in a host exchange of their own */
+    bool streams_apart;                 /* tensors of a program without a pipeline have host exchanges of their own, where streams are not buffered */
     uint64_t output_reductions;         /* values averaged over the host processes in each call */
     /* The trainer's loop. */
     uint64_t evaluation_loads;          /* whole engines that are loaded for an evaluation inside training: its program takes over the IPUs, and

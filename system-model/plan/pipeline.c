@@ -192,8 +192,20 @@ static uint32_t stash_depth(const struct plan *p, uint32_t stage)
     return 1;
 }
 
+/* Host exchanges of a micro-batch. PopART copies a tensor from the host as late as it can, before the first operation that reads it, and a result to the host as
+ * soon as it is there, unless streams are grouped, which costs memory and saves time; so copies that stand together are taken to share one exchange (graphcore/popart willow/src/popx/irlowering.cpp:3639-3647, 3765-3771 and sessionoptions.hpp:1541 at
+ * d2f20d78); streams of a stage of a pipeline stand together (irlowering.cpp:3217-3226). */
+static double host_exchanges(const struct plan *p)
+{
+    const struct plan_request *o = &p->request;
+    const struct stage_plan *s = &p->stages[0];
+    bool apart = o->program.streams_apart && p->n_stages == 1 && !plan_is_buffered(o), returns = plan_returns_each_micro_batch(o) && !o->io_tiles;
+    bool all_results = apart && !o->training && !o->evaluation && o->program.returns_results;
+    return (double)((apart ? s->n_arrivals : 1) + (returns ? (all_results ? s->n_results : 1) : 0));
+}
+
 /* A host exchange is a sync of the whole replica with its process. There is one for the input, and one for the results if each micro-batch has
- * any for the host, as in inference. I/O tiles take bytes off the way and not the sync; results leave them in the exchange that brings input. That they
+ * any for the host, as in inference; or one for each tensor. I/O tiles take bytes off the way and not the sync; results leave them in the exchange that brings input. That they
  * save no sync is assumed: ResNet-50 on C600 takes 10 us a batch more with real data than with data made on the chip (docs/maintainers/unexplained.md). A replica
  * whose streams are not buffered waits for a copy in each exchange, and for the syncs of the others that its process serves in turn; bytes are
  * there by then, as a stream is filled again once it has been read (docs.graphcore.ai poplar-api, StreamCallback), and bound the step alone
@@ -203,9 +215,8 @@ static void plan_fetch(struct plan *p, double step_bytes)
     const struct plan_request *o = &p->request;
     double sync_s = p->topology->machine->host_latency_s, replicas = (double)plan_process_replicas(o), threads = (double)o->program.fetch_threads;
     double turns = threads > 0 && o->program.prefetch_depth < 2 ? ceil(replicas / threads) : 1;
-    double exchanges = plan_returns_each_micro_batch(o) && !o->io_tiles ? 2 : 1;
     double wait_s = plan_is_buffered(o) ? turns * sync_s : o->program.stream_copy_s + (turns - 1) * sync_s;
-    p->fetch_cycles = step_bytes > 0 ? cycles_of(p->topology, exchanges * wait_s) : 0;
+    p->fetch_cycles = step_bytes > 0 ? cycles_of(p->topology, host_exchanges(p) * wait_s) : 0;
 }
 
 /* The time that an IPU waits for bytes from or to the host. */

@@ -225,6 +225,8 @@ static void sum_layers(struct stage_plan *s)
         s->weight_bytes += l->weight_bytes;
         s->host_bytes += l->host_bytes;
         s->result_bytes += l->result_bytes;
+        s->n_arrivals += l->n_arrivals;
+        s->n_results += l->n_results;
         if (s->compiled->options.inference)
             continue;
         cycles_add(&s->backward, &l->backward, 1);

@@ -68,7 +68,7 @@ enum { N_LAYERS = 11 };
 static void layers_in_training(void **state)
 {
     static const struct layer_cost want[N_LAYERS] = {
-        { .n_parameters = 55, .weight_bytes = 110, .host_bytes = 66, .output_bytes = 30 },
+        { .n_parameters = 55, .weight_bytes = 110, .host_bytes = 66, .n_arrivals = 1, .output_bytes = 30 },
         { .output_bytes = 30, .kept_bytes = 30 },
         { .output_bytes = 66 },
         { .output_bytes = 66 + 66 },
@@ -78,7 +78,7 @@ static void layers_in_training(void **state)
         { .n_parameters = 22, .weight_bytes = 44, .output_bytes = 66 },
         { .output_bytes = 6 },
         { .output_bytes = 24, .kept_bytes = 24 },
-        { .host_bytes = 12, .result_bytes = 4 },
+        { .host_bytes = 12, .n_arrivals = 1, .result_bytes = 4, .n_results = 1 },
     };
     struct unit u;
     (void)state;
@@ -87,6 +87,30 @@ static void layers_in_training(void **state)
     graph_add_backward(&u.graph);
     assert_int_equal(u.graph.n_layers, N_LAYERS);
     assert_memory_equal(layer_costs_unplanned(&u.graph, &u.arena), want, sizeof want);
+    stop(&u);
+}
+
+/* Two inputs of one sum (3 x 11 halves, 66 bytes each) arrive together, a third arrives by itself, and one that is read again does not arrive again.
+ * Nothing reads the two results. */
+static void inputs_arrive_by_their_first_reader(void **state)
+{
+    static const struct layer_cost want = { .host_bytes = 3 * 66, .n_arrivals = 2, .result_bytes = 2 * 66, .n_results = 2, .output_bytes = 0 };
+    const struct op_attributes none = {0};
+    struct unit u;
+    (void)state;
+    start(&u);
+    graph_layer(&u.graph, (struct layer){ .name = "all", .role = LAYER_FIRST, .n_parts = 1 });
+    uint32_t x[3];
+    for (int i = 0; i < 3; i++)
+        x[i] = tensor(&u, ROLE_INPUT, TYPE_FP16, 3, 11);
+    uint32_t sum = graph_op(&u.graph, OP_ADD, x, 2, none);
+    graph_op(&u.graph, OP_MUL, (uint32_t[]){ sum, x[2] }, 2, none);
+    graph_op(&u.graph, OP_MUL, (uint32_t[]){ sum, x[0] }, 2, none);
+    const struct layer_cost *costs = layer_costs_unplanned(&u.graph, &u.arena);
+    assert_int_equal(costs->host_bytes, want.host_bytes);
+    assert_int_equal(costs->n_arrivals, want.n_arrivals);
+    assert_int_equal(costs->result_bytes, want.result_bytes);
+    assert_int_equal(costs->n_results, want.n_results);
     stop(&u);
 }
 
@@ -221,7 +245,7 @@ static void options_are_told_apart(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(layers_in_training), cmocka_unit_test(layers_in_inference), cmocka_unit_test(read_twice_freed_once),
+    cmocka_unit_test(layers_in_training), cmocka_unit_test(inputs_arrive_by_their_first_reader), cmocka_unit_test(layers_in_inference), cmocka_unit_test(read_twice_freed_once),
     cmocka_unit_test(slices_count), cmocka_unit_test(sums_beside_the_result), cmocka_unit_test(options_are_told_apart),
 };
 TAP_MAIN(tests)

@@ -111,6 +111,42 @@ static void streams_that_are_not_buffered_wait_in_the_loop(void **state)
     stop(&y);
 }
 
+/* Images and labels arrive apart, and results leave apart: of all in inference (one, the scores), a few numbers of an evaluation or a step. A pipeline's
+ * streams stand together, and buffered ones do not wait. */
+static void streams_stand_apart(void **state)
+{
+    static const struct { bool apart, training, evaluation, outputs, pipelined; int exchanges; } rows[] = {
+        { false, true, false, false, false, 1 }, { true, true, false, false, false, 2 }, { true, true, false, true, false, 3 }, { false, true, false, true, false, 2 },
+        { true, false, false, false, false, 3 }, { true, false, true, true, false, 3 }, { true, true, false, false, true, 1 }, { true, true, false, true, true, 2 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct planned y;
+        struct plan p;
+        start_call(&y);
+        y.opt.program.streams_apart = rows[i].apart;
+        y.opt.training = rows[i].training;
+        y.opt.evaluation = rows[i].evaluation;
+        y.opt.program.outputs_each_micro_batch = rows[i].outputs;
+        y.opt.program.prefetch_depth = 1;
+        y.opt.program.calls_overlap = false;
+        y.opt.program.fetch_threads = 1;
+        if (rows[i].pipelined) {
+            y.opt.n_replicas = 2;
+            y.opt.ipus_per_replica = 2;
+            y.opt.schedule = SCHEDULE_POPART;
+            y.opt.grad_accum = 8;
+        }
+        assert_true(build(&y, &p));
+        double wait_s = 0.00019 + ((double)plan_process_replicas(&y.opt) - 1) * y.sim.machine->host_latency_s;
+        assert_near((double)p.fetch_cycles / y.sim.machine->chip.clock_hz, rows[i].exchanges * wait_s, 1 / y.sim.machine->chip.clock_hz);
+        y.opt.program.prefetch_depth = 3;
+        assert_true(build(&y, &p));
+        assert_true((double)p.fetch_cycles / y.sim.machine->chip.clock_hz < 0.00019);
+        stop(&y);
+    }
+}
+
 /* Synthetic data leave the run and the framework; nothing is fetched, returned or uploaded. */
 static void synthetic_data_move_nothing(void **state)
 {
@@ -260,7 +296,7 @@ static void streams_have_room(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(parts_by_hand), cmocka_unit_test(the_unexplained_is_of_large_models), cmocka_unit_test(streams_that_are_not_buffered_wait_in_the_loop),
-    cmocka_unit_test(synthetic_data_move_nothing), cmocka_unit_test(requests_by_hand), cmocka_unit_test(weights_are_read_back),
+    cmocka_unit_test(streams_stand_apart), cmocka_unit_test(synthetic_data_move_nothing), cmocka_unit_test(requests_by_hand), cmocka_unit_test(weights_are_read_back),
     cmocka_unit_test(one_process_bounds_the_step), cmocka_unit_test(a_loader_starts_once), cmocka_unit_test(streams_have_room),
 };
 TAP_MAIN(tests)

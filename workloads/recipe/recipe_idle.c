@@ -23,7 +23,7 @@ static bool is_idle_setting(const struct recipe *r, const char *key, const char 
     in_turns = in_turns && (r->ipus_per_replica > 1 || r->layers_per_ipu);      /* see recipe_check_schedule() */
     static const char *const of_inference[] = { "calls_overlap", "launch_s", "dispatch_s", "session_calls", "stream_copy_s", "callback_bytes_per_s",
         "result_bytes_per_s", "stream_buffer_bytes", "returns_results", "conversion_s_per_byte", "number_s", "evaluation_fixed_s", "host_data", "host_data_bytes_per_s", "fetch_threads", "prefetch_depth",
-        "exchange_target", "calls_by_value" };
+        "exchange_target", "calls_by_value", "streams_apart" };
     bool decides_inference = false;
     for (size_t i = 0; i < sizeof of_inference / sizeof *of_inference; i++)
         decides_inference |= text_is(key, of_inference[i]);
@@ -79,6 +79,7 @@ static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const 
         { "framework", "upload_s", !(f->uploads_per_call > 0 && f->steps_per_call > 0) },
         { "framework", "output_reductions", !(f->steps_per_call > 0) },
         { "framework", "outputs_each_micro_batch", p->fetch_cycles == 0 || o->io_tiles },
+        { "framework", "streams_apart", p->fetch_cycles == 0 || plan_is_buffered(o) || p->n_stages > 1 },
         { "framework", "fetch_threads", p->fetch_cycles == 0 || o->n_replicas <= o->host.n_instances || f->prefetch_depth > 1 },
         { "framework", "host_data", no_calls }, { "framework", "launch_s", no_calls }, { "framework", "session_calls", no_calls },
         { "framework", "dispatch_s", no_calls || !f->session_calls }, { "framework", "stream_copy_s", no_calls || o->host.synthetic_data },
