@@ -147,8 +147,9 @@ struct open_reading {
     double unset_share;                 /* the share of the step that calls take, if nobody has stated the key and a sheet's value is taken; else 0 */
     const char *zero_means;             /* the meaning of a key's 0, such as "unknown, no limit"; else NULL */
 };
-/* Readings of one key are neighbours. unset_taken_from names the sheet of those that nobody has stated. */
-struct open_readings { struct open_reading *items; size_t n; const char *unset_taken_from; };
+/* Readings of one key are neighbours. unset_taken_from names the sheet of those that nobody has stated. Two more follow if the torus turns out to be slower than
+ * its ladder, which may be where may_break_law is set; links_are_stated: the recipe has the second of them. */
+struct open_readings { struct open_reading *items; size_t n; const char *unset_taken_from; bool may_break_law, links_are_stated; };
 
 /* Lists the recipe's [open] section. Where calls of a session take more than a twentieth of the step, it adds two readings of keys that nobody
  * has stated: one call for the whole run, as each program has its own number of steps a call; and the engine's launch alone, if a process

@@ -115,6 +115,31 @@ static void readings_are_simulated(void **state)
     arena_free(&a);
 }
 
+/* A torus that is slower than its ladder opens both forms of its exchanges, and the interval spans them; one that is not opens nothing, and nor does a stated form. */
+static void a_torus_slower_than_its_ladder(void **state)
+{
+    const char *wide = "vendor-bow-pod128-bert-large-ph2-popart", *ladder = "machine.domain_topology=ladder", *stated = "framework.torus_exchanges=link-by-link";
+    struct simulator s;
+    struct result r;
+    (void)state;
+    struct validity v = judged(&r, wide, NULL, 0, true);
+    assert_int_equal(v.open.n, 2);
+    assert_string_equal(v.open.items[0].key, "machine.domain_topology");
+    assert_string_equal(v.open.items[0].alternative, "ladder");
+    assert_string_equal(v.open.items[1].key, "framework.torus_exchanges");
+    simulator_open(&s, &paths);
+    struct result other = result_of(&s, wide, ladder);
+    simulator_close(&s);
+    assert_near(v.open.items[0].throughput_ratio, other.throughput_samples_per_s / r.throughput_samples_per_s, 0);
+    assert_true(v.open.items[0].throughput_ratio > 1.0005 && v.high >= r.throughput_samples_per_s * v.open.items[0].throughput_ratio);
+    assert_int_equal(judged(&r, "mlperf-v2.0-closed-bow-pod256-bert-large", NULL, 0, true).open.n, 2);        /* its recipe has the other form already */
+    assert_int_equal(judged(&r, wide, &ladder, 1, true).open.n, 0);
+    assert_int_equal(judged(&r, wide, &stated, 1, true).open.n, 0);
+    assert_int_equal(judged(&r, wide, NULL, 0, false).open.n, 0);
+    assert_int_equal(judged(&r, "vendor-bow-pod64-bert-large-ph2-popart", NULL, 0, true).open.n, 0);
+    arena_free(&a);
+}
+
 /* A default, and readings that are refused: they are shown, and nothing else changes. */
 static void a_reading_that_is_refused(void **state)
 {
@@ -294,7 +319,7 @@ static void readings_as_text(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(intervals_by_hand), cmocka_unit_test(readings_are_simulated), cmocka_unit_test(a_reading_that_is_refused), cmocka_unit_test(what_is_taken), cmocka_unit_test(calls_that_nobody_has_set),
+    cmocka_unit_test(intervals_by_hand), cmocka_unit_test(readings_are_simulated), cmocka_unit_test(a_torus_slower_than_its_ladder), cmocka_unit_test(a_reading_that_is_refused), cmocka_unit_test(what_is_taken), cmocka_unit_test(calls_that_nobody_has_set),
     cmocka_unit_test(calls_of_a_middling_model), cmocka_unit_test(one_process_may_bound_the_step), cmocka_unit_test(a_copy_that_may_not_be),
     cmocka_unit_test(readings_as_text),
 };
