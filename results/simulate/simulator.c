@@ -14,7 +14,7 @@
 enum { LIMIT_BYTES = 96 << 20, PLANS_SHARE = 2, SIMULATIONS_PER_LOOK = 16 };
 
 struct cached_sheets { uint64_t id; struct machine machine; struct sdk sdk; struct framework framework; struct fitted_system fitted; struct sheet_overrides changes; };
-struct cached_graph { struct graph graph; const uint32_t *alike; const struct layer_cost *layers; };
+struct cached_graph { struct graph graph; const uint32_t *alike; const struct layer_cost *layers; struct compiler of_graph; };
 struct cached_topology { struct topology topology; struct hash_entry *sheets; };
 struct cached_compiler { struct compiler compiler; struct hash_entry *graph, *topology, *splits_of; };
 
@@ -234,6 +234,7 @@ static struct hash_entry *cached_graph(struct simulator *s, const struct recipe 
         return drop_cache_entry(&s->graphs, x);
     g->alike = compile_equal_ops(&g->graph, &x->arena);
     g->layers = layer_costs_unplanned(&g->graph, &x->arena);
+    compiler_of_graph(&g->of_graph, &g->graph, &x->arena);
     return x;
 }
 
@@ -250,10 +251,11 @@ static struct hash_entry *cached_compiler(struct simulator *s, struct hash_entry
     if (!is_new)
         return x;
     struct cached_compiler *c = x->value;
-    const struct cached_graph *g = graph->value;
+    struct cached_graph *g = graph->value;
     compiler_start(&c->compiler, &g->graph, &((struct cached_topology *)topology->value)->topology, s->plans, &x->arena);
     c->compiler.alike = g->alike;
     c->compiler.layers = g->layers;
+    c->compiler.of_graph = &g->of_graph;
     c->compiler.watch = &s->watch;
     c->graph = graph;
     c->topology = topology;

@@ -52,10 +52,18 @@ void compiler_start(struct compiler *c, const struct graph *g, const struct topo
     find_tied(c, g);
 }
 
+void compiler_of_graph(struct compiler *c, const struct graph *g, struct arena *a)
+{
+    *c = (struct compiler){ .graph = g, .arena = a };
+    memo_start(&c->memo, c, a);
+}
+
 void compiler_forget(struct compiler *c)
 {
     memo_forget(&c->memo);
     memo_forget(&c->plans);
+    if (c->of_graph)
+        memo_forget(&c->of_graph->memo);
     c->n_variants = 0;
     c->collective_cache = collective_cache_new(c->arena);
 }

@@ -75,6 +75,7 @@ struct compiler {
     const struct watch *watch;                  /* optional: told of operations as they are planned */
     const uint32_t *alike;                      /* optional: compile_equal_ops() of the graph; NULL: each operation is planned by itself */
     const struct layer_cost *layers;            /* optional: layer_costs_unplanned() of the graph; NULL: made when wanted */
+    struct compiler *of_graph;                  /* optional: compiler_of_graph(), which remembers what follows from the graph alone; NULL: itself */
     /* Found in the graph by compiler_start(). */
     uint32_t *weights; uint32_t n_weights;      /* tensors that are weights */
     uint64_t input_numbers;                     /* graph_input_numbers() */
@@ -87,6 +88,8 @@ struct compiler {
     struct collective_cache collective_cache;
 };
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
+/* Remembers for compilers of one graph, whatever their topology, what they need of the graph alone. It compiles nothing itself. */
+void compiler_of_graph(struct compiler *c, const struct graph *g, struct arena *a);
 void compiler_forget(struct compiler *c);       /* artefacts live on, but are not found again */
 
 /* For each operation, the first one that is planned in the same way if operands are laid out alike: the layers of

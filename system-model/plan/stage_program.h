@@ -30,7 +30,7 @@ struct stage_program {
 struct stage_layers { uint32_t first, n, n_again; enum recompute recompute; const bool *checkpoints; };
 struct stage_layers plan_stage_layers(const struct plan *p, uint32_t stage);
 void stage_program_make(struct stage_program *out, const struct graph *g, const struct stage_layers *s, struct arena *a);
-const struct stage_program *compile_stage_program(struct compiler *c, const struct stage_layers *s);     /* the program, remembered by the compiler */
+const struct stage_program *compile_stage_program(struct compiler *c, const struct stage_layers *s);     /* the program, remembered for the graph */
 
 /* stage_moments.c: fills what the program of a stage keeps (stash_bytes, kept_input_bytes), and its layers, whose moments a plan that is only
  * timed does not need. */

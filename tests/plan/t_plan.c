@@ -7,6 +7,7 @@
 #include "system-model/graph/graph.h"
 #include "tests/golden_text.h"
 #include "tests/odd_machine.h"
+#include "system-model/plan/stage_program.h"
 #include "results/simulate/split.h"
 
 /* ---- refusals ------------------------------------------------------------------------------------- */
@@ -688,8 +689,25 @@ static void checkpoints_are_those_named_now(void **state)
     stop(&y);
 }
 
+/* Compilers of one graph share what its stages run, unless layers are named, which each compiler keeps by itself. */
+static void programs_of_stages_belong_to_the_graph(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct compiler other;
+    start(&y, bert);
+    compiler_start(&other, y.sim.graph, y.sim.topology, &y.cache, &y.sim.arena);
+    other.of_graph = y.sim.compiler->of_graph;
+    bool *named = ARENA_ARRAY(&y.sim.arena, bool, y.sim.graph->n_layers);
+    struct stage_layers stage = { .first = 1, .n = 3, .recompute = RECOMPUTE_CHECKPOINTS };
+    assert_ptr_equal(compile_stage_program(&other, &stage), compile_stage_program(y.sim.compiler, &stage));
+    stage.checkpoints = named;
+    assert_ptr_not_equal(compile_stage_program(&other, &stage), compile_stage_program(y.sim.compiler, &stage));
+    stop(&y);
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
+    cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(programs_of_stages_belong_to_the_graph), cmocka_unit_test(more_stages_than_blocks),
     cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(the_ipu_with_most_state_counts), cmocka_unit_test(steps_too_long_to_time_are_refused), cmocka_unit_test(the_longest_step_of_all),
     cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(operations_sum_to_the_timeline),
     cmocka_unit_test(recomputation_is_counted_once), cmocka_unit_test(calls_copy_what_they_take), cmocka_unit_test(placement_conserves_the_model),
