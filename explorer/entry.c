@@ -22,7 +22,7 @@ static char *output, *messages;         /* the last request's; owned here */
 static const struct { const char *name; command_function *run; uint32_t jobs; } page_commands[] = {
     { "run", command_run, 1 }, { "explain", command_explain, 1 }, { "diff", command_diff, 1 }, { "sweep", command_sweep, SWEEP_JOBS },
     { "fit", command_fit, 1 }, { "plan", command_plan, 1 }, { "machine", command_machine, 1 }, { "workload", command_workload, 1 },
-    { "search", command_search, 1 }, { "ask", command_ask, 1 },
+    { "search", command_search, 1 }, { "ask", command_ask, 1 }, { "kernel", command_kernel, 1 },
 };
 
 /* The data is in the current folder. Returns false without it. */

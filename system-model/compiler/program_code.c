@@ -14,6 +14,7 @@
  */
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/compiled.h"
+#include "system-model/graph/codelet.h"
 #include "system-model/graph/graph.h"
 
 /* Bytes of the codelets of an operation, by the part of time that it counts as. popliner, by operation; lookups: the embedding's share of
@@ -39,6 +40,8 @@ static bool adds_sums(const struct graph *g, const struct op *op, const struct o
 static uint32_t codelet_bytes_of(const struct graph *g, const struct op *op, const struct op_plan *p)
 {
     enum part part = op_part(op);
+    if (op->kind == OP_CODELET && op_codelet(g, op)->code_bytes)
+        return (uint32_t)min_u64(op_codelet(g, op)->code_bytes, UINT32_MAX);
     if (part == PART_CONV)
         return p->vertex == VERTEX_AMP_1X1 ? CONV_1X1_CODELET_BYTES : CONV_CODELET_BYTES;
     return of_image(g, op) && op->kind == OP_BIAS_ADD && op->pass == PASS_FORWARD ? VECTOR_CODELET_BYTES : codelet_bytes[part] + small_codelets[part] * SMALL_CODELET_BYTES;
@@ -150,10 +153,21 @@ static void add_image_vertices(struct tile_program *out, const struct program_op
     out->bytes.control_code += (uint64_t)steps * ((sums ? SUM_CONTROL_BYTES : IMAGE_CONTROL_BYTES) - SUPERSTEP_CONTROL_BYTES);
 }
 
+/* Operations of one's own share a vertex where they are one operation of the sheet. */
+static bool has_own_vertex(const struct tile_program *out, const struct program_op *o)
+{
+    for (const struct program_op *x = out->ops; x < o; x++)
+        if (x->op->kind == OP_CODELET && op_codelet(out->graph, x->op) == op_codelet(out->graph, o->op))
+            return true;
+    return false;
+}
+
 static void add_op_code(struct tile_program *out, const struct program_op *o)
 {
-    uint32_t *caller = &out->callers[o->plan->code_id];
-    add_codelet(out, codelet_id(out->graph, o->op, o->plan), codelet_bytes_of(out->graph, o->op, o->plan));
+    uint32_t *caller = &out->callers[o->plan->code_id], codelet = codelet_id(out->graph, o->op, o->plan);
+    if (o->op->kind == OP_CODELET)
+        out->has_codelet[codelet] = has_own_vertex(out, o);
+    add_codelet(out, codelet, codelet_bytes_of(out->graph, o->op, o->plan));
     if (adds_sums(out->graph, o->op, o->plan))
         add_codelet(out, SUM_CODELET, SUM_CODELET_BYTES);
     if (*caller && is_called_again(out, o)) {

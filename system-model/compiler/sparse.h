@@ -60,7 +60,8 @@ struct dynamic_split {
     uint64_t x, y, z;
     uint64_t cycles, bytes;
     uint64_t blocks, meta;                              /* a bucket has room for */
-    uint64_t steps;                                     /* rounds in which buckets move on, for blocks that lie elsewhere */
+    uint64_t steps;                                     /* rounds in which buckets move on, for blocks that lie elsewhere: those of a middling pattern */
+    uint64_t fewest_steps, most_steps;                  /* of several patterns */
     uint64_t most_blocks;                               /* largest number in one partition, over all its buckets, after others took the rest */
 };
 struct dynamic_search { const struct sparse_shape *s; const struct chip *chip; const struct op_plan_options *opt; uint64_t grain; double density; };
@@ -71,7 +72,7 @@ struct dynamic_search dynamic_sparse_search(const struct sparse_shape *s, const 
 struct dynamic_cost { uint64_t exchange, turn, sum_exchange, sum_compute, dense_bytes, bucket_bytes, sums, depth, bytes; double vertex; };
 struct dynamic_cost dynamic_sparse_pass(const struct dynamic_search *f, const struct dynamic_split *p, enum op_pass pass, uint64_t blocks);
 struct dynamic_split dynamic_sparse_split(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt);
-/* How many steps of propagation a random pattern takes, and the most blocks of one partition (SparsePartitionerImpl.cpp). */
+/* How many steps of propagation a random pattern takes, in the middle of several, and the most blocks of one partition (SparsePartitionerImpl.cpp). */
 void sparse_buckets_fill(struct dynamic_split *p, const struct sparse_shape *s);
 
 /* ---- both ------------------------------------------------------------------------------------------------------------- */

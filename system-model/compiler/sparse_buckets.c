@@ -7,10 +7,13 @@
  * The program then lets all buckets travel as far as the farthest of them has to, over all partitions inside (findOverflowDistance):
  *     steps = z (d + 1) - z          if blocks lie d partitions of the inner dimension away
  *     steps = (x' - 1) y z + ...     if they lie in other partitions of rows, x' of them
- * Blocks of a partition are drawn from their binomial distribution, each partition by a hash of its number.
+ * Blocks of a partition are drawn from their binomial distribution, each partition by a hash of its number. A pattern is one draw, and its steps are those of
+ * the partition that overflows farthest: of several patterns the middle one counts, and the ends say how far apart patterns are.
  */
 #include "system-model/compiler/sparse.h"
 #include <gsl/gsl_cdf.h>
+
+enum { PATTERNS = 15 };
 
 /* A number between 0 and 1 for each i. */
 static double drawn_share(uint64_t i) { return ((double)(hash_bytes(&i, sizeof i, 0) >> 11) + 0.5) * 0x1p-53; }
@@ -62,22 +65,45 @@ static uint64_t settle_row(uint64_t *blocks, uint64_t n, uint64_t room, uint64_t
     return farthest;
 }
 
-void sparse_buckets_fill(struct dynamic_split *p, const struct sparse_shape *s)
+/* One pattern of many: how far its blocks travel, and the most of one partition. */
+struct drawn_pattern { uint64_t steps, most_blocks; };
+
+static struct drawn_pattern draw_pattern(const struct dynamic_split *p, uint64_t draw, struct binomial *of_partition, uint64_t *blocks)
 {
-    struct arena scratch = {0};
-    uint64_t *blocks = ARENA_ARRAY(&scratch, uint64_t, p->y), farthest = 0, left = 0, room = p->blocks * p->z;
-    uint64_t places = ceil_div(s->rows / s->block, p->x) * ceil_div(s->inner / s->block, p->y);
-    struct binomial of_partition = { (unsigned)places, fmin(1, (double)s->n_blocks / ((double)(s->rows / s->block) * (double)(s->inner / s->block))), .n_known = 0 };
-    p->most_blocks = 0;
+    struct drawn_pattern out = { 0, 0 };
+    uint64_t farthest = 0, left = 0, room = p->blocks * p->z, first = draw * p->x * p->y;
     for (uint64_t x = 0; x < p->x; x++) {
         uint64_t over;
         for (uint64_t y = 0; y < p->y; y++) {
-            blocks[y] = drawn_blocks(drawn_share(x * p->y + y), &of_partition);
-            p->most_blocks = max_u64(p->most_blocks, min_u64(blocks[y], room));
+            blocks[y] = drawn_blocks(drawn_share(first + x * p->y + y), of_partition);
+            out.most_blocks = max_u64(out.most_blocks, min_u64(blocks[y], room));
         }
         farthest = max_u64(farthest, settle_row(blocks, p->y, room, &over));
         left += over;
     }
-    p->steps = left ? p->y * p->z : farthest * p->z;       /* the nearest partition of rows has room for what is left */
+    out.steps = left ? p->y * p->z : farthest * p->z;       /* the nearest partition of rows has room for the remaining blocks */
+    return out;
+}
+
+static int by_steps(const void *a, const void *b)
+{
+    const struct drawn_pattern *x = a, *y = b;
+    return x->steps != y->steps ? (x->steps > y->steps) - (x->steps < y->steps) : (x->most_blocks > y->most_blocks) - (x->most_blocks < y->most_blocks);
+}
+
+void sparse_buckets_fill(struct dynamic_split *p, const struct sparse_shape *s)
+{
+    struct arena scratch = {0};
+    uint64_t *blocks = ARENA_ARRAY(&scratch, uint64_t, p->y);
+    uint64_t places = ceil_div(s->rows / s->block, p->x) * ceil_div(s->inner / s->block, p->y);
+    struct binomial of_partition = { (unsigned)places, fmin(1, (double)s->n_blocks / ((double)(s->rows / s->block) * (double)(s->inner / s->block))), .n_known = 0 };
+    struct drawn_pattern drawn[PATTERNS];
+    for (uint64_t i = 0; i < PATTERNS; i++)
+        drawn[i] = draw_pattern(p, i, &of_partition, blocks);
+    qsort(drawn, PATTERNS, sizeof *drawn, by_steps);
+    p->steps = drawn[PATTERNS / 2].steps;
+    p->most_blocks = drawn[PATTERNS / 2].most_blocks;
+    p->fewest_steps = drawn[0].steps;
+    p->most_steps = drawn[PATTERNS - 1].steps;
     arena_free(&scratch);
 }

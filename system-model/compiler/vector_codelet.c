@@ -183,16 +183,9 @@ static void add_operands(struct passes *p, const struct vector_op *w)
     }
 }
 
-/* The operation of the sheet that a pass runs. A gradient follows its operation in the sheet; it was looked up when the model was read. */
-static const struct codelet *codelet_of_pass(const struct vector_op *w)
-{
-    const struct codelet *c = w->forward->at->codelet;
-    return w->backward && c->gradient_of ? c->gradient_of : c;
-}
-
 void plan_codelet(struct passes *p, const struct vector_op *w)
 {
-    struct grid g = grid_of(p, w, codelet_of_pass(w));
+    struct grid g = grid_of(p, w, op_codelet(w->g, w->op));
     const uint32_t *given = w->forward->at->grid_tiles;
     const uint64_t parts[] = { given[0], given[1], given[2] };
     struct cut region = given[0] ? cut_of(&g, g.size, parts) : best_region(&g), worker = worker_region(&g, &region);
@@ -203,7 +196,10 @@ void plan_codelet(struct passes *p, const struct vector_op *w)
     passes_superstep(p, codelet_vertex_cycles(&g, &worker));
     add_region_copy(p, copied_out_bytes(&g, &region));
     p->scratch_bytes += g.c->temporary_bytes + g.c->broadcast_bytes + (copied_in_bytes(&g, &worker) ? 0 : halo_bytes(&g, &region));
+<<<<<<< HEAD
     p->plan->code.state_bytes += (uint32_t)min_u64(g.c->code_bytes, UINT32_MAX);
+=======
+>>>>>>> 368c81ce (compiler: middling sparse patterns; a codelet's code is vertex code)
     uint64_t n_used = 1;
     for (uint32_t i = 0; i < g.c->n_axes; i++)
         n_used *= ceil_div(g.size[i], region.part[i]);

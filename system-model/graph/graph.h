@@ -317,6 +317,8 @@ bool tensor_is_same_shape(const struct tensor *a, const struct tensor *b);
 uint64_t sparse_place(const struct sparsity *s, uint64_t i, uint64_t n);
 /* The operation whose shapes count: op itself, or the forward one that it differentiates. */
 const struct op *op_forward(const struct graph *g, const struct op *op);
+/* The operation of a sheet that a pass of a codelet runs. A gradient follows its operation in the sheet; it was looked up when the model was read. */
+const struct codelet *op_codelet(const struct graph *g, const struct op *op);
 /* The shape of the forward pass, for a matmul or one of its backward passes. */
 struct matmul_shape { uint64_t groups, rows, inner, columns; };
 struct matmul_shape op_matmul_shape(const struct graph *g, const struct op *op);

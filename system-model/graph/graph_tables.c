@@ -39,6 +39,15 @@ static bool is_looked_up(const struct graph *g, uint32_t id)
     return looked_up;
 }
 
+/* A micro-batch looks up fewer rows than the table has. A smaller table, of positions as a rule, is read by all replicas all of the time. */
+static bool is_large_table(const struct graph *g, uint32_t id)
+{
+    uint64_t lookups = 0;
+    for (const struct op *op = g->ops; op < g->ops + g->n_ops; op++)
+        lookups += op->kind == OP_GATHER && op->inputs[0] == id ? tensor_elements(&g->tensors[op->inputs[1]]) : 0;
+    return g->tensors[id].dims[0] > lookups;
+}
+
 static void append_op(struct graph *g, struct op op)
 {
     for (uint32_t i = 0; i < op.n_outputs; i++)
@@ -68,8 +77,8 @@ static size_t mark_tables(struct graph *g, bool *marked, const char *names, uint
         built |= g->tensors[i].sharded;
     for (uint32_t i = 0; i < g->n_tensors; i++) {
         struct tensor *t = &g->tensors[i];
-        bool named = (text_is(names, "auto") && t->sharded >= built) || layer_is_named(names, g->layers[t->layer_id].name);
-        if (!named || !is_looked_up(g, i))
+        bool found = text_is(names, "auto") && (built ? t->sharded : is_large_table(g, i));
+        if (!(found || layer_is_named(names, g->layers[t->layer_id].name)) || !is_looked_up(g, i))
             continue;
         n_marked++;
         marked[i] = !t->sharded;        /* a builder may have spread it already */
@@ -96,7 +105,8 @@ bool graph_shard_tables(struct graph *g, const char *names, uint64_t n, struct e
     bool *marked = ARENA_ARRAY(&scratch, bool, g->n_tensors);
     size_t n_tables = mark_tables(g, marked, names, n);
     bool good = n_tables ? divides_lookups(g, marked, n, err)
-                         : fail(err, "parallel.shard_tables: no table that lookups alone read is in a layer named '%.80s'; podbench workload prints the layers", names);
+                         : fail(err, text_is(names, "auto") ? "parallel.shard_tables: auto%.0s: no table that lookups alone read has more rows than a micro-batch looks up; name its layer"
+                                                     : "parallel.shard_tables: no table that lookups alone read is in a layer named '%.80s'; podbench workload prints the layers", names);
     const struct op *ops = g->ops;
     const size_t n_ops = g->n_ops;
     for (size_t i = 0; i < g->n_tensors; i++)

@@ -2,6 +2,7 @@
 /*
  * sizes.c - types, bytes and elements of tensors, and the operation whose tensors have the sizes of a pass.
  */
+#include "system-model/graph/codelet.h"
 #include "system-model/graph/graph.h"
 
 const char *const float_type_names[] = { [TYPE_FP16] = "fp16", [TYPE_FP32] = "fp32", [TYPE_FP8] = "fp8", NULL };
@@ -37,4 +38,10 @@ bool tensor_is_same_shape(const struct tensor *a, const struct tensor *b)
 const struct op *op_forward(const struct graph *g, const struct op *op)
 {
     return op->forward_op == NO_ID ? op : &g->ops[op->forward_op];
+}
+
+const struct codelet *op_codelet(const struct graph *g, const struct op *op)
+{
+    const struct codelet *c = op_forward(g, op)->at->codelet;
+    return op->pass != PASS_FORWARD && c->gradient_of ? c->gradient_of : c;
 }

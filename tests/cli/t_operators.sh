@@ -43,6 +43,14 @@ result $? "graphs count as samples" "$(cat "$work/out")"
 run explain $heat $small
 gives 0 "most: codelet of stem" "explain names the codelet"
 
+vertex_code() { # SHEET - bytes of vertex code on the fullest tile with it
+    "$PODBENCH" explain $heat $small --set recipe.operators="$1" --format json | sed -n 's/.*"vertex code": \([0-9]*\).*/\1/p' | head -n 1
+}
+cp $sheet "$work/sheet.csv"
+echo 'stencils,Heat2D,code_bytes,5003,B,counted' >>"$work/sheet.csv"
+[ $(($(vertex_code "$work/sheet.csv") - $(vertex_code "$PWD/$sheet"))) -eq 5003 ]
+result $? "the code of a vertex of one's own is vertex code" "$(vertex_code "$work/sheet.csv")"
+
 refuses "--operators: domain,name,key,value,unit,source | stencils,Heat2D,split" "a node of one's own without a sheet: the lines to fill in" \
     workload $graphs/heat-2d.onnx --set data.batch=0 --set data.height=80 --set data.width=90
 run workload $graphs/heat-2d.onnx --operators $sheet --set data.batch=0 --set data.height=80 --set data.width=90 --set recipe.mode=infer
