@@ -20,7 +20,7 @@ static const struct field codelet_fields[] = {
     F(copies, .unit = "", .choices = copies_names, .help = "what is copied on the tile before and after it"),
     F(broadcast_bytes, .unit = "B", .max = 1e9, .help = "received by each tile before each call"),
     F(temporary_bytes, .unit = "B", .max = 1e9, .help = "held on each tile while it runs"),
-    F(code_bytes, .unit = "B", .max = 1e9, .help = "of the vertex"),
+    F(code_bytes, .unit = "B", .max = 1e9, .help = "of the vertex; 0: as a small vertex of the library"),
     F(gradient, .unit = "", .help = "the operation that computes its gradient, or none"),
 };
 #undef F
