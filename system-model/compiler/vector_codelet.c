@@ -196,10 +196,6 @@ void plan_codelet(struct passes *p, const struct vector_op *w)
     passes_superstep(p, codelet_vertex_cycles(&g, &worker));
     add_region_copy(p, copied_out_bytes(&g, &region));
     p->scratch_bytes += g.c->temporary_bytes + g.c->broadcast_bytes + (copied_in_bytes(&g, &worker) ? 0 : halo_bytes(&g, &region));
-<<<<<<< HEAD
-    p->plan->code.state_bytes += (uint32_t)min_u64(g.c->code_bytes, UINT32_MAX);
-=======
->>>>>>> 368c81ce (compiler: middling sparse patterns; a codelet's code is vertex code)
     uint64_t n_used = 1;
     for (uint32_t i = 0; i < g.c->n_axes; i++)
         n_used *= ceil_div(g.size[i], region.part[i]);
