@@ -177,7 +177,10 @@ static void check_against_reference(struct planned_model *m, const struct precis
 
 static uint64_t random_state = 20261;
 
-static struct variant drawn(void)
+/* Convolutions take longest. */
+static bool is_of_images(const struct small_model *s) { return s->o.image_size || s->o.norm_groups; }
+
+static struct variant drawn(const struct small_model *s)
 {
     static const enum schedule schedules[] = { SCHEDULE_SEQUENTIAL, SCHEDULE_GROUPED, SCHEDULE_INTERLEAVED, SCHEDULE_POPART };
     struct variant v = { .n_replicas = (uint32_t)draw(&random_state, 1, 4), .n_ipus = (uint32_t)draw(&random_state, 1, 4),
@@ -185,6 +188,8 @@ static struct variant drawn(void)
                          .schedule = schedules[draw(&random_state, 0, 3)], .recompute = (enum recompute)draw(&random_state, 0, 2),
                          .rts = (enum rts)draw(&random_state, 0, 1), .sharded_elements = draw(&random_state, 1, 60),
                          .merge_buffer_bytes = draw(&random_state, 0, 1) ? 100 : 0 };
+    if (is_of_images(s))
+        v.n_replicas = min_u32(v.n_replicas, 2), v.n_ipus = min_u32(v.n_ipus, 2), v.grad_accum = min_u32(v.grad_accum, 3);
     v.span = v.n_replicas % v.span ? 1 : v.span;
     if (v.schedule == SCHEDULE_POPART)
         v.grad_accum = max_u32(v.grad_accum, 2 * v.n_ipus - 1);
@@ -198,7 +203,7 @@ static void random_plans(void **state)
     int n = getenv("PODBENCH_PLANS") ? atoi(getenv("PODBENCH_PLANS")) : 2, n_planned = 0;
     for (size_t i = 0; i < N_SMALL_MODELS * (size_t)n; i++) {
         struct planned_model m;
-        struct variant v = drawn();
+        struct variant v = drawn(&small_models[i % N_SMALL_MODELS]);
         if (plan_model(&m, &base, &small_models[i % N_SMALL_MODELS], &v)) {
             const struct precision precision = { i % 2, (enum partials_type)(i / 2 % 2), i / 4 % 2, false };
             check_against_reference(&m, &precision);
@@ -269,16 +274,17 @@ static bool check_bytes(const struct small_model *s, enum schedule schedule, enu
     return planned;
 }
 
-/* Every family, schedule and recomputation. */
+/* Every family, schedule and recomputation; images, which take longest, have each recomputation with one schedule. */
 static void live_bytes(void **state)
 {
     (void)state;
-    uint32_t n = 0;
-    for (size_t i = 0; i < N_SMALL_MODELS; i++)
+    uint32_t n = 0, n_images = 0;
+    for (size_t i = 0; i < N_SMALL_MODELS; n_images += is_of_images(&small_models[i]), i++)
         for (int schedule = SCHEDULE_SEQUENTIAL; schedule < N_SCHEDULES; schedule++)
             for (int recompute = RECOMPUTE_NONE; recompute < RECOMPUTE_CHECKPOINTS; recompute++)
-                n += check_bytes(&small_models[i], (enum schedule)schedule, (enum recompute)recompute);
-    assert_int_equal(n, 12 * N_SMALL_MODELS);
+                if (!is_of_images(&small_models[i]) || schedule == SCHEDULE_SEQUENTIAL + (int)(i + (size_t)recompute) % (N_SCHEDULES - SCHEDULE_SEQUENTIAL))
+                    n += check_bytes(&small_models[i], (enum schedule)schedule, (enum recompute)recompute);
+    assert_int_equal(n, 12 * N_SMALL_MODELS - 9 * n_images);
 }
 
 /* ---- updates ---------------------------------------------------------------------------------------------------- */

