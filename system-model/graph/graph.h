@@ -150,7 +150,7 @@ struct op_attributes {
     double rate;                                            /* dropout: the share; scale: the constant; pad: the value */
     uint32_t norm_groups;                                   /* group norm: groups; batch norm: replicas that it spans */
     double epsilon;                                         /* norms: added to the variance; 0: 1e-5 */
-    bool stable;                                            /* batch norm: the mean is subtracted before the variance is computed */
+    bool stable;                                            /* batch and group norm: the mean is subtracted before the variance is computed */
     uint32_t axis;                                          /* concat, slice, pad */
     uint32_t pieces;                                        /* slice: the number of equal outputs; 0 means the range below. losses: of how many slices this is one */
     uint64_t begin, length;                                 /* slice: the range; pad: zeros before, length afterwards; top-k: k; rotary: elements of a head that turn */

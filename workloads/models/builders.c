@@ -483,7 +483,7 @@ uint32_t build_own_norm(struct builder *b, uint32_t x)
         return build_bias(b, build_op2(b, OP_MUL, x, build_weight(b, "factor", DIMS(1, 1, 1, n))));
     uint32_t gamma = build_weight(b, "gamma", DIMS(n)), beta = build_weight(b, "beta", DIMS(n));
     if (groups) {
-        struct op_attributes at = { .norm_groups = (uint32_t)(n % groups ? 1 : groups) };
+        struct op_attributes at = { .norm_groups = (uint32_t)(n % groups ? 1 : groups), .stable = b->o->stable_norm };
         return graph_op(b->g, OP_GROUP_NORM, (uint32_t[]){ x, gamma, beta }, 3, at);
     }
     graph_tensor(b->g, "moving-mean", ROLE_STATE, b->type, DIMS(n));

@@ -39,7 +39,7 @@ struct model_options {
     double labels_per_sample;           /* transducers: labels of the longest transcript; 0: from the audio's length */
     int input_type;                     /* images come from the host as bytes, or prepared */
     uint64_t batch_norm_span;           /* replicas that share the statistics of batch norms */
-    bool stable_norm;                   /* batch norms subtract the mean before they square */
+    bool stable_norm;                   /* norms by batch or group subtract the mean before they square */
     uint64_t norm_groups;               /* groups of a group norm that replaces batch norm; 0: batch norm */
     uint64_t image_size;                /* pixels in a row; 0 means the model's own */
     uint64_t embedding_serial_steps;    /* steps of the word table's products; 0 means the compiler chooses */

@@ -234,7 +234,7 @@ const struct recipe_key recipe_keys[] = {
     TEXT("precision", "fp32_operations", model.fp32_operations, false, in_narrow_types,
          "kinds of operations kept in fp32, between casts, separated by commas: gelu,layer-norm; podbench workload NAME --ops names a model's; default: none"),
     FLAG("precision", "stable_norm", model.stable_norm, in_norm_training,
-         "compute batch-norm variances after subtracting the mean: one more pass and reduction"),
+         "compute the variances of norms by batch or group after subtracting the mean: one more pass and reduction"),
     FLAG("precision", "stochastic_rounding", stochastic_rounding, in_reading, "round fp16 results stochastically; it costs no time in hardware, so that podbench execute and train alone read it"),
     NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, in_reading, "the loss is made so much larger for the backward pass, and the gradients smaller again; podbench execute and train alone read it"),
 
