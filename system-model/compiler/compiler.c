@@ -137,7 +137,10 @@ static double crowding_of_slices(const struct graph *g, const struct op *op, con
     uint64_t width = t->dims[last], rows = tensor_elements(t) / width, period = columns ? width : 1;
     for (uint32_t d = axis; d < last; d++)
         period *= t->dims[d];
-    return fmax(1, of->crowding) * crowding_along(columns ? width : rows, in_field ? s->field * s->batch : s->out_chans, period, op->at->pieces);
+    uint64_t n = columns ? width : rows, steps = in_field ? 1 : max_u32(1, s->serial_out);      /* each step has rows or columns of its own, on all tiles */
+    if (steps >= op->at->pieces)
+        return fmax(1, of->crowding);
+    return fmax(1, of->crowding) * crowding_along(n / steps, in_field ? s->field * s->batch : s->out_chans, max_u64(1, period / steps), op->at->pieces / steps);
 }
 
 static struct operands layout_found(const struct graph *g, const struct op *op, const struct op_layout *places, const struct op_layout **taken)

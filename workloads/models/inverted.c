@@ -53,7 +53,7 @@ static uint32_t surviving(struct builder *b, uint32_t x, double chance)
 {
     if (!b->training || chance >= 1)
         return x;
-    x = graph_op(b->g, OP_SCALE, &x, 1, (struct op_attributes){ .rate = 1 / chance, .divided = true });
+    x = graph_op(b->g, OP_MAP, &x, 1, (struct op_attributes){ .function = FUNCTION_DIVIDE_BY, .low = chance });
     return build_op2(b, OP_MUL, x, graph_tensor(b->g, "ones", ROLE_STATE, b->type, 4, (uint64_t[]){ build_dim(b, x, 0), 1, 1, 1 }));
 }
 
