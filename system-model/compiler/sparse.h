@@ -61,7 +61,6 @@ struct dynamic_split {
     uint64_t cycles, bytes;
     uint64_t blocks, meta;                              /* a bucket has room for */
     uint64_t steps;                                     /* rounds in which buckets move on, for blocks that lie elsewhere: those of a middling pattern */
-    uint64_t fewest_steps, most_steps;                  /* among several patterns */
     uint64_t most_blocks;                               /* largest number in one partition, over all its buckets, after others took the rest */
 };
 struct dynamic_search { const struct sparse_shape *s; const struct chip *chip; const struct op_plan_options *opt; uint64_t grain; double density; };

@@ -8,7 +8,7 @@
  *     steps = z (d + 1) - z          if blocks lie d partitions of the inner dimension away
  *     steps = (x' - 1) y z + ...     if they lie in other partitions of rows, x' of them
  * Blocks of a partition are drawn from their binomial distribution, each partition by a hash of its number. A pattern is one draw, and its steps are those of
- * the partition that overflows farthest: of several patterns the middle one counts, and the ends say how far apart patterns are.
+ * the partition that overflows farthest: of several patterns the middle one counts.
  */
 #include "system-model/compiler/sparse.h"
 #include <gsl/gsl_cdf.h>
@@ -103,7 +103,5 @@ void sparse_buckets_fill(struct dynamic_split *p, const struct sparse_shape *s)
     qsort(drawn, PATTERNS, sizeof *drawn, by_steps);
     p->steps = drawn[PATTERNS / 2].steps;
     p->most_blocks = drawn[PATTERNS / 2].most_blocks;
-    p->fewest_steps = drawn[0].steps;
-    p->most_steps = drawn[PATTERNS - 1].steps;
     arena_free(&scratch);
 }
