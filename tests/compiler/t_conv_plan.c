@@ -47,13 +47,18 @@ static void test_vertices_read_worklists(void **state)
                         .best = { 1, 1, 1, 1, 1, 1, 1, 1, .groups = 2, .batch = 3, .height = 5, .width = 4, .kernel_h = 3, .in = 3, .out = 5 } };
     assert_int_equal(conv_code(&f).field_bytes, 9 * (7 * 4 + 20 * 6) + 2 * 23 * 4);
     assert_int_equal(conv_code(&f).state_bytes, 52 + 2 * 11);
-    c.filter_height = 2;                                    /* two rows of the kernel in a pass */
+    struct conv_candidate paired = c, wide = c, product = c, single = c;
+    paired.filter_height = 2;                               /* two rows of the kernel in a pass */
+    f.best_candidate = &paired;
     assert_int_equal(conv_code(&f).field_bytes, 6 * (7 * 4 + 20 * 6) + 2 * 23 * 4);
-    c.filter_height = 1, c.in_grain = 4096;                 /* offsets of more than 16 bits */
+    wide.in_grain = 4096;                                   /* offsets of more than 16 bits */
+    f.best_candidate = &wide;
     assert_int_equal(conv_code(&f).field_bytes, 9 * (7 * 4 + 20 * 12) + 2 * 23 * 4);
-    c.in_grain = 16, c.s.field_w = 1, f.best.height = 20, f.best.width = 1;
+    product.s.field_w = 1, f.best.height = 20, f.best.width = 1;
+    f.best_candidate = &product;
     assert_int_equal(conv_code(&f).field_bytes, 9 * (7 * 4 + 9 * 6) + 2 * 23 * 4);
-    c.vertex = VERTEX_AMP_1X1;
+    single.vertex = VERTEX_AMP_1X1;
+    f.best_candidate = &single;
     assert_int_equal(conv_code(&f).field_bytes, 7 * 6 + 2 * 23 * 4);
     assert_int_equal(conv_code(&f).state_bytes, 32 + 2 * 11);
 }
