@@ -35,6 +35,7 @@ int command_explain(const struct options *o, struct session *s, struct err *err)
     progress_end(&p);
     validity_of(&v, &record, &sim, &r, &q, &s->arena);
     e.uncertainty = validity_uncertainty(&v);
+    e.is_guess = validity_is_guess(&v);
     struct document d = { .arena = &s->arena };
     explain_document(&d, &e);
     if (o->profile)

@@ -67,8 +67,8 @@ static void add_trust(struct document *d, const struct kernel_row *rows, size_t 
                       guess ? "on other chips, or of other kinds" : "of its kind on this chip");
     else
         document_line(d, "trust: unknown, as there are no errors of published operations to go by ('make baseline' writes results/validity/kernel-errors.csv)");
-    document_member(d, "validity", json_pack("{s:s, s:f, s:b, s:o, s:o}", "of", "loop_cycles", "level", 0.9, "guess", guess || !known, "interval_low",
-                                             known ? json_real(down * all_cycles) : json_null(), "interval_high", known ? json_real(up * all_cycles) : json_null()));
+    document_member(d, "validity", json_pack("{s:s, s:f, s:b, s:o, s:o}", "of", "loop_cycles", "level", 0.9, "guess", guess || !known, "low_cycles",
+                                             known ? json_real(down * all_cycles) : json_null(), "high_cycles", known ? json_real(up * all_cycles) : json_null()));
 }
 
 static void print_kernel(const struct plan *p, const struct result *r, const struct kernel_errors *errors, const struct options *o, struct session *s)

@@ -5,6 +5,7 @@
  */
 #include "harness/harness.h"
 #include "results/study/inputs.h"
+#include "results/study/trust.h"
 #include "workloads/onnx/onnx.h"
 #include <jansson.h>
 
@@ -82,8 +83,15 @@ static int list_assumptions(const struct options *o, struct session *s, struct e
     if (!good || !shaped_count(&shaped, s->paths.specs_dir, decisions, &s->arena, err))
         return EXIT_BAD_INPUT;
     struct document d = { .arena = &s->arena };
+    struct references known;
+    if (!references_load(&known, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
+        return EXIT_BAD_INPUT;
     assumptions_document(&d, &all);
     shaped_document(&d, &shaped, decisions);
+    document_gap(&d);
+    struct table *fit = document_table(&d, without_fit_table(&known, &s->arena));
+    fit->formats = IN_TEXT;
+    fit->title = without_fit_title;
     document_write(s->out, o->format, &d);
     return EXIT_DONE;
 }

@@ -37,6 +37,7 @@ static bool add_measured(struct own_runs *runs, const struct asked_run *q, const
         m.predicted = m.first_predicted = r.throughput_samples_per_s;
         if (validity_has_interval(&v))
             m.first_low = v.low, m.first_high = v.high;
+        m.is_guess = validity_is_guess(&v);
         LIST_ADD(runs, a, m);
     } else {
         good = false;

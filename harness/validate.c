@@ -121,6 +121,10 @@ static void validation_document(struct document *d, const struct validation *v)
     document_member(d, "memory", memory_judgement_json(&v->check, v->edges, v->n_edges, d->arena));
     memory_document(d, &v->check, v->edges, v->n_edges);
     add_memory_known(d, &v->memory);
+    document_gap(d);
+    struct table *fit = document_table(d, without_fit_table(&v->record.references, d->arena));
+    fit->name = "without_fit";
+    fit->title = without_fit_title;
     document_line(d, "\nthroughputs inside the 90 %% interval that follows from the errors of runs that others published; chance: of so few, or so many, if nine in ten were inside");
     document_table(d, interval_coverage_table(&v->intervals))->formats = IN_TEXT;
     document_member(d, "throughput_intervals", interval_coverage_json(&v->intervals));

@@ -54,7 +54,7 @@ drawn_by() { # PATH ARGUMENT... - what a command says that finds its programs in
 old_err=$work/said
 run_of_others() { # FOLDER - a run whose recipes differ far, one of them gone
     mkdir -p "$work/recipes"
-    for r in tests/root/workloads/recipes/*; do
+    for r in tests/root/workloads/recipes/*.ini; do
         sed 's/^\(gradient_accumulation\|micro_batch\|instances\|loss_scale\) = \(.*\)$/\1 = 1\2/; s/^stochastic_rounding = yes/stochastic_rounding = no/' "$r" >"$work/recipes/${r##*/}"
     done
     rm "$work/recipes/vendor-dss8440-resnet50-tf1.ini"

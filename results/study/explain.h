@@ -57,6 +57,7 @@ struct explanation {
     struct inputs inputs;
     struct moves moves;
     double uncertainty;                 /* half the interval of the throughput as a share of it; 0 if unknown */
+    bool is_guess;                      /* no published run is near: CSV says so in its last line */
 };
 
 /* Simulates every move. sim and result are those of the request itself, and stay the caller's. */

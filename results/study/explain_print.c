@@ -464,7 +464,8 @@ static void add_waterfall(struct document *d, const struct explanation *e)
     struct table *t = document_table(d, TABLE(waterfall_columns, struct waterfall_row, .name = "waterfall", .formats = IN_CSV | IN_JSON));
     for (size_t i = 0; i < e->waterfall.n; i++) {
         const struct waterfall_item *w = &e->waterfall.items[i];
-        struct waterfall_row row = { w->name, mean_seconds(e, w->from_ipu_cycles), mean_seconds(e, w->to_ipu_cycles), w->from_ipu_cycles,
+        bool is_last = i + 1 == e->waterfall.n;
+        struct waterfall_row row = { is_last && e->is_guess ? "predicted (a guess)" : w->name, mean_seconds(e, w->from_ipu_cycles), mean_seconds(e, w->to_ipu_cycles), w->from_ipu_cycles,
                                      w->to_ipu_cycles };
         table_add(t, &row, d->arena);
     }

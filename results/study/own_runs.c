@@ -149,6 +149,12 @@ bool own_run_is_inside(const struct own_run *m)
 
 /* ---- the table -------------------------------------------------------------------------------------------- */
 
+/* The verdict on the first interval. */
+static const char *interval_words(const struct own_run *m)
+{
+    return isnan(m->first_low) ? "none" : own_run_is_inside(m) ? m->is_guess ? "yes, a guess" : "yes" : m->is_guess ? "no, a guess" : "no";
+}
+
 struct measured_line { const char *run; double samples_per_s, first_predicted, first_error; const char *inside; double predicted, error; const char *why_not; };
 static const struct table_column measured_columns[] = {
 #define C(member, ...) { COLUMN(struct measured_line, member), __VA_ARGS__ }
@@ -167,7 +173,7 @@ struct table own_runs_table(const struct own_runs *runs, struct arena *a)
         const struct own_run *m = &runs->items[i];
         bool counts = m->predicted > 0;
         lines[i] = (struct measured_line){ arena_printf(a, "%s%s%s", m->recipe, *m->sets ? "; " : "", m->sets), m->samples_per_s, m->first_predicted,
-            m->first_predicted / m->samples_per_s - 1, isnan(m->first_low) ? "none" : own_run_is_inside(m) ? "yes" : "no", counts ? m->predicted : NAN,
+            m->first_predicted / m->samples_per_s - 1, interval_words(m), counts ? m->predicted : NAN,
             counts ? m->predicted / m->samples_per_s - 1 : NAN, m->why_not ? arena_printf(a, "not counted: %s", m->why_not) : "" };
     }
     return TABLE_OF(measured_columns, lines, runs->n);

@@ -50,11 +50,13 @@ struct reference {
     struct properties at;
     double published, simulated;        /* samples/s */
     double left_out;                    /* ln(simulated / published), its group left out of the fit */
+    double without_family, unfitted;    /* the same with all runs of its family and mode left out, and with nothing fitted; of no context row */
     double first_sight;                 /* ln(predicted / published) when it was first simulated; NaN if it was known before errors at first sight were kept */
     double open_low, open_high;         /* ln of the slowest and the fastest of its open readings over the answer: at most and at least 0 */
     double first_open_low, first_open_high;     /* the readings' range at first sight */
     bool is_own;                        /* measured on the user's machine (own_runs.h): it counts as several published runs do */
     const char *role_name, *id;         /* the row's role and id in its table */
+    enum generation generation;         /* its chip's, while it is built */
 };
 struct references { struct reference *items; size_t n, cap; struct known_values known; };
 /* The rest of the error, if the open reading that explains most of it is taken. */
@@ -69,6 +71,11 @@ void references_write(FILE *f, const struct references *r);
 bool references_load(struct references *out, const char *path, struct arena *a, struct err *err);
 const char *property_name(size_t property);       /* the property's column in that table; for N_PROPERTIES the column of off_amp_share */
 struct references references_without_group(const struct references *r, const char *group, struct arena *a);
+
+/* ---- without_fit.c: errors as fitted, with the family left out of the fit, and with nothing fitted ---- */
+
+extern const char without_fit_title[];
+struct table without_fit_table(const struct references *all, struct arena *a);          /* by role, and by family of at least three runs */
 
 /* ---- trust_distance.c: how far apart two runs are ------------------------------------------------ */
 

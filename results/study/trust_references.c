@@ -7,7 +7,8 @@
  *     d = argmin |r + J d|,  J = dr / dln(constant) by simulation,  error left out = r_group + J_group d.
  * GSL's linear least squares drops directions that the remaining rows do not determine. A constant that moves none of
  * them takes its default. A row of another role was never in the fit, so its error is used as it is. Constants of chips
- * are fitted to hundreds of kernels and are not refitted.
+ * are fitted to hundreds of kernels and are not refitted. The same is done with all runs of the family and mode left out,
+ * and for rows that validate, too. With nothing fitted, all constants take their defaults, those of chips as well.
  */
 #include "results/study/trust.h"
 
@@ -23,7 +24,7 @@ struct build {
     struct references *out;
     struct simulator *simulator;
     bool fitted[N_CONSTANTS]; double values[N_CONSTANTS];
-    double (*slope)[N_CONSTANTS];       /* by reference; zeros where it does not calibrate */
+    double (*slope)[N_CONSTANTS];       /* by reference; zeros for context */
     struct arena *a;
 };
 
@@ -55,6 +56,7 @@ static bool simulate_reference(struct build *b, struct reference *r)
     r->group = properties_group(&r->at, b->a);
     r->simulated = result.throughput_samples_per_s;
     r->left_out = log(r->simulated / r->published);
+    r->generation = sim.machine->chip.generation;
     note_constants(b, &sim);
     if (r->role != FIGURE_CONTEXT)
         known_values_add(&b->out->known, &sim, b->a);
@@ -63,29 +65,50 @@ static bool simulate_reference(struct build *b, struct reference *r)
     return true;
 }
 
-/* The change of ln(throughput) with constant k at another value; 0 if no sheet of this recipe has the constant. */
+/* The change of ln(throughput) with other values; false if no sheet of this recipe has one of them. */
+static bool moved_by_sets(double *moved, struct build *b, const struct reference *r, const char *const *sets, size_t n)
+{
+    struct simulation sim;
+    struct result result;
+    struct err unknown = {0};
+    if (!simulator_run(b->simulator, &sim, &result, r->recipe, sets, n, &unknown))
+        return false;
+    simulation_free(&sim);
+    *moved = log(result.throughput_samples_per_s / r->simulated);
+    return true;
+}
+
+static const char *set_constant(size_t k, double value, struct arena *a)
+{
+    return arena_printf(a, SHEET_OVERRIDE_SECTION ".%s=%.10g", system_constants[k].field.name, value);
+}
+
 static double moved_by(struct build *b, const struct reference *r, size_t k, double value)
 {
-    const char *set = arena_printf(b->a, SHEET_OVERRIDE_SECTION ".%s=%.10g", system_constants[k].field.name, value);
-    struct simulation sim;
-    struct result moved;
-    struct err unknown = {0};
-    if (!simulator_run(b->simulator, &sim, &moved, r->recipe, &set, 1, &unknown))
-        return 0;
-    simulation_free(&sim);
-    return log(moved.throughput_samples_per_s / r->simulated);
+    const char *set = set_constant(k, value, b->a);
+    double moved = 0;
+    moved_by_sets(&moved, b, r, &set, 1);
+    return moved;
 }
 
 /* ---- leaving out -------------------------------------------------------------------------------- */
 
-static bool stays_without(const struct reference *r, const char *group)
+typedef bool references_alike(const struct reference *x, const struct reference *y);
+static bool of_one_group(const struct reference *x, const struct reference *y) { return text_is(x->group, y->group); }
+
+static bool of_one_family(const struct reference *x, const struct reference *y)
 {
-    return r->role == FIGURE_CALIBRATE && !text_is(r->group, group);
+    return property_names_equal(&x->at, &y->at, BY_FAMILY) && property_names_equal(&x->at, &y->at, BY_MODE);
 }
 
-/* The step d of the constants without one group; false if too few rows remain. Rows and columns of zeros stand for the
+static bool stays_without(const struct reference *r, const struct reference *left, references_alike *alike)
+{
+    return r->role == FIGURE_CALIBRATE && !alike(r, left);
+}
+
+/* The step d of the constants without what is alike; false if too few rows remain. Rows and columns of zeros stand for the
  * references that are left out and for constants that are not fitted. */
-static bool refit_without(double *d, const struct build *b, const char *group)
+static bool refit_without(double *d, const struct build *b, const struct reference *left, references_alike *alike)
 {
     const struct references *all = b->out;
     size_t n_rows = 0, n_fitted = 0, rank;
@@ -96,7 +119,7 @@ static bool refit_without(double *d, const struct build *b, const char *group)
     gsl_multifit_linear_workspace *w = gsl_multifit_linear_alloc(all->n + N_CONSTANTS, N_CONSTANTS);
     for (size_t i = 0; i < all->n; i++) {
         const struct reference *r = &all->items[i];
-        if (!stays_without(r, group))
+        if (!stays_without(r, left, alike))
             continue;
         n_rows++;
         gsl_vector_set(y, i, -log(r->simulated / r->published));
@@ -115,24 +138,55 @@ static bool refit_without(double *d, const struct build *b, const char *group)
     return good;
 }
 
-static bool others_depend_on(const struct build *b, const char *group, size_t k)
+static bool others_depend_on(const struct build *b, const struct reference *left, references_alike *alike, size_t k)
 {
     for (size_t i = 0; i < b->out->n; i++)
-        if (stays_without(&b->out->items[i], group) && b->slope[i][k] != 0)
+        if (stays_without(&b->out->items[i], left, alike) && b->slope[i][k] != 0)
             return true;
     return false;
 }
 
-static void leave_out_groups(struct build *b)
+/* The error of a reference if what is alike had not been seen by the fit. If too few others are left to fit, constants stay as they are. */
+static double error_without(struct build *b, size_t i, references_alike *alike)
+{
+    const struct reference *r = &b->out->items[i];
+    double d[N_CONSTANTS] = {0}, error = log(r->simulated / r->published);
+    if (!refit_without(d, b, r, alike))
+        return error;
+    for (size_t k = 0; k < N_CONSTANTS; k++)
+        if (b->fitted[k])
+            error += others_depend_on(b, r, alike, k) ? b->slope[i][k] * d[k] : moved_by(b, r, k, system_constants[k].unfitted_value);
+    return error;
+}
+
+/* Constants of the chip are passed over where no sheet has them. */
+static double error_unfitted(struct build *b, const struct reference *r)
+{
+    const char *sets[N_CONSTANTS + MAX_FITTED];
+    size_t n = 0, n_system;
+    double moved = 0;
+    for (size_t k = 0; k < N_CONSTANTS; k++)
+        if (b->fitted[k])
+            sets[n++] = set_constant(k, system_constants[k].unfitted_value, b->a);
+    n_system = n;
+    for (size_t k = 0; k < n_fitted_constants; k++)
+        if (r->generation == fitted_constants[k].generation)
+            sets[n++] = arena_printf(b->a, SHEET_OVERRIDE_SECTION ".%s.%s=%.10g", generation_names[r->generation], fitted_constants[k].field.name, fitted_constants[k].open_source_value);
+    if (!moved_by_sets(&moved, b, r, sets, n))
+        moved_by_sets(&moved, b, r, sets, n_system);
+    return log(r->simulated / r->published) + moved;
+}
+
+static void leave_out(struct build *b)
 {
     for (size_t i = 0; i < b->out->n; i++) {
         struct reference *r = &b->out->items[i];
-        double d[N_CONSTANTS] = {0};
-        if (r->role != FIGURE_CALIBRATE || !refit_without(d, b, r->group))
-            continue;
-        for (size_t k = 0; k < N_CONSTANTS; k++)
-            if (b->fitted[k])
-                r->left_out += others_depend_on(b, r->group, k) ? b->slope[i][k] * d[k] : moved_by(b, r, k, system_constants[k].unfitted_value);
+        if (r->role == FIGURE_CALIBRATE)
+            r->left_out = error_without(b, i, of_one_group);
+        if (r->role != FIGURE_CONTEXT) {
+            r->without_family = error_without(b, i, of_one_family);
+            r->unfitted = error_unfitted(b, r);
+        }
     }
 }
 
@@ -199,10 +253,10 @@ void references_build(struct references *out, const struct figures *figures, con
     out->n = n;
     b.slope = arena_array(a, out->n + 1, sizeof *b.slope);
     for (size_t i = 0; i < out->n; i++)
-        for (size_t k = 0; k < N_CONSTANTS && out->items[i].role == FIGURE_CALIBRATE; k++)
+        for (size_t k = 0; k < N_CONSTANTS && out->items[i].role != FIGURE_CONTEXT; k++)
             if (b.fitted[k])
                 b.slope[i][k] = moved_by(&b, &out->items[i], k, b.values[k] * (1 - STEP)) / log(1 - STEP);
-    leave_out_groups(&b);
+    leave_out(&b);
 }
 
 /* ---- the table ------------------------------------------------------------------------------------- */
@@ -220,6 +274,7 @@ static const struct table_column reference_columns[] = {
     { COLUMN_AS(struct reference, at.off_amp_share, "off_amp_share") }, { COLUMN_AS(struct reference, at.vector_share, "vector_share") },
     { COLUMN_AS(struct reference, published, "published_samples_per_s") }, { COLUMN_AS(struct reference, simulated, "simulated_samples_per_s") },
     { COLUMN_AS(struct reference, left_out, "left_out_log_error"), .csv_digits = 6 },
+    { COLUMN_AS(struct reference, without_family, "without_family_log_error"), .csv_digits = 6 }, { COLUMN_AS(struct reference, unfitted, "unfitted_log_error"), .csv_digits = 6 },
     { COLUMN_AS(struct reference, first_sight, "first_sight_log_error"), .csv_digits = 6 },
     { COLUMN_AS(struct reference, open_low, "open_low_log"), .csv_digits = 6 }, { COLUMN_AS(struct reference, open_high, "open_high_log"), .csv_digits = 6 },
     { COLUMN_AS(struct reference, first_open_low, "first_open_low_log"), .csv_digits = 6 },
@@ -228,7 +283,7 @@ static const struct table_column reference_columns[] = {
 #undef C
 #undef N
 #undef V
-enum { N_REFERENCE_COLUMNS = sizeof reference_columns / sizeof *reference_columns, FIRST_PROPERTY = 5, N_ERRORS = 9 };
+enum { N_REFERENCE_COLUMNS = sizeof reference_columns / sizeof *reference_columns, FIRST_PROPERTY = 5, N_ERRORS = 11 };
 _Static_assert(N_REFERENCE_COLUMNS == FIRST_PROPERTY + N_PROPERTIES + N_ERRORS + 1, "a column for each property");
 
 struct references references_without_group(const struct references *r, const char *group, struct arena *a)

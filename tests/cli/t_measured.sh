@@ -9,8 +9,8 @@ export PODBENCH_ROOT
 cd "$work/mine" || exit 1
 kept=podbench-measured.csv
 
-run run recipes/my-run.ini
-rate=$(sed -n 's/^throughput: \([0-9]*\) samples.*/\1/p' "$work/out")
+run run recipes/my-run.ini --format json
+rate=$(sed -n 's/.*"throughput_samples_per_s": \([0-9]*\).*/\1/p' "$work/out")
 run measured recipes/my-run.ini --step "$((rate * 4 / 5))/s"
 [ $status -eq 0 ] && grep -q '^recipes/my-run.ini .* +25.0 %  *no ' "$work/out" && [ "$(wc -l <$kept)" -eq 2 ]
 result $? "a run at four fifths of its rate was predicted 25 % too fast, and lies outside its interval" "$(cat "$work/out" "$work/err")"

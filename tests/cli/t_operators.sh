@@ -17,7 +17,7 @@ gives 0 ", by the errors of published operations of its kind on this chip" "how 
 run kernel $heat $small --set recipe.repeat=1 --set recipe.system=bow-2000
 gives 0 "trust: A GUESS, as too few operations of this kind were published of this chip: 90 % interval" "and that it is a guess on a chip of which none was published"
 run kernel $heat $small --set recipe.repeat=1 --set recipe.system=bow-2000 --format json
-grep -q '"guess": true' "$work/out" && grep -q '"interval_high": [0-9]' "$work/out"
+grep -q '"guess": true' "$work/out" && grep -q '"high_cycles": [0-9]' "$work/out"
 result $? "also as JSON" "$(cat "$work/out" "$work/err")"
 run kernel $heat $small --set recipe.repeat=1 --set recipe.system=bow-2000 --format csv
 gives 0 ",yes" "and as CSV"

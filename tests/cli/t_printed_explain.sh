@@ -22,6 +22,11 @@ show explain $resnet --set hosts.sample_s=3e-3 --set hosts.cores=64
 show explain $resnet --set parallel.micro_batch=24 --set precision.compute=fp32 --set precision.partials=fp32
 printed explain
 
+for format in text csv json; do
+    show kernel tests/root/two-layers.onnx --format $format
+done
+printed kernel
+
 show diff $resnet $bow
 show diff $resnet $resnet --set parallel.gradient_accumulation=7 --set a:machine.clock_hz=2e9
 show diff $resnet $resnet --set b:parallel.gradient_accumulation=7
