@@ -18,7 +18,7 @@ static double error_in(const struct reference *r, enum fit_case which)
     return which == AS_FITTED ? log(r->simulated / r->published) : which == WITHOUT_FAMILY ? r->without_family : r->unfitted;
 }
 
-static bool is_counted(const struct reference *r, enum role role, const struct reference *of)
+static bool counts_for_role(const struct reference *r, enum role role, const struct reference *of)
 {
     return r->role == role && (!of || (property_names_equal(&r->at, &of->at, BY_FAMILY) && property_names_equal(&r->at, &of->at, BY_MODE)));
 }
@@ -32,7 +32,7 @@ static struct fit_errors errors_of(const struct references *all, enum role role,
     for (int which = 0; which < N_FIT_CASES; which++) {
         e.n = 0;
         for (const struct reference *r = all->items; r < all->items + all->n; r++)
-            if (is_counted(r, role, of)) {
+            if (counts_for_role(r, role, of)) {
                 double size = fabs(expm1(error_in(r, (enum fit_case)which)));
                 sizes[e.n++] = size;
                 e.mean[which] += (size - e.mean[which]) / (double)e.n;
@@ -46,7 +46,7 @@ static struct fit_errors errors_of(const struct references *all, enum role role,
 static bool is_first_of_family(const struct references *all, const struct reference *r)
 {
     for (const struct reference *x = all->items; x < r; x++)
-        if (is_counted(x, x->role, r))
+        if (counts_for_role(x, x->role, r))
             return false;
     return true;
 }

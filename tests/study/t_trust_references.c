@@ -213,7 +213,7 @@ static void a_constant_of_one_run_goes_with_it(void **state)
     char *text;
     PRINTED(text, table_write(f, FORMAT_CSV, &errors));
     assert_non_null(strstr(text, "all,calibrate,4,"));
-    assert_null(strstr(text, "bert, train"));           /* of two runs */
+    assert_null(strstr(text, "bert, train"));           /* it has two runs */
     free(text);
     close_and_remove(&simulator);
 }
