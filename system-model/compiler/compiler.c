@@ -39,6 +39,14 @@ static void find_tied(struct compiler *c, const struct graph *g)
     }
 }
 
+bool tied_is_first(const struct compiler *c, size_t i, layer_test *is_here, const void *user)
+{
+    for (size_t k = 0; k < i; k++)
+        if (c->tied[k].tensor_id == c->tied[i].tensor_id && is_here(user, c->tied[k].layer_id))
+            return false;
+    return is_here(user, c->tied[i].layer_id);
+}
+
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a)
 {
     *c = (struct compiler){ .graph = g, .topology = t, .cache = cache, .arena = a, .spanning = ARENA_ARRAY(a, uint32_t, g->n_ops),
@@ -70,8 +78,8 @@ void compiler_forget(struct compiler *c)
 
 static bool same_options(const struct op_plan_options *a, const struct op_plan_options *b)
 {
-    return a->partials == b->partials && a->available_memory == b->available_memory && a->inference == b->inference && a->log_softmax == b->log_softmax
-        && a->n_tiles == b->n_tiles;
+    return a->partials == b->partials && a->available_memory == b->available_memory && a->inference == b->inference &&
+           a->plain_products == b->plain_products && a->n_tiles == b->n_tiles;
 }
 
 /* How the results of an operation are laid out: the fullest tile over an even share; the plan that put them there, NULL if the layout is
@@ -239,7 +247,7 @@ const struct tensor_room *tensor_rooms(const struct graph *g, const struct op_pl
     return rooms;
 }
 
-MEMO_INPUT(compiled_input, uint64_t n_tiles; double available_memory; uint32_t partials, inference, log_softmax, unused;);
+MEMO_INPUT(compiled_input, uint64_t n_tiles; double available_memory; uint32_t partials, inference, plain_products, unused;);
 
 static const void *make_compiled(void *world, const void *input, struct err *err)
 {
@@ -249,7 +257,7 @@ static const void *make_compiled(void *world, const void *input, struct err *err
     (void)err;
     out->options = (struct op_plan_options){
         .partials = (enum partials_type)q->partials, .available_memory = q->available_memory, .inference = q->inference,
-        .log_softmax = q->log_softmax, .n_tiles = q->n_tiles,
+        .plain_products = q->plain_products, .n_tiles = q->n_tiles,
     };
     out->op_plans = ARENA_ARRAY(c->arena, const struct op_plan *, c->graph->n_ops);
     plan_ops(out->op_plans, c, &out->options);
@@ -261,7 +269,7 @@ static const void *make_compiled(void *world, const void *input, struct err *err
 
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt)
 {
-    const struct compiled_input q = { opt->n_tiles, opt->available_memory, opt->partials, opt->inference, opt->log_softmax, 0 };
+    const struct compiled_input q = { opt->n_tiles, opt->available_memory, opt->partials, opt->inference, opt->plain_products, 0 };
     return memo_get(&c->memo, make_compiled, &q, sizeof q, NULL).at;
 }
 

@@ -62,6 +62,7 @@ struct tensor_room { uint64_t bytes, lying_bytes; };
 const struct tensor_room *tensor_rooms(const struct graph *g, const struct op_plan *const *op_plans, struct arena *a);
 
 struct tied_use { uint32_t layer_id, tensor_id; };      /* a layer that reads a weight of another layer */
+typedef bool layer_test(const void *user, uint32_t layer_id);
 
 /* Compiles on demand and remembers, so that a sweep over configurations of one graph on one machine pays for each layer and each collective only
    the first time. compiler_start() sets it up; callers may then set what is marked as optional. */
@@ -87,6 +88,8 @@ struct compiler {
     struct hash_table codes;
     struct collective_cache collective_cache;
 };
+/* True if c->tied[i] is the first use of its weight by a layer that is here: a place has one copy, however many of its layers read it. */
+bool tied_is_first(const struct compiler *c, size_t i, layer_test *is_here, const void *user);
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
 /* Remembers for compilers of one graph, whatever their topology, what they need of the graph alone. It compiles nothing itself. */
 void compiler_of_graph(struct compiler *c, const struct graph *g, struct arena *a);

@@ -32,6 +32,7 @@ struct conv_shape {
     uint32_t in_elsewhere, weights_elsewhere;       /* 1: another operation has laid it out, so that all of it moves */
     uint32_t rearrange_in, rearrange_weights;       /* 1: and every element changes place in the order */
     uint32_t rearrange_out;                         /* 1: every element of the results does */
+    uint32_t weights_stay, no_padding;              /* 1: serial steps slice the weights as they lie, instead of a copy in the steps' order */
 };
 
 /* A forward convolution of groups x [batch, in_h, in_w, in_chans]; in_chans and out_chans are those of one group.
@@ -58,10 +59,12 @@ static inline uint64_t shape_positions(const struct conv_shape *s)
 struct share {
     uint64_t p_groups, p_batch, p_field, p_kernel, p_in, p_out, serial_in, serial_out;
     uint64_t groups, batch, height, width, kernel_h, in, out;
+    uint64_t in_each_step;              /* 1: output-serial steps receive the input anew, 0: once before the loop */
 };
 
 static inline uint64_t share_positions(const struct share *t) { return t->batch * t->height * t->width; }
 static inline uint64_t share_steps(const struct share *t) { return t->serial_in * t->serial_out; }
+static inline bool has_input_before(const struct share *t) { return t->serial_out > 1 && !t->in_each_step; }
 
 static inline uint64_t tiles_in_use(const struct share *t)
 {
@@ -141,6 +144,7 @@ struct search {
     uint64_t rearranged_bytes;
     uint64_t operand_bytes;             /* operands and results, an even share of a tile */
     const struct conv_candidate *best_candidate;
+    bool is_wide;                       /* all numbers of steps are tried, and inputs that come in each */
     struct share best;
     struct conv_cost best_cost;
     struct effort effort;

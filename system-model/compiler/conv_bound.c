@@ -159,10 +159,10 @@ struct point { double n, parts, weights, input, outputs, results, depth, steps, 
 /* The bytes of a tile are so_far + weights / (x y) + input y + sums x. */
 struct bytes { double so_far, weights, input, sums; };
 
-static struct bytes bytes_of(const struct conv_candidate *c, const struct share *t, const struct point *p)
+static struct bytes bytes_of(const struct search *f, const struct conv_candidate *c, const struct share *t, const struct point *p)
 {
     struct bytes b = { .weights = p->weights / p->groups, .input = p->input, .sums = p->outputs * c->units.partial_bytes };
-    if (p->steps > 1)
+    if (p->steps > 1 && !f->shape->weights_stay)
         b.so_far += p->steps * p->weights / p->parts;
     if (t->serial_in > 1)
         b.so_far += b.sums / p->depth;
@@ -171,7 +171,7 @@ static struct bytes bytes_of(const struct conv_candidate *c, const struct share 
 
 static double least_bytes(const struct search *f, const struct conv_candidate *c, const struct share *t, const struct point *p, enum open_splits open)
 {
-    struct bytes b = bytes_of(c, t, p);
+    struct bytes b = bytes_of(f, c, t, p);
     double bytes = b.so_far, before = 2 * to_real(f->rearranged_bytes);
     if (open == OPEN_FIELD)
         bytes += b.weights + b.input + b.sums;
@@ -206,7 +206,7 @@ static void add_input_cycles(struct step *s, const struct search *f, const struc
     double received = p->input * u->received;
     if (open >= OPEN_OUTPUTS || t->p_out % f->chip->tiles_per_exchange_bus == 0)
         received /= u->bus;
-    if (t->serial_out > 1)
+    if (has_input_before(t))
         received /= p->steps;
     s->inputs = received + p->input * u->padding;
     if (!c->s.in_elsewhere && !c->gathered)
@@ -216,11 +216,11 @@ static void add_input_cycles(struct step *s, const struct search *f, const struc
 static void add_serial(struct step *s, const struct search *f, const struct conv_candidate *c, const struct share *t, const struct point *p)
 {
     const struct conv_units *u = &c->units;
-    s->rest += u->serial + p->weights / p->parts * u->slice + (to_real(f->by_step.exchange) + u->sync) / p->steps;
+    s->rest += u->serial + p->weights / p->parts * u->slice + (to_real(f->by_step.exchange) + to_real(f->by_step.supersteps) * u->sync) / p->steps;
     if (t->serial_in > 1)
         s->rest += u->add_once + p->input / to_real(t->p_out) * u->slice;
     else
-        s->rest += u->sync / p->steps + p->outputs / p->depth * u->partial_bytes * u->slice;
+        s->rest += (has_input_before(t) ? u->sync / p->steps : 0) + p->outputs / p->depth * u->partial_bytes * u->slice;
 }
 
 /* Adds cycles to a step's rest, loads and inputs: `shared` plus the sums' x if x tiles share a sum, `whole` if none do. so_far is what every split
@@ -293,7 +293,7 @@ struct conv_range conv_sum_range(struct search *f, const struct conv_candidate *
     struct point p = point_of(f, c, t, n, OPEN_INPUTS);
     struct step s;
     struct sum_terms k = add_sums(&s, f, c, t, &p, OPEN_INPUTS);
-    struct bytes b = bytes_of(c, t, &p);
+    struct bytes b = bytes_of(f, c, t, &p);
     double cycles = ((double)f->best_cycles + 1) * MORE, bytes = ((double)f->bound_bytes + 1) * MORE;
     struct conv_range fast = between_roots(s.loads, k.sums, (cycles - k.so_far) / p.steps + k.zero - k.shared - s.inputs);
     struct conv_range fits = between_roots(b.weights, b.sums, bytes - b.so_far - b.input);

@@ -258,14 +258,14 @@ static void multiply_cost(struct conv_cost *k, uint64_t n)
     k->received_bytes *= n;
 }
 
-/* The loop's body. The input of output-serial steps is the same in all and is exchanged once, which split_cost()
+/* The loop's body. The input of output-serial steps is the same in all, and as a rule exchanged once, which split_cost()
  * adds. */
 static struct conv_cost step_cost(const struct search *f, const struct conv_candidate *c, const struct share *t,
                              const struct operand_bytes *b, uint64_t compute)
 {
     struct conv_cost k = { .compute = compute, .supersteps = 1 };
     bool paired = t->p_out % f->chip->tiles_per_exchange_bus == 0;
-    uint64_t in = t->serial_out > 1 ? 0 : b->in_received;
+    uint64_t in = has_input_before(t) ? 0 : b->in_received;
     k.exchange = exchange_cycles(f->chip, b->weights_received + (paired ? 0 : in), paired ? in : 0);
     k.exchange += k.exchange ? f->chip->exchange_transit_cycles : 0;
     k.received_bytes = b->weights_received + in;
@@ -290,9 +290,9 @@ static uint64_t temp_bytes(const struct search *f, const struct share *t, const 
     uint64_t partials = b->outputs * c->amp.partial_bytes, working = b->in + b->weights + partials + padded_bytes(f, t, c, b);
     if (t->serial_in > 1)
         working += ceil_div(partials, t->p_in * t->p_kernel);
-    if (t->serial_out > 1 && f->chip->planner_input == INPUT_TWICE)
+    if (has_input_before(t) && f->chip->planner_input == INPUT_TWICE)
         working += b->in;
-    if (share_steps(t) > 1)           /* the weights of all steps, in their order */
+    if (share_steps(t) > 1 && !f->shape->weights_stay)         /* the weights of all steps, in their order */
         working += share_steps(t) * ceil_div(b->weights, t->p_batch * t->p_field);
     return max_u64(2 * max_u64(f->rearranged_bytes, gathered_bytes(f, c)), working);
 }
@@ -313,10 +313,12 @@ static void add_cast(const struct search *f, struct conv_cost *k, const struct c
 }
 
 /* Before the loop, the weights are put in the order of the steps (rearrangeBeforeSlice of poplin): all of them move
- * once. */
+ * once. Without the pass of fully connected layers they stay (poplin ConvModel.cpp, addRearrangeBeforeSliceEstimate). */
 static struct conv_cost weights_by_step(const struct search *f, uint64_t element_bytes)
 {
     const struct conv_shape *s = f->shape;
+    if (s->weights_stay)
+        return (struct conv_cost){ 0 };
     uint64_t weights = (uint64_t)s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans;
     uint64_t bytes = ceil_div(weights * element_bytes, f->n_tiles);
     uint64_t cycles = exchange_cycles(f->chip, bytes, 0) + f->chip->exchange_transit_cycles;
@@ -344,7 +346,7 @@ static struct conv_cost split_cost(const struct search *f, const struct conv_can
     add_cost(&k, &gathering);
     if (steps > 1)
         add_cost(&k, &f->by_step);
-    if (t->serial_out > 1) {
+    if (has_input_before(t)) {
         bool paired = t->p_out % f->chip->tiles_per_exchange_bus == 0;
         k.exchange += exchange_cycles(f->chip, paired ? 0 : b->in_received, paired ? b->in_received : 0);
         k.received_bytes += b->in_received;
@@ -358,9 +360,9 @@ static struct conv_cost split_cost(const struct search *f, const struct conv_can
  * this order is kept, whichever is priced first. */
 static bool comes_first(const struct conv_candidate *c, const struct share *t, const struct conv_candidate *d, const struct share *u)
 {
-    const uint64_t a[] = { c->order, 2 * max_u64(t->serial_out, t->serial_in) + (t->serial_in > 1), t->p_groups, t->p_out, t->p_in,
+    const uint64_t a[] = { c->order, 4 * max_u64(t->serial_out, t->serial_in) + 2 * (t->serial_in > 1) + t->in_each_step, t->p_groups, t->p_out, t->p_in,
                            t->p_kernel, t->p_batch, u->height };
-    const uint64_t b[] = { d->order, 2 * max_u64(u->serial_out, u->serial_in) + (u->serial_in > 1), u->p_groups, u->p_out, u->p_in,
+    const uint64_t b[] = { d->order, 4 * max_u64(u->serial_out, u->serial_in) + 2 * (u->serial_in > 1) + u->in_each_step, u->p_groups, u->p_out, u->p_in,
                            u->p_kernel, u->p_batch, t->height };
     size_t i = 0;
     while (i + 1 < sizeof a / sizeof *a && a[i] == b[i])

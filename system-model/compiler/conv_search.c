@@ -205,17 +205,20 @@ static void search_groups(struct search *f, const struct conv_candidate *c, stru
 
 /* ---- vertices and serial steps ---------------------------------------------------------------------- */
 
-static const uint32_t serial_steps[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 };
-enum { N_SERIAL = sizeof serial_steps / sizeof *serial_steps };
-struct serial_branch { const struct conv_candidate *c; uint64_t serial_in, serial_out; double cycles; };
-struct serial_branches { struct serial_branch items[MAX_CANDIDATES * 2 * N_SERIAL]; size_t n; };
+/* PopLibs takes any number of steps up to the tiles, and lets each receive the input or all share one copy (poplin ConvModel.cpp:3312-3352 at 7eac0f26). Steps
+ * beyond N_USUAL_SERIAL, and inputs that come in each, are tried for the AMP if nothing else is within the memory. */
+static const uint32_t serial_steps[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384 };
+enum { N_SERIAL = sizeof serial_steps / sizeof *serial_steps, N_USUAL_SERIAL = 11 };
+struct serial_branch { const struct conv_candidate *c; struct share whole; double cycles; };
+struct serial_branches { struct serial_branch items[MAX_CANDIDATES * 3 * N_SERIAL]; size_t n; };
 
-static void offer_branch(struct serial_branches *b, struct search *f, const struct conv_candidate *c, uint64_t serial_in, uint64_t serial_out)
+static void offer_branch(struct serial_branches *b, struct search *f, const struct conv_candidate *c, uint64_t serial_in, uint64_t serial_out, bool in_each_step)
 {
     struct share t = conv_whole(c, serial_in, serial_out);
+    t.in_each_step = in_each_step;
     struct least least = conv_least(f, c, &t, (double)f->n_tiles, OPEN_GROUPS);
     if (is_in_memory(f, least) && conv_is_as_fast(f, least.cycles))
-        b->items[b->n++] = (struct serial_branch){ c, serial_in, serial_out, least.cycles };
+        b->items[b->n++] = (struct serial_branch){ c, t, least.cycles };
 }
 
 /* The most serial steps that may still be as fast as the best plan: each step adds its own cost to the same work. */
@@ -231,11 +234,12 @@ static void offer_serial(struct serial_branches *b, struct search *f, const stru
 {
     uint64_t out = ceil_div(c->s.out_chans, c->out_grain), in = ceil_div(c->s.in_chans, c->in_grain);
     double most = most_steps(f, c);
-    for (size_t i = 0; i < N_SERIAL && serial_steps[i] <= most; i++) {
-        if (serial_steps[i] <= out)
-            offer_branch(b, f, c, 1, serial_steps[i]);
+    bool wide = f->is_wide && (c->vertex == VERTEX_AMP_1X1 || c->vertex == VERTEX_AMP_NX1);
+    for (size_t i = 0; i < (wide ? N_SERIAL : N_USUAL_SERIAL) && serial_steps[i] <= most; i++) {
+        for (int each = 0; each <= wide && serial_steps[i] <= out; each++)
+            offer_branch(b, f, c, 1, serial_steps[i], each);
         if (serial_steps[i] <= in)
-            offer_branch(b, f, c, serial_steps[i], 1);
+            offer_branch(b, f, c, serial_steps[i], 1, false);
     }
 }
 
@@ -250,8 +254,7 @@ static void search_best_first(struct search *f, struct serial_branches *b)
         if (!conv_is_as_fast(f, next.cycles))
             return;
         b->items[best] = b->items[--b->n];
-        struct share t = conv_whole(next.c, next.serial_in, next.serial_out);
-        search_groups(f, next.c, &t);
+        search_groups(f, next.c, &next.whole);
     }
 }
 
@@ -261,7 +264,7 @@ static void search_candidates(struct search *f, const struct candidates *list)
     struct serial_branches b;
     b.n = 0;
     for (size_t i = 0; i < list->n; i++)
-        offer_branch(&b, f, &list->items[i], 1, 1);
+        offer_branch(&b, f, &list->items[i], 1, 1, false);
     search_best_first(f, &b);
     b.n = 0;
     for (size_t i = 0; i < list->n; i++)
@@ -299,23 +302,24 @@ static uint64_t least_over_bytes(const struct way *ways, size_t n_ways)
     return min_u64(ways[0].f.least_over_bytes, ways[n_ways - 1].f.least_over_bytes);
 }
 
+/* The first time more splits are tried within the same bound; then it doubles. */
 static void grow_bound(struct way *ways, size_t n_ways)
 {
     uint64_t bound = ways[0].f.bound_bytes, least_over = least_over_bytes(ways, n_ways);
     assert(bound != UINT64_MAX);
-    do
+    while (ways[0].f.is_wide && bound != UINT64_MAX && (bound == ways[0].f.bound_bytes || bound < least_over))
         bound = bound > ways[0].f.chip->tile_memory_bytes ? UINT64_MAX : 2 * bound;
-    while (bound < least_over && bound != UINT64_MAX);
     for (size_t i = 0; i < n_ways; i++) {
+        ways[i].f.is_wide = true;
         ways[i].f.bound_bytes = bound;
         ways[i].f.least_over_bytes = UINT64_MAX;
     }
 }
 
-/* If the bound had to grow, the result depends on where it began, so that it holds for this bound only. */
+/* If there was nothing at first, the result depends on where the bound began, so that it holds for this bound only. */
 static struct bounds equal_bounds(const struct way *ways, size_t n_ways, const struct way *best, uint64_t asked_bytes)
 {
-    if (best->f.bound_bytes != asked_bytes)
+    if (best->f.is_wide)
         return (struct bounds){ asked_bytes, asked_bytes };
     return (struct bounds){ best->f.best_cost.temp_bytes, max_u64(asked_bytes, least_over_bytes(ways, n_ways) - 1) };
 }

@@ -95,12 +95,14 @@ static void plan_matmul(struct op_plan *out, const struct graph *g, const struct
     uint64_t steps = max_u64(1, f->at->serial_steps), mac = op_mac(g, op);
     enum data_type type = g->tensors[f->inputs[0]].type;
     m.columns = ceil_div(m.columns, steps);
-    if (g->tensors[f->inputs[1]].role == ROLE_WEIGHT && !opt->inference) {
+    bool of_weight = g->tensors[f->inputs[1]].role == ROLE_WEIGHT;
+    if (of_weight && !opt->inference && !opt->plain_products) {
         cached_fully_connected(out, &m, type, op->pass, chip, opt, cache);
     } else {
         struct conv_shape s = matmul_pass_shape(&m, type, op->pass);
         s.in_elsewhere = is_made(g, f->inputs[0]);
         s.weights_elsewhere = is_made(g, f->inputs[1]);
+        s.weights_stay = of_weight && opt->plain_products;
         cached_conv_plan(out, &s, chip, opt, cache);
     }
     repeat_plan(out, steps);

@@ -12,7 +12,7 @@
 
 /* splits_of is the digest of the chip whose splits are priced; 0 if splits are searched. */
 struct plan_key { struct conv_shape shape; uint64_t digest, splits_of, fully_connected; };
-_Static_assert(offsetof(struct conv_shape, rearrange_out) + sizeof(uint32_t) == sizeof(struct conv_shape), "a shape ends without padding");
+_Static_assert(offsetof(struct conv_shape, no_padding) + sizeof(uint32_t) == sizeof(struct conv_shape), "a shape ends without padding");
 _Static_assert(sizeof(struct plan_key) == sizeof(struct conv_shape) + 3 * sizeof(uint64_t), "so does a key");
 
 /* One answer to a key, for a range of bounds on the memory. */

@@ -259,10 +259,11 @@ static void try_outputs(struct reference *r, const struct conv_candidate *c, str
         }
 }
 
-static void try_groups(struct reference *r, const struct conv_candidate *c, uint64_t serial_in, uint64_t serial_out)
+static void try_groups(struct reference *r, const struct conv_candidate *c, uint64_t serial_in, uint64_t serial_out, uint64_t in_each_step)
 {
     struct least least[8];
     struct share t = conv_whole(c, serial_in, serial_out), at_once = conv_whole(c, 1, 1);
+    t.in_each_step = in_each_step;
     least[0] = bound(r, c, &t, (double)r->best.n_tiles, OPEN_GROUPS);
     least[1] = bound(r, c, &at_once, (double)r->best.n_tiles, OPEN_GROUPS);
     least[1].bytes = 0;                 /* steps take less memory, never fewer cycles */
@@ -275,17 +276,18 @@ static void try_groups(struct reference *r, const struct conv_candidate *c, uint
 
 static void try_candidates(struct reference *r, const struct candidates *list)
 {
-    static const uint64_t steps[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 };
+    static const uint64_t steps[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384 };
     for (size_t i = 0; i < list->n; i++) {
         const struct conv_candidate *c = &list->items[i];
-        try_groups(r, c, 1, 1);
+        try_groups(r, c, 1, 1, 0);
         if (c->vertex == VERTEX_SLIC || c->vertex == VERTEX_OUTER_PRODUCT)
             continue;
-        for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
-            if (steps[k] <= ceil_div(c->s.out_chans, c->out_grain))
-                try_groups(r, c, 1, steps[k]);
+        bool wide = r->best.is_wide && (c->vertex == VERTEX_AMP_1X1 || c->vertex == VERTEX_AMP_NX1);
+        for (size_t k = 0; k < (wide ? sizeof steps / sizeof *steps : 11); k++) {
+            for (uint64_t each = 0; each <= wide && steps[k] <= ceil_div(c->s.out_chans, c->out_grain); each++)
+                try_groups(r, c, 1, steps[k], each);
             if (steps[k] <= ceil_div(c->s.in_chans, c->in_grain))
-                try_groups(r, c, steps[k], 1);
+                try_groups(r, c, steps[k], 1, 0);
         }
     }
 }
@@ -339,6 +341,7 @@ static struct conv_shape any_shape(uint64_t *seed)
         s.type = TYPE_FP8;
     s.in_elsewhere = (uint32_t)draw(seed, 0, 1);
     s.weights_elsewhere = (uint32_t)draw(seed, 0, 1);
+    s.weights_stay = draw(seed, 0, 5) == 0;
     return s;
 }
 
@@ -368,8 +371,10 @@ static void test_search_is_exhaustive(void **state)
         candidates_with_units(&other, &q.best);
         while (try_candidates(&r, &list), turns ? try_candidates(&q, &other) : (void)0,
                r.best.best_cycles == UINT64_MAX && q.best.best_cycles == UINT64_MAX) {
-            r.best.bound_bytes = q.best.bound_bytes = r.best.bound_bytes > chip.tile_memory_bytes ? UINT64_MAX : 2 * r.best.bound_bytes;
-            n_grown++;
+            if (r.best.is_wide)
+                r.best.bound_bytes = q.best.bound_bytes = r.best.bound_bytes > chip.tile_memory_bytes ? UINT64_MAX : 2 * r.best.bound_bytes;
+            n_grown += r.best.is_wide;
+            r.best.is_wide = q.best.is_wide = true;
         }
         n_turned += q.best.best_cycles < r.best.best_cycles;
         conv_fill_plan(&expected, q.best.best_cycles < r.best.best_cycles ? &q.best : &r.best);
