@@ -12,7 +12,7 @@ static const struct dimension usual[N_USUAL] = {
     [KEY_MICRO_BATCH] = { "parallel.micro_batch", { "1", "2", "3", "4", "6", "8", "12", "16", "20", "24", "32", "48" }, 12 },
     [KEY_MEMORY]      = { "parallel.available_memory", { "0.03", "0.06", "0.09", "0.12", "0.15", "0.2", "0.25", "0.3", "0.4", "0.6" }, 10 },
     [KEY_IO_TILES]    = { "parallel.io_tiles", { "0", "32" }, 2 },
-    [KEY_TENSOR]      = { "parallel.tensor_parallel", { "1", "2", "4", "8", "16" }, 5 },
+    [KEY_TENSOR]      = { "parallel.tensor_parallel", { "1", "2", "4", "8", "16", "4x4", "8x8" }, 7 },
     [KEY_WIDTH]       = { "parallel.ipus_per_replica", { "1", "2", "4", "8", "16" }, 5 },
     [KEY_RECOMPUTE]   = { "parallel.recompute", { "none", "stage", "layer" }, 3 },
     [KEY_SCHEDULE]    = { "parallel.schedule", { "popart", "grouped", "interleaved", "sequential" }, 4 },
@@ -172,11 +172,11 @@ static void compile_one(void *user, size_t i, struct simulator *by)
 static uint32_t tensor_ipus_of(const struct search_state *s, const struct search_graph *g)
 {
     const char *value = s->recipe.model.tensor_parallel;
-    uint64_t n;
+    uint32_t n[2];
     for (size_t i = 0; i < g->n_settings; i++)
         if (is_key(g->settings[i], usual[KEY_TENSOR].key))
             value = strchr(g->settings[i], '=') + 1;
-    return value && parse_u64(value, &n) && n > 0 && n <= MAX_STAGES ? (uint32_t)n : 1;
+    return tensor_axes(n, value) && n[0] * n[1] <= MAX_STAGES ? n[0] * n[1] : 1;
 }
 
 /* The micro-batch is the slowest index: graph m * (n_graphs / micro-batches) + k has micro-batch m. */

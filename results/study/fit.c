@@ -51,8 +51,16 @@ static void keep_global_batch(struct size_sets *s, const struct recipe *r, uint6
 /* Without a pipeline all IPUs of a replica share every layer, so another number of IPUs cuts the layers into another number of parts. */
 static bool cuts_over_all(const struct recipe *r)
 {
-    uint64_t n;
-    return r->model.tensor_parallel && parse_u64(r->model.tensor_parallel, &n) && n == r->ipus_per_replica;
+    uint32_t n[2];
+    return r->model.tensor_parallel && tensor_axes(n, r->model.tensor_parallel) && n[0] * n[1] == r->ipus_per_replica;
+}
+
+/* The second axis stays as it is, if it divides the IPUs. */
+static const char *cut_over(const struct recipe *r, uint64_t width, struct arena *a)
+{
+    uint32_t n[2];
+    bool two = tensor_axes(n, r->model.tensor_parallel) && n[1] > 1 && width % n[1] == 0;
+    return two ? arena_printf(a, "parallel.tensor_parallel=%" PRIu64 "x%u", width / n[1], n[1]) : arena_printf(a, "parallel.tensor_parallel=%" PRIu64, width);
 }
 
 static void set_ipus(struct size_sets *s, const struct fit_search *by, uint64_t width, struct arena *a)
@@ -62,7 +70,7 @@ static void set_ipus(struct size_sets *s, const struct fit_search *by, uint64_t 
     add_set(s, "parallel.replicas", replicas, a);
     s->texts[s->n++] = "parallel.layers_per_ipu=";
     if (cuts_over_all(r))
-        add_set(s, "parallel.tensor_parallel", width, a);
+        s->texts[s->n++] = cut_over(r, width, a);
     else if (r->mode == MODE_TRAIN && r->schedule == SCHEDULE_NONE && width > 1)
         s->texts[s->n++] = arena_printf(a, "parallel.schedule=%s", by->pipeline);
     keep_global_batch(s, r, r->replicas, replicas, a);

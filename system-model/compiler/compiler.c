@@ -78,7 +78,7 @@ void compiler_forget(struct compiler *c)
 
 static bool same_options(const struct op_plan_options *a, const struct op_plan_options *b)
 {
-    return a->partials == b->partials && a->available_memory == b->available_memory && a->inference == b->inference &&
+    return a->partials == b->partials && a->available_memory == b->available_memory && a->inference == b->inference && a->log_softmax == b->log_softmax &&
            a->plain_products == b->plain_products && a->n_tiles == b->n_tiles;
 }
 
@@ -247,7 +247,7 @@ const struct tensor_room *tensor_rooms(const struct graph *g, const struct op_pl
     return rooms;
 }
 
-MEMO_INPUT(compiled_input, uint64_t n_tiles; double available_memory; uint32_t partials, inference, plain_products, unused;);
+MEMO_INPUT(compiled_input, uint64_t n_tiles; double available_memory; uint32_t partials, inference, log_softmax, plain_products;);
 
 static const void *make_compiled(void *world, const void *input, struct err *err)
 {
@@ -257,7 +257,7 @@ static const void *make_compiled(void *world, const void *input, struct err *err
     (void)err;
     out->options = (struct op_plan_options){
         .partials = (enum partials_type)q->partials, .available_memory = q->available_memory, .inference = q->inference,
-        .plain_products = q->plain_products, .n_tiles = q->n_tiles,
+        .log_softmax = q->log_softmax, .plain_products = q->plain_products, .n_tiles = q->n_tiles,
     };
     out->op_plans = ARENA_ARRAY(c->arena, const struct op_plan *, c->graph->n_ops);
     plan_ops(out->op_plans, c, &out->options);
@@ -269,7 +269,7 @@ static const void *make_compiled(void *world, const void *input, struct err *err
 
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt)
 {
-    const struct compiled_input q = { opt->n_tiles, opt->available_memory, opt->partials, opt->inference, opt->plain_products, 0 };
+    const struct compiled_input q = { opt->n_tiles, opt->available_memory, opt->partials, opt->inference, opt->log_softmax, opt->plain_products };
     return memo_get(&c->memo, make_compiled, &q, sizeof q, NULL).at;
 }
 

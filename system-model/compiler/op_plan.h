@@ -23,6 +23,7 @@ struct op_plan_options {
     enum partials_type partials;
     double available_memory;            /* share of tile memory that temporaries may take: 0..1 */
     bool inference;                     /* norms fold into fewer passes */
+    bool log_softmax;                   /* losses of classes are a likelihood of log-probabilities, as PopTorch has them */
     bool plain_products;                /* products with weights are no fully connected layers: each pass has a plan of its own, which leaves the weights where they are */
     uint64_t n_tiles;                   /* tiles that compute: the chip's, less I/O tiles */
     const struct chip *splits_of;       /* convolutions take the splits that are best on that chip, and are priced on this one; NULL: splits are

@@ -28,7 +28,7 @@ static inline void run_all_gather(const struct run *r)
     const struct tensor *x = tensor_in(r, 0);
     for (uint32_t p = 0; p < r->n_peers; p++)
         for (uint64_t i = 0; i < tensor_elements(x); i++) {
-            uint64_t to = tensor_whole_element(x, i, p);
+            uint64_t to = tensor_whole_element(x, i, p * r->op->at->stride);
             if (to != NO_ID64)
                 out(r, 0)[to] = r->peers[p][r->op->inputs[0]][i];
         }
@@ -38,10 +38,11 @@ static inline void run_all_gather(const struct run *r)
 static inline uint64_t whole_row(real *to, const struct run *r, uint32_t tensor_id, uint64_t row)
 {
     const struct tensor *x = &r->g->tensors[tensor_id];
-    uint64_t n = last_dim(x), whole = x->part.dim == x->n_dims ? x->part.whole_size : n;
+    const struct tensor_part *cut = tensor_cut(x, x->n_dims - 1);
+    uint64_t n = last_dim(x), whole = tensor_whole_size(x, x->n_dims - 1);
     if (whole == n && r->n_peers < 2)
         memcpy(to, r->v[tensor_id] + row * n, n * sizeof *to);
-    for (uint64_t i = 0; i < whole && x->part.dim == x->n_dims; i++)
+    for (uint64_t i = 0; i < whole && cut; i++)
         to[i] = r->peers[i / n][tensor_id][row * n + i % n];
     return whole;
 }
@@ -50,7 +51,7 @@ static inline uint64_t whole_row(real *to, const struct run *r, uint32_t tensor_
 static inline uint64_t first_column(const struct run *r, uint32_t tensor_id)
 {
     const struct tensor *x = &r->g->tensors[tensor_id];
-    return x->part.dim == x->n_dims ? r->rank % x->part.parts * last_dim(x) : 0;
+    return tensor_part_of(tensor_cut(x, x->n_dims - 1), r->rank) * last_dim(x);
 }
 
 /* Rows of the table in kernels.h. */

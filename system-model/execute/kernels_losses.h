@@ -23,7 +23,7 @@ static inline void run_cross_entropy(const struct run *r)
 {
     struct arena a = { 0 };
     uint64_t n = last_dim(tensor_in(r, 0)), rows = tensor_elements(tensor_in(r, 0)) / n;
-    uint64_t longest = max_u64(n, tensor_in(r, 0)->part.whole_size), at = first_column(r, r->op->inputs[0]);
+    uint64_t longest = max_u64(n, tensor_whole_size(tensor_in(r, 0), tensor_in(r, 0)->n_dims - 1)), at = first_column(r, r->op->inputs[0]);
     real *scores = ARENA_ARRAY(&a, real, longest);
     double *p = ARENA_ARRAY(&a, double, longest), loss = 0, share = loss_share(r, n_counted(in(r, 1), rows));
     for (uint64_t i = 0; i < rows; i++) {

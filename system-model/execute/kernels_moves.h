@@ -9,10 +9,11 @@ static inline void run_gather(const struct run *r)
 {
     const struct op *f = op_forward(r->g, r->op);
     const struct tensor *table = &r->g->tensors[f->inputs[0]], *at = &r->g->tensors[f->inputs[1]];
+    const struct tensor_part *cut = tensor_cut(table, table->n_dims - 2);
     uint64_t width = last_dim(table), n = tensor_elements(at);
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t rows = table->dims[table->n_dims - 2], row = indexed_row(in(r, 1)[i], table->part.dim == 1 ? table->part.whole_size : rows);
-        uint64_t first = table->part.dim == 1 ? table->part.first + r->rank % table->part.parts * rows : 0;
+        uint64_t rows = table->dims[table->n_dims - 2], row = indexed_row(in(r, 1)[i], cut ? cut->whole_size : rows);
+        uint64_t first = cut ? cut->first + tensor_part_of(cut, r->rank) * rows : 0;
         if (row < first || row - first >= rows)
             continue;
         row -= first;

@@ -71,7 +71,7 @@ static inline struct norm_moments moments(const struct run *r, const struct norm
     for (uint64_t k = 0; k < s->n_sets; k++)
         m.inverse[k] = 1 / sqrt(m.inverse[k] / s->size + s->epsilon);
     for (uint32_t p = 0; p < r->n_peers && r->op->pass == PASS_BACKWARD_DATA; p++)
-        add_gradients(&m, s, r->peers[p][r->op->inputs[0]], r->peers[p][x_id], in(r, 2));
+        add_gradients(&m, s, r->peers[p][r->op->inputs[0]], r->peers[p][x_id], r->peers[p][r->op->inputs[2]]);
     for (uint64_t k = 0; k < s->n_sets; k++)
         m.gradient[k] = s->centred ? m.gradient[k] / s->size : 0, m.along[k] /= s->size;
     return m;
@@ -131,7 +131,7 @@ static inline void run_softmax(const struct run *r)
     struct arena a = { 0 };
     const struct tensor *x = &r->g->tensors[op_forward(r->g, r->op)->inputs[0]];
     uint64_t n = last_dim(tensor_out(r, 0)), all = n_out(r), at = first_column(r, op_forward(r->g, r->op)->inputs[0]);
-    uint64_t longest = max_u64(n, x->part.whole_size);
+    uint64_t longest = max_u64(n, tensor_whole_size(x, x->n_dims - 1));
     double *row = ARENA_ARRAY(&a, double, longest);
     real *scores = ARENA_ARRAY(&a, real, 2 * longest);
     for (uint64_t first = 0; first < all; first += n) {

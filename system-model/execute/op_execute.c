@@ -57,9 +57,7 @@ static bool check_operands(const struct graph *g, const struct op *op, const uin
 static uint64_t indices_limit(uint64_t *least, const struct graph *g, const struct op *f)
 {
     const struct tensor *t = &g->tensors[f->inputs[0]];
-    uint64_t rows = t->n_dims > 1 ? t->dims[t->n_dims - 2] : 0, classes = t->dims[t->n_dims - 1];
-    rows = t->part.dim && t->part.dim == t->n_dims - 1 ? t->part.whole_size : rows;
-    classes = t->part.dim && t->part.dim == t->n_dims ? t->part.whole_size : classes;
+    uint64_t rows = t->n_dims > 1 ? tensor_whole_size(t, t->n_dims - 2) : 0, classes = tensor_whole_size(t, t->n_dims - 1);
     *least = 0;
     if (f->kind == OP_GATHER || f->kind == OP_SCATTER)
         return *least = rows;

@@ -142,19 +142,26 @@ static bool end_task(const struct work *w, uint32_t replica, struct err *err)
 
 static const struct op *last_forward_op(const struct graph *g) { return &g->ops[g->n_forward_ops - 1]; }
 
-/* Replicas that compute one copy of the model draw alike for what they all have whole. */
+/* Replicas that compute one copy of the model draw alike for what they have alike. */
 static uint64_t key_of(const struct work *w, uint32_t replica, uint32_t tensor_id)
 {
-    uint32_t copy = replica / plan_tensor_replicas(&w->x->p->request), drawer = w->x->g->tensors[tensor_id].part.dim ? replica : copy;
+    const struct tensor *t = &w->x->g->tensors[tensor_id];
+    uint64_t width = plan_tensor_replicas(&w->x->p->request), copy = replica / width, drawer = copy;
+    if (tensor_span(t) > 1)
+        drawer = copy * width + tensor_part_of(&t->cuts[0], replica) * t->cuts[0].stride + tensor_part_of(&t->cuts[1], replica);
     const uint64_t key[] = { w->x->o.seed, w->x->step, drawer, w->micro_batch };
     return hash_bytes(key, sizeof key, 0);
 }
 
-/* The replicas that an operation exchanges something with are neighbours. A backward pass takes from the forward pass what that exchanged. */
-static uint32_t span_of(const struct execution *x, const struct op *op)
+/* Fills a list of the replicas that an operation exchanges something with, and returns how many; a backward pass has from the forward one what that
+ * exchanged. */
+static uint32_t find_peers(const struct tensor_value *peers[MAX_REPLICAS], const struct work *w, uint32_t replica, const struct op *op)
 {
-    uint32_t ranks = max_u32(op_exchange(x->g, op).ranks, op_exchange(x->g, op_forward(x->g, op)).ranks);
-    return max_u32(1, min_u32(ranks, x->p->request.n_replicas));
+    struct op_exchange own = op_exchange(w->x->g, op), forward = op_exchange(w->x->g, op_forward(w->x->g, op)), *e = own.ranks > forward.ranks ? &own : &forward;
+    uint32_t n = max_u32(1, min_u32(e->ranks, w->x->p->request.n_replicas)), stride = max_u32(1, e->stride), first = replica / (n * stride) * n * stride + replica % stride;
+    for (uint32_t i = 0; i < n && n > 1; i++)
+        peers[i] = at_work(w, first + i * stride)->store.values;
+    return n > 1 ? n : 0;
 }
 
 static bool run_op(const struct work *w, uint32_t replica, uint32_t op_id, struct err *err)
@@ -162,11 +169,9 @@ static bool run_op(const struct work *w, uint32_t replica, uint32_t op_id, struc
     const struct execution_options *o = &w->x->o;
     const struct op *op = &w->x->g->ops[op_id];
     const struct tensor_value *peers[MAX_REPLICAS];
-    uint32_t span = span_of(w->x, op), first = replica / span * span;
-    for (uint32_t i = 0; i < span && span > 1; i++)
-        peers[i] = at_work(w, first + i)->store.values;
-    struct op_context c = { .dropout_key = key_of(w, replica, op->outputs[0]), .rank = replica, .precision = o->precision, .counts = w->x->rounded,
-                            .peers = peers, .n_peers = span > 1 ? span : 0, .mean_losses = o->mean_losses, .loss_factor = o->loss_scale,
+    uint32_t n_peers = find_peers(peers, w, replica, op);
+    struct op_context c = { .dropout_key = key_of(w, replica, op_forward(w->x->g, op)->outputs[0]), .rank = replica, .precision = o->precision, .counts = w->x->rounded,
+                            .peers = peers, .n_peers = n_peers, .mean_losses = o->mean_losses, .loss_factor = o->loss_scale,
                             .n_threads = o->n_threads };
     return op_execute(w->x->g, op_id, at_work(w, replica)->store.values, &c, err);
 }

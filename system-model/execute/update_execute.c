@@ -31,7 +31,7 @@ static bool has_merged(const struct execution *x, enum update_kind kind)
 
 static bool does(const struct execution *x, const struct weight *w, enum update_kind kind) { return has_step(w, kind) || has_merged(x, kind); }
 
-/* Neighbouring replicas that have all shards of all parts of a weight once; replicas with one part are n_parts apart. */
+/* Neighbouring replicas that have all shards of all parts of a weight; replicas with one part are n_parts apart. */
 static uint32_t shard_group_of(const struct weight *w) { return w->n_shards * w->n_parts; }
 
 /* The replica's part of a weight; all of it if it is not sharded. */
@@ -138,7 +138,7 @@ static double squares(const float *x, uint64_t begin, uint64_t end)
     return sum;
 }
 
-/* The squares of a replica's weight or gradient, over all replicas that hold a part of it. */
+/* The squares of a replica's weight or gradient, over all replicas that hold a part of it; parts that several have count once. */
 static double all_squares(const struct execution *x, uint32_t i, uint32_t replica, bool of_gradient)
 {
     const struct weight *w = weight_of(x, replica, i);
@@ -148,7 +148,7 @@ static double all_squares(const struct execution *x, uint32_t i, uint32_t replic
         const struct weight *part = weight_of(x, r, i);
         sum += squares(of_gradient ? part->gradient : part->x, part_begin(part, r), part_end(part, r));
     }
-    return sum;
+    return sum * tensor_parts(&x->g->tensors[w->tensor_id]) / w->n_parts;
 }
 
 static void clip(struct execution *x)

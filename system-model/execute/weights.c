@@ -80,7 +80,7 @@ static bool belongs(const struct weight *w, const struct graph *g, const struct 
 {
     const struct tensor *t = &g->tensors[w->tensor_id];
     bool has_norms = o->norms == NORMS_OF_ALL || (o->norms == NORMS_OF_KERNELS && t->n_dims > 1);
-    return !c->is_merged && c->ipu == w->ipu && c->n_elements == w->n / max_u32(1, t->n_joined) && c->n_parts == max_u32(1, t->part.parts) && c->type == t->type &&
+    return !c->is_merged && c->ipu == w->ipu && c->n_elements == w->n / max_u32(1, t->n_joined) && c->n_parts == tensor_span(t) && c->type == t->type &&
            c->has_norms == has_norms;
 }
 

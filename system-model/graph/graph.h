@@ -24,10 +24,11 @@ enum tensor_role {
     N_TENSOR_ROLES
 };
 
-/* A tensor that is one IPU's part of a whole (graph_slice()). dim: one more than the dimension that is cut, 0 if the tensor is whole; it is cut into so many
- * `parts`, in each of `pieces` equal pieces of the dimension by itself, such as query, key and value side by side. The last parts may be padding: the
- * whole dimension has whole_size elements. */
-struct tensor_part { uint32_t dim, parts, pieces; uint64_t whole_size, first; };      /* first: the index at which the first part begins */
+/* A dimension of a tensor that is one IPU's part of a whole (graph_slice()). dim: one more than the dimension, 0 if none is cut; it is cut into so many
+ * `parts`, in each of `pieces` equal pieces of the dimension by itself, such as query, key and value side by side. IPUs with neighbouring parts are `stride`
+ * apart. The last parts may be padding: the whole dimension has whole_size elements. */
+struct tensor_part { uint32_t dim, parts, pieces, stride; uint64_t whole_size, first; };      /* first: the index at which the first part begins */
+enum { MOST_CUTS = 2 };     /* axes of IPUs; each cuts another dimension of a tensor, or none */
 
 struct tensor {
     const char *name;
@@ -40,7 +41,7 @@ struct tensor {
     uint32_t of_tensor;     /* gradients: the tensor they are the gradient of; else NO_ID */
     uint32_t first_reader, last_reader;         /* layers whose operations read it, forward or backward; NO_ID and 0: none does */
     bool read_backward;     /* a backward operation reads it */
-    struct tensor_part part;
+    struct tensor_part cuts[MOST_CUTS];         /* by axis of IPUs */
     bool sharded;           /* a weight of which each replica has rows of its own: nothing reduces its gradients */
     uint32_t n_joined;      /* a weight that stands for so many equal ones, which the update treats one by one; 0: only for itself */
 };
@@ -166,7 +167,7 @@ struct op_attributes {
     uint32_t order[MAX_VIEW_DIMS];                          /* transpose: dimension i of the result is order[i] of the view */
     uint32_t merge;                                         /* transpose: the number of last dimensions that become one; 0 if none */
     enum data_type to_type;                                 /* cast, input preparation */
-    uint32_t ranks;                                         /* all-reduce, share, all-gather: neighbouring IPUs that take part */
+    uint32_t ranks;                                         /* all-reduce, share, all-gather: IPUs that take part, `stride` apart; 0: neighbours */
     uint32_t serial_steps;                                  /* split by the user's request (embedding serialised); 0 if none */
     double labels_per_sample;                               /* transducer loss: target length */
     struct sparsity sparse;
@@ -268,18 +269,25 @@ bool graph_split_table(struct graph *out, const struct graph *whole, uint32_t n_
 
 /* ---- slice.c: one IPU's part of a model (tensor parallelism) ------------------------- */
 
-/* Fills `out` with the forward operations that each of n_ipus IPUs runs on its part of the model, and with the sums between them (OP_ALL_REDUCE,
- * OP_SHARE). The whole graph has no backward pass yet, and outlives `out`; attention_ipus, which divides n_ipus, is the number of parts of the heads of
- * attention. slice_cuts.c says what is cut. False if nothing of the model can be cut. */
-bool graph_slice(struct graph *out, const struct graph *whole, uint32_t n_ipus, uint32_t attention_ipus, struct arena *a);
-/* An IPU's part of a tensor: from[i] is the element of the whole that its element i holds, for IPU `rank` of those that the tensor is cut over; NO_ID64 where
- * that is padding. */
-#define NO_ID64 UINT64_MAX
-uint64_t tensor_whole_element(const struct tensor *t, uint64_t element, uint32_t rank);
+/* One axis of IPUs: n_ipus of them, `stride` apart. Heads of attention have attention_ipus parts, a divisor. */
+struct slice_axis { uint32_t axis, n_ipus, attention_ipus, stride; };
+/* Fills `out` with the forward operations that each IPU of an axis runs on its part of the model, and with the sums between them (OP_ALL_REDUCE,
+ * OP_SHARE). The whole graph has no backward pass yet, and outlives `out`; axis 1 cuts what axis 0 has left. slice_cuts.c says what is cut. False if
+ * nothing of the model can be cut. */
+bool graph_slice(struct graph *out, const struct graph *whole, struct slice_axis axis, struct arena *a);
 
-/* op_exchange.c: the collectives of one operation, n of them one after the other, over `ranks` neighbouring replicas of the program; ranks 0: none.
- * bytes: of a rank's whole vector. */
-struct op_exchange { uint32_t ranks, n; double bytes; bool gathers, of_activations, of_halos, sends_pieces; };     /* of_halos: neighbours of a grid, no collective */
+/* slice_parts.c: the element of the whole that element `element` of an IPU's part holds; NO_ID64 where that is padding. */
+#define NO_ID64 UINT64_MAX
+uint64_t tensor_whole_element(const struct tensor *t, uint64_t element, uint32_t replica);
+const struct tensor_part *tensor_cut(const struct tensor *t, uint32_t dim);     /* the cut of a dimension, counted from 0; NULL if that is whole */
+uint64_t tensor_whole_size(const struct tensor *t, uint32_t dim);
+uint32_t tensor_part_of(const struct tensor_part *cut, uint32_t replica);       /* the part that a replica has; 0 without a cut */
+uint32_t tensor_span(const struct tensor *t);           /* replicas that are so far apart have the same part; 1: all have it whole */
+uint32_t tensor_parts(const struct tensor *t);          /* unlike parts; fewer than the span if neighbours have some alike */
+
+/* op_exchange.c: the collectives of one operation, n of them one after the other, over `ranks` replicas of the program that are `stride` apart, 0 for
+ * neighbours; ranks 0: none. bytes: of a rank's whole vector. */
+struct op_exchange { uint32_t ranks, stride, n; double bytes; bool gathers, of_activations, of_halos, sends_pieces; };     /* of_halos: neighbours of a grid, no collective */
 struct op_exchange op_exchange(const struct graph *g, const struct op *op);
 /* ---- graph_tables.c: tables whose rows are spread over replicas ------------------------ */
 

@@ -6,6 +6,8 @@
  *     loss           of a dimension that is cut: the largest score of each row, the sum of exponentials, the loss (graphcore/popxl-addons 7499fca
  *                    ops/cross_entropy_sharded_loss/crossentropyshardedx.cpp, in the scores' type)
  *     softmax        the first two of them; backward the sum of each row
+ *     norm of rows   of a dimension that is cut: mean, and mean square in fp32; backward the sums of two gradients (graphcore/popxl-addons 7499fca
+ *                    ops/layer_norm_distributed/layer_norm_distributedx.cpp, graphcore/poplibs 7eac0f26 lib/poplin/Norms.cpp:130-256, 450-503)
  *     codelet        the halos of a grid that several IPUs share, with neighbours
  *     all-to-all     a piece for each other replica: as many bytes on the links as if each sent the same to all
  *     batch norm     mean and variance of each channel, in fp32, over at->norm_groups replicas; a stable one has the mean first
@@ -20,18 +22,26 @@ static struct op_exchange of_norm(const struct graph *g, const struct op *op)
     return (struct op_exchange){ .ranks = op->at->norm_groups, .n = twice ? 2 : 1, .bytes = bytes };
 }
 
-/* n words for each row of a tensor that is cut along its last dimension. */
-static struct op_exchange of_rows(const struct tensor *x, uint32_t n)
+/* n exchanges of so many bytes for each row of a tensor that is cut along its last dimension. */
+static struct op_exchange of_rows(const struct tensor *x, uint32_t n, uint64_t row_bytes)
 {
+    const struct tensor_part *cut = tensor_cut(x, x->n_dims - 1);
     double rows = (double)(tensor_elements(x) / x->dims[x->n_dims - 1]);
-    if (x->part.dim != x->n_dims)
+    if (!cut)
         return (struct op_exchange){ 0 };
-    return (struct op_exchange){ .ranks = x->part.parts, .n = n, .bytes = rows * (double)data_type_bytes(x->type), .of_activations = true };
+    return (struct op_exchange){ .ranks = cut->parts, .stride = cut->stride, .n = n, .bytes = rows * (double)row_bytes, .of_activations = true };
+}
+
+static struct op_exchange of_row_norm(const struct graph *g, const struct op *op)
+{
+    const struct tensor *x = &g->tensors[op_forward(g, op)->inputs[0]];
+    uint64_t word = data_type_bytes(x->type), mean = op->kind == OP_LAYER_NORM ? word : 0;
+    return of_rows(x, op->pass != PASS_BACKWARD_WEIGHT, mean + (op->pass == PASS_FORWARD ? 4 : word));
 }
 
 static struct op_exchange of_tensor(const struct graph *g, const struct op *op, bool gathers)
 {
-    return (struct op_exchange){ .ranks = op_forward(g, op)->at->ranks, .n = 1, .bytes = (double)tensor_bytes(&g->tensors[op->outputs[0]]), .gathers = gathers,
+    return (struct op_exchange){ .ranks = op_forward(g, op)->at->ranks, .stride = op_forward(g, op)->at->stride, .n = 1, .bytes = (double)tensor_bytes(&g->tensors[op->outputs[0]]), .gathers = gathers,
                                  .of_activations = true };
 }
 
@@ -57,7 +67,10 @@ struct op_exchange op_exchange(const struct graph *g, const struct op *op)
         return (struct op_exchange){ .ranks = UINT32_MAX, .n = 1, .bytes = (double)tensor_bytes(&g->tensors[op->inputs[0]]), .gathers = true, .sends_pieces = true };
     if (op->kind == OP_SHARE)
         return forward ? none : of_tensor(g, op, false);
+    if (op->kind == OP_LAYER_NORM || op->kind == OP_RMS_NORM)
+        return of_row_norm(g, op);
+    const struct tensor *scores = &g->tensors[op_forward(g, op)->inputs[0]];
     if (loss_or_softmax)
-        return of_rows(&g->tensors[op_forward(g, op)->inputs[0]], op->kind == OP_SOFTMAX ? (forward ? 2 : 1) : forward ? 3 : 0);
+        return of_rows(scores, op->kind == OP_SOFTMAX ? (forward ? 2 : 1) : forward ? 3 : 0, data_type_bytes(scores->type));
     return none;
 }

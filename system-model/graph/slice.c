@@ -31,11 +31,14 @@ static uint64_t local_size(const struct slicer *s, uint32_t tensor)
 static void set_tensor_part(struct slicer *s, uint32_t tensor, uint32_t part_id)
 {
     const struct tensor_cut *cut = &s->c.of[tensor];
+    const struct tensor *whole = &s->c.g->tensors[tensor];
+    struct tensor *part = &s->out->tensors[part_id];
+    memcpy(part->cuts, whole->cuts, sizeof part->cuts);
     if (cut->dim)
-        s->out->tensors[part_id].part = (struct tensor_part){ cut->dim, cuts_parts(&s->c, cut->region), cut->pieces, s->c.g->tensors[tensor].dims[cut->dim - 1], 0 };
+        part->cuts[s->c.axis.axis] = (struct tensor_part){ cut->dim, cuts_parts(&s->c, cut->region), cut->pieces, s->c.axis.stride, whole->dims[cut->dim - 1], 0 };
     while (s->n_ids <= part_id)
         ARENA_APPEND(s->out->arena, s->whole_ids, s->n_ids, s->cap_ids, NO_ID);
-    s->whole_ids[part_id] = tensor;
+    s->whole_ids[part_id] = s->c.g->whole ? s->c.g->whole_ids[tensor] : tensor;
     s->to[tensor] = part_id;
 }
 
@@ -61,7 +64,7 @@ static void add_given_tensors(struct slicer *s, uint32_t layer)
 
 static uint32_t summed(struct slicer *s, uint32_t part_id, uint32_t ranks)
 {
-    return graph_op(s->out, OP_ALL_REDUCE, &part_id, 1, (struct op_attributes){ .ranks = ranks });
+    return graph_op(s->out, OP_ALL_REDUCE, &part_id, 1, (struct op_attributes){ .ranks = ranks, .stride = s->c.axis.stride });
 }
 
 static uint32_t share(struct slicer *s, uint32_t tensor, uint32_t region)
@@ -69,7 +72,7 @@ static uint32_t share(struct slicer *s, uint32_t tensor, uint32_t region)
     for (uint32_t i = s->n_shared; i-- > 0; )
         if (s->shared[i].tensor == tensor && s->shared[i].region == region)
             return s->shared[i].to;
-    uint32_t x = s->to[tensor], to = graph_op(s->out, OP_SHARE, &x, 1, (struct op_attributes){ .ranks = cuts_parts(&s->c, region) });
+    uint32_t x = s->to[tensor], to = graph_op(s->out, OP_SHARE, &x, 1, (struct op_attributes){ .ranks = cuts_parts(&s->c, region), .stride = s->c.axis.stride });
     ARENA_APPEND(s->c.a, s->shared, s->n_shared, s->cap_shared, (struct shared){ tensor, region, to });
     return to;
 }
@@ -78,7 +81,7 @@ static uint32_t gathered(struct slicer *s, uint32_t tensor)
 {
     const struct tensor_cut *cut = &s->c.of[tensor];
     uint32_t x = s->to[tensor];
-    struct op_attributes at = { .ranks = cuts_parts(&s->c, cut->region), .axis = cut->dim - 1, .length = s->c.g->tensors[tensor].dims[cut->dim - 1] };
+    struct op_attributes at = { .ranks = cuts_parts(&s->c, cut->region), .stride = s->c.axis.stride, .axis = cut->dim - 1, .length = s->c.g->tensors[tensor].dims[cut->dim - 1] };
     return graph_op(s->out, OP_ALL_GATHER, &x, 1, at);
 }
 
@@ -93,9 +96,10 @@ static uint32_t op_region(const struct slicer *s, const struct op *op, uint32_t 
     return NO_ID;
 }
 
+/* A sum of addends, or one seen in another shape, is an addend. */
 static bool adds_addends(const struct slicer *s, const struct op *op)
 {
-    return op->kind == OP_ADD && s->is_addend[op->inputs[0]] && s->is_addend[op->inputs[1]];
+    return s->is_addend[op->inputs[0]] && (op->kind == OP_VIEW || (op->kind == OP_ADD && s->is_addend[op->inputs[1]]));
 }
 
 /* The operand as the operation needs it: whole, shared with the IPUs of its region, or a part. */
@@ -104,7 +108,7 @@ static uint32_t part_operand(struct slicer *s, const struct op *op, uint32_t id,
     uint32_t x = op->inputs[k];
     const struct tensor_cut *cut = &s->c.of[x];
     if (s->is_addend[x] && !adds_addends(s, op)) {
-        s->to[x] = summed(s, s->to[x], s->c.parts);
+        s->to[x] = summed(s, s->to[x], s->c.axis.n_ipus);
         s->is_addend[x] = false;
     }
     if (cut->dim)
@@ -145,45 +149,37 @@ static void add_part_op(struct slicer *s, uint32_t id)
         set_tensor_part(s, op->outputs[k], y + k);
 }
 
-bool graph_slice(struct graph *out, const struct graph *whole, uint32_t n_ipus, uint32_t attention_ipus, struct arena *a)
+/* Opens the first n layers, with their weights, inputs and state, unless they are open. */
+static void open_layers(struct slicer *s, uint32_t n)
+{
+    while (s->out->n_layers < n) {
+        graph_layer(s->out, s->c.g->layers[s->out->n_layers]);
+        add_given_tensors(s, (uint32_t)s->out->n_layers - 1);
+    }
+}
+
+bool graph_slice(struct graph *out, const struct graph *whole, struct slice_axis axis, struct arena *a)
 {
     struct arena scratch = {0};
-    struct slicer s = { .c = { .g = whole, .parts = n_ipus, .attention_parts = attention_ipus, .a = &scratch }, .out = out,
+    struct slicer s = { .c = { .g = whole, .axis = axis, .a = &scratch }, .out = out,
                         .to = ARENA_ARRAY(&scratch, uint32_t, whole->n_tensors), .is_addend = ARENA_ARRAY(&scratch, bool, whole->n_tensors) };
-    assert(whole->n_ops == whole->n_forward_ops && n_ipus > 1 && attention_ipus > 0);
-    cuts_find(&s.c);
+    assert(whole->n_ops == whole->n_forward_ops && axis.n_ipus > 1 && axis.attention_ipus > 0);
+    bool is_cut = cuts_find(&s.c);
     graph_start(out, whole->name, whole->micro_batch, a);
-    uint32_t id = 0;
-    for (uint32_t l = 0; l < whole->n_layers; l++) {
-        graph_layer(out, whole->layers[l]);
-        add_given_tensors(&s, l);
-        for (; id < whole->n_ops && whole->ops[id].layer_id == l; id++)
-            add_part_op(&s, id);
+    for (uint32_t id = 0; id < whole->n_ops; id++) {
+        uint32_t layer = whole->ops[id].layer_id, n_open = (uint32_t)out->n_layers;
+        open_layers(&s, layer + 1);
+        n_open = max_u32(n_open, layer + 1);
+        out->n_layers = layer + 1;      /* operations go to the last layer; a file has its losses behind all of them */
+        add_part_op(&s, id);
+        out->n_layers = n_open;
     }
-    assert(id == whole->n_ops);
+    open_layers(&s, (uint32_t)whole->n_layers);
     out->n_rough_ops = whole->n_rough_ops;
-    out->whole = whole;
+    out->whole = whole->whole ? whole->whole : whole;
     while (s.n_ids < out->n_tensors)
         ARENA_APPEND(a, s.whole_ids, s.n_ids, s.cap_ids, NO_ID);
     out->whole_ids = s.whole_ids;
-    bool is_cut = s.c.n_regions > 0;
     arena_free(&scratch);
     return is_cut;
-}
-
-/* ---- elements -------------------------------------------------------------------------------------------------- */
-
-/* Row-major: the index along the dimension that is cut is (element / inner) mod size. */
-uint64_t tensor_whole_element(const struct tensor *t, uint64_t element, uint32_t rank)
-{
-    const struct tensor_part *p = &t->part;
-    uint64_t inner = 1;
-    if (!p->dim)
-        return element;
-    for (uint32_t i = p->dim; i < t->n_dims; i++)
-        inner *= t->dims[i];
-    uint64_t size = t->dims[p->dim - 1], outer = element / inner / size, index = element / inner % size;
-    uint64_t piece_size = size / p->pieces, whole_piece = p->whole_size / p->pieces, piece = index / piece_size;
-    uint64_t at = p->first + index % piece_size + rank % p->parts * piece_size;
-    return at < whole_piece ? ((outer * p->whole_size) + piece * whole_piece + at) * inner + element % inner : NO_ID64;
 }

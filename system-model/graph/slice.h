@@ -6,8 +6,9 @@
 #define SLICE_H
 #include "system-model/graph/op_kinds.h"
 
-/* Tensors that are cut together, such as the heads of one attention: n_units is the largest number of equal pieces that all their dimensions have. */
-struct region { uint32_t root; uint64_t n_units; bool attends; };
+/* Tensors that are cut together, such as the heads of one attention: n_units is the largest number of equal pieces that all their dimensions have. even: all parts
+ * must be of one size. */
+struct region { uint32_t root; uint64_t n_units; bool attends, even; };
 
 /* How a tensor of the whole graph is cut. dim: one more than the dimension that is cut, 0: it is whole; in each of `pieces` equal parts of that
  * dimension by itself. */
@@ -15,7 +16,7 @@ struct tensor_cut { uint32_t dim, pieces, region; bool is_used_whole, is_partial
 
 struct cuts {
     const struct graph *g;
-    uint32_t parts, attention_parts;
+    struct slice_axis axis;
     struct tensor_cut *of;              /* by tensor */
     struct region *regions; uint32_t n_regions; size_t cap_regions;
     bool *keeps_whole;                  /* by operation: it does not begin a region */
@@ -23,8 +24,8 @@ struct cuts {
     bool *gathers;                      /* by operation: its operands are brought together first */
     struct arena *a;
 };
-/* Finds the cuts of all tensors. */
-void cuts_find(struct cuts *c);
+/* Finds the cuts of all tensors. False if there are none, or if a second axis leaves products alone that the first has cut. */
+bool cuts_find(struct cuts *c);
 uint32_t cuts_region(const struct cuts *c, uint32_t region);        /* the region that it has become part of */
 uint32_t cuts_parts(const struct cuts *c, uint32_t region);         /* the number of IPUs that a region is cut over */
 uint64_t cuts_local(const struct cuts *c, uint32_t region, uint64_t size);      /* an IPU's part of a dimension of this size, padding included */

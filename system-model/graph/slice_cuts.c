@@ -10,6 +10,10 @@
  * Every product is taken to begin a region first. Where an operation needs all of an operand that is cut, the region is given up and its products stay
  * whole, and the search begins anew; so heads, feed-forward and vocabulary are found without being named. In inference, heads of the model
  * gather such an operand instead.
+ *
+ * A second axis of IPUs cuts the program of the first: its regions begin where those of the first end, with tables by columns and products whose columns
+ * are whole, so that it cuts the results of layers, and a norm of their rows exchanges its sums (graphcore/examples 3cc8f81
+ * nlp/gpt3_175B/popxl/modelling, the classes with TP2D).
  */
 #include "system-model/graph/slice.h"
 
@@ -22,7 +26,7 @@ uint32_t cuts_region(const struct cuts *c, uint32_t region)
 
 uint32_t cuts_parts(const struct cuts *c, uint32_t region)
 {
-    return c->regions[cuts_region(c, region)].attends ? c->attention_parts : c->parts;
+    return c->regions[cuts_region(c, region)].attends ? c->axis.attention_ipus : c->axis.n_ipus;
 }
 
 uint64_t cuts_local(const struct cuts *c, uint32_t region, uint64_t size)
@@ -45,7 +49,7 @@ static uint64_t largest_divisor(uint64_t a, uint64_t b)
 
 static uint32_t new_region(struct cuts *c, uint64_t n_units)
 {
-    struct region r = { c->n_regions, n_units, false };
+    struct region r = { c->n_regions, n_units, false, false };
     ARENA_APPEND(c->a, c->regions, c->n_regions, c->cap_regions, r);
     return c->n_regions - 1;
 }
@@ -58,6 +62,7 @@ static void unite(struct cuts *c, uint32_t a, uint32_t b)
         return;
     c->regions[a].n_units = largest_divisor(c->regions[a].n_units, c->regions[b].n_units);
     c->regions[a].attends |= c->regions[b].attends;
+    c->regions[a].even |= c->regions[b].even;
     c->regions[b].root = a;
 }
 
@@ -195,6 +200,8 @@ static bool elementwise(struct cuts *c, const struct op *op, uint32_t id)
 
 static uint32_t last_dim_of(const struct cuts *c, uint32_t tensor) { return c->g->tensors[tensor].n_dims - 1; }
 
+static uint64_t last_size(const struct cuts *c, uint32_t tensor) { return c->g->tensors[tensor].dims[last_dim_of(c, tensor)]; }
+
 static bool bias(struct cuts *c, const struct op *op, uint32_t id)
 {
     const struct tensor_cut x = c->of[op->inputs[0]];
@@ -210,9 +217,9 @@ static bool softmax(struct cuts *c, const struct op *op, uint32_t id)
 {
     const struct tensor_cut x = c->of[op->inputs[0]];
     (void)id;
-    if (x.pieces > 1)
+    if (x.pieces > 1 && x.dim == last_dim_of(c, op->inputs[0]) + 1)
         return false;
-    set_cut(c, op->outputs[0], x.dim - 1, 1, x.region);
+    set_cut(c, op->outputs[0], x.dim - 1, x.pieces, x.region);
     return true;
 }
 
@@ -225,7 +232,24 @@ static bool loss(struct cuts *c, const struct op *op, uint32_t id)
 
 static bool begins_region(const struct cuts *c, const struct op *op, uint32_t id)
 {
-    return op->kind == OP_MATMUL && !c->keeps_whole[id] && weight_behind(c, op->inputs[1]) != NO_ID && c->g->tensors[op->inputs[1]].n_dims == 2 && !is_cut(c, op->inputs[0]);
+    const struct tensor *w = &c->g->tensors[op->inputs[1]];
+    return op->kind == OP_MATMUL && !c->keeps_whole[id] && weight_behind(c, op->inputs[1]) != NO_ID && w->n_dims == 2 && !is_cut(c, op->inputs[0])
+        && !tensor_cut(w, op->at->transpose_b ? 0 : 1);
+}
+
+/* A norm of rows that are cut; padding would count in its sums. */
+static bool row_norm(struct cuts *c, const struct op *op, uint32_t id)
+{
+    const struct tensor_cut x = c->of[op->inputs[0]];
+    (void)id;
+    if (c->axis.axis == 0 || x.dim != last_dim_of(c, op->inputs[0]) + 1 || x.pieces > 1)
+        return false;
+    for (uint32_t i = 1; i < op->n_inputs; i++)
+        if (!cut_operand(c, op->inputs[i], 0, 1, x.region))
+            return false;
+    c->regions[cuts_region(c, x.region)].even = true;
+    set_cut(c, op->outputs[0], x.dim - 1, 1, x.region);
+    return true;
 }
 
 static bool begin_product(struct cuts *c, const struct op *op, uint32_t id)
@@ -296,13 +320,21 @@ static bool transpose(struct cuts *c, const struct op *op, uint32_t id)
     return true;
 }
 
+/* Dimensions before the one that is cut may have become one with it, such as samples and heads, each of which then has a piece; or have come apart. */
 static bool view(struct cuts *c, const struct op *op, uint32_t id)
 {
-    uint32_t at = follow_view(c, op->inputs[0], op->at->view);
+    const struct tensor_cut x = c->of[op->inputs[0]];
+    const uint64_t *view = op->at->view;
+    uint64_t runs = x.pieces, before = 1;
+    uint32_t i = 0;
     (void)id;
-    if (at == NO_ID)
+    for (uint32_t d = 0; d + 1 < x.dim; d++)
+        runs *= c->g->tensors[op->inputs[0]].dims[d];
+    while (i < MAX_VIEW_DIMS && view[i] && (view[i] == 1 || (before < runs && before * view[i] <= runs)))
+        before *= view[i++];
+    if (i == MAX_VIEW_DIMS || !view[i] || runs % before || view[i] % (runs / before))
         return false;
-    set_cut(c, op->outputs[0], at, 1, c->of[op->inputs[0]].region);
+    set_cut(c, op->outputs[0], i, (uint32_t)(runs / before), x.region);
     return true;
 }
 
@@ -328,7 +360,8 @@ static bool cut_in_pieces(struct cuts *c, uint32_t tensor, uint32_t pieces)
     const struct op *op = producer == NO_ID ? NULL : &c->g->ops[producer];
     if (t->pieces == pieces)
         return true;
-    if (count_readers(c, tensor) > 1 || (op && op->kind != OP_MATMUL && rules[op->kind] != bias && rules[op->kind] != elementwise))
+    bool keeps_rows = op && op->kind == OP_VIEW && last_size(c, op->inputs[0]) == last_size(c, tensor);
+    if (count_readers(c, tensor) > 1 || (op && op->kind != OP_MATMUL && !keeps_rows && rules[op->kind] != bias && rules[op->kind] != elementwise))
         return false;
     t->pieces = pieces;
     add_size(c, t->region, c->g->tensors[tensor].dims[t->dim - 1] / pieces);
@@ -381,17 +414,28 @@ static cut_rule *const rules[N_OP_KINDS] = {
     [OP_SLICE] = take_slice, [OP_CONCAT] = concat, [OP_GATHER] = lookup, [OP_EXPAND] = elementwise,
     [OP_ADD] = elementwise, [OP_MUL] = elementwise, [OP_SCALE] = elementwise, [OP_RELU] = elementwise, [OP_GELU] = elementwise, [OP_TANH] = elementwise,
     [OP_SIGMOID] = elementwise, [OP_SWISH] = elementwise, [OP_DROPOUT] = elementwise, [OP_CAST] = elementwise, [OP_MAP] = elementwise,
-    [OP_COMBINE] = elementwise, [OP_SELECT] = elementwise, [OP_ROTARY] = rotary,
+    [OP_COMBINE] = elementwise, [OP_SELECT] = elementwise, [OP_ROTARY] = rotary, [OP_LAYER_NORM] = row_norm, [OP_RMS_NORM] = row_norm,
+    [OP_ALL_REDUCE] = elementwise, [OP_SHARE] = elementwise,
 };
 
 /* ---- the search ------------------------------------------------------------------------------------------- */
 
-/* A table with fewer rows than IPUs stays whole. So does a table whose lookups are the same each time, because it is a bias. */
+/* State, or a view of it. */
+static bool is_fixed_state(const struct cuts *c, uint32_t tensor)
+{
+    const struct tensor *t = &c->g->tensors[tensor];
+    bool seen = t->producer_op != NO_ID && c->g->ops[t->producer_op].kind == OP_VIEW;
+    return seen ? is_fixed_state(c, c->g->ops[t->producer_op].inputs[0]) : t->role == ROLE_STATE;
+}
+
+static uint32_t table_dim(const struct cuts *c) { return c->axis.axis == 0 ? 0 : 1; }
+
+/* A table with fewer rows than IPUs stays whole, as does one whose lookups are the same each time: those are biases. */
 static bool begins_table(const struct cuts *c, const struct op *op, uint32_t id)
 {
     const struct tensor *t = &c->g->tensors[op->inputs[0]];
-    return op->kind == OP_GATHER && !c->keeps_whole[id] && t->role == ROLE_WEIGHT && t->n_dims == 2 && t->dims[0] >= c->parts &&
-           !is_cut(c, op->inputs[0]) && c->g->tensors[op->inputs[1]].role != ROLE_STATE;
+    return op->kind == OP_GATHER && !c->keeps_whole[id] && t->role == ROLE_WEIGHT && t->n_dims == 2 && t->dims[table_dim(c)] >= c->axis.n_ipus && !tensor_cut(t, table_dim(c)) &&
+           !is_cut(c, op->inputs[0]) && !is_fixed_state(c, op->inputs[1]);
 }
 
 static void mark_whole(struct cuts *c, const struct op *op)
@@ -412,7 +456,7 @@ static bool visit_op(struct cuts *c, uint32_t id)
 {
     const struct op *op = &c->g->ops[id];
     if (begins_table(c, op, id))
-        cut_operand(c, op->inputs[0], 0, 1, new_region(c, c->g->tensors[op->inputs[0]].dims[0]));
+        cut_operand(c, op->inputs[0], table_dim(c), 1, new_region(c, c->g->tensors[op->inputs[0]].dims[table_dim(c)]));
     else if (cut_input(c, op) == NO_ID && begins_region(c, op, id) && begin_product(c, op, id))
         return true;
     if (cut_input(c, op) == NO_ID || (rules[op->kind] && rules[op->kind](c, op, id))) {
@@ -422,11 +466,12 @@ static bool visit_op(struct cuts *c, uint32_t id)
     return false;
 }
 
-/* True if the region has fewer units than IPUs, so that some IPUs would have nothing to do. Heads are padded instead. */
+/* True if the region has fewer units than IPUs, which would have nothing to do, or units that IPUs do not divide where parts must be alike. Heads are padded
+ * instead. */
 static bool is_too_small(const struct cuts *c, uint32_t region)
 {
     const struct region *r = &c->regions[cuts_region(c, region)];
-    return !r->attends && r->n_units < c->parts;
+    return (!r->attends && r->n_units < c->axis.n_ipus) || (r->even && r->n_units % c->axis.n_ipus);
 }
 
 /* The region of the operation's first operand or weight that is cut. */
@@ -491,7 +536,19 @@ static void mark_wanted_tensors(struct cuts *c)
     }
 }
 
-void cuts_find(struct cuts *c)
+/* Every product that the first axis has cut is cut by the second one, too. */
+static bool is_cut_throughout(const struct cuts *c)
+{
+    for (uint32_t i = 0; i < c->g->n_forward_ops && c->axis.axis > 0; i++) {
+        const struct op *op = &c->g->ops[i];
+        uint32_t w = op->kind == OP_MATMUL ? weight_behind(c, op->inputs[1]) : NO_ID;
+        if (w != NO_ID && tensor_span(&c->g->tensors[w]) > 1 && !is_cut(c, w))
+            return false;
+    }
+    return true;
+}
+
+bool cuts_find(struct cuts *c)
 {
     bool trains = false;
     for (uint32_t i = 0; i < c->g->n_forward_ops; i++)
@@ -500,4 +557,5 @@ void cuts_find(struct cuts *c)
     while (!search_once(c, trains))
         ;
     mark_wanted_tensors(c);
+    return c->n_regions > 0 && is_cut_throughout(c);
 }

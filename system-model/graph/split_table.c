@@ -58,7 +58,7 @@ static uint32_t matrix_part(struct table_splitter *s, uint32_t id, uint32_t dim,
         return made[k];
     dims[dim] = min_u64(size, t->dims[dim] - first);
     made[k] = graph_tensor(s->out, t->name, t->role, t->type, 2, dims);
-    s->out->tensors[made[k]].part = (struct tensor_part){ .dim = dim + 1, .parts = 1, .pieces = 1, .whole_size = t->dims[dim], .first = first };
+    s->out->tensors[made[k]].cuts[0] = (struct tensor_part){ .dim = dim + 1, .parts = 1, .pieces = 1, .stride = 1, .whole_size = t->dims[dim], .first = first };
     name_whole(s, made[k], id);
     return made[k];
 }

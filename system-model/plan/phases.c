@@ -13,7 +13,7 @@
  *     load of a phase = transfer(weights / shards) + all-gather of what is sharded
  *     micro-batch     = transfer(what it reads / tensor-parallel replicas) + all-gather + way over I/O tiles + work + transfer(what it stores / replicas)
  *                       overlapped, max(work, transfers) and the gather; the first load and the last store are then paid once a phase
- * Activations are sharded over the replicas that compute one copy of the model. In inference the only micro-batch of a call stays on the chips between
+ * Activations are sharded over the replicas of a copy of the model that have them alike, those of its first axis (nlp/gpt3_175B/popxl/pretraining.py, rg_rts_activations). In inference the only micro-batch of a call stays on the chips between
  * phases (nlp/gpt_j/popxl/inference.py, nlp/llama/popxl/inference.py: no remote store). Not modelled: the embedding's gradient, which its optimizer reads at once.
  */
 #include "system-model/plan/plan.h"
@@ -21,13 +21,18 @@
 
 static uint32_t plan_tensor_shards(const struct plan *p, const struct tensor *t)
 {
-    uint32_t parts = max_u32(1, t->part.parts);
-    return tensor_elements(t) >= p->request.program.sharded_elements ? max_u32(1, plan_shard_replicas(p) / parts) : 1;
+    return tensor_elements(t) >= p->request.program.sharded_elements ? max_u32(1, plan_shard_replicas(p) / tensor_span(t)) : 1;
 }
 
 /* ---- weights of a phase ------------------------------------------------------------------------------ */
 
 typedef bool on_weight(void *user, const struct tensor *t);
+
+static bool is_in_phase(const void *user, uint32_t layer_id)
+{
+    const struct stage_plan *s = user;
+    return layer_id >= s->first_layer && layer_id < stage_end(s);
+}
 
 /* Calls `on` with each weight that a phase reads: its own, and tied ones of other phases. */
 static bool each_weight(const struct compiler *c, const struct stage_plan *s, on_weight *on, void *user)
@@ -35,12 +40,11 @@ static bool each_weight(const struct compiler *c, const struct stage_plan *s, on
     const struct graph *g = c->graph;
     bool good = true;
     for (uint32_t i = 0; i < c->n_weights && good; i++)
-        if (g->tensors[c->weights[i]].layer_id >= s->first_layer && g->tensors[c->weights[i]].layer_id < stage_end(s))
+        if (is_in_phase(s, g->tensors[c->weights[i]].layer_id))
             good = on(user, &g->tensors[c->weights[i]]);
     for (size_t i = 0; i < c->n_tied && good; i++) {
         const struct tensor *t = &g->tensors[c->tied[i].tensor_id];
-        bool reads = c->tied[i].layer_id >= s->first_layer && c->tied[i].layer_id < stage_end(s), owns = t->layer_id >= s->first_layer && t->layer_id < stage_end(s);
-        good = !reads || owns || on(user, t);
+        good = !tied_is_first(c, i, is_in_phase, s) || is_in_phase(s, t->layer_id) || on(user, t);
     }
     return good;
 }
@@ -69,11 +73,11 @@ struct phase_weights phase_weights(const struct plan *p, const struct compiler *
 
 struct gatherer { const struct plan *p; struct compiler *c; uint64_t cycles; struct err *err; };
 
-/* A collective over n replicas that are `stride` apart, in as many groups as there are replicas between two of them. */
+/* A collective over n replicas that are `stride` apart. All groups of the same shape run at the same time. */
 static bool add_phase_gather(struct gatherer *g, uint32_t n, uint32_t stride, double bytes)
 {
     const struct plan_request *o = &g->p->request;
-    uint32_t played = plan_played_replicas(g->p, n * o->ipus_per_replica), n_starts = stride > 1 ? stride : max_u32(1, played / n);
+    uint32_t n_starts = max_u32(stride, plan_played_replicas(g->p, n * stride * o->ipus_per_replica) / max_u32(1, n));
     struct collective_question q = { .kind = COLLECTIVE_ALL_GATHER, .bytes = bytes, .ranks = { n, stride, n_starts, o->ipus_per_replica, 0, 1 },
                                      .n_in_use = (uint64_t)o->n_replicas * o->ipus_per_replica, .unfolded = o->detail.unfolded };
     struct collective_cost cost;
@@ -88,7 +92,7 @@ static bool add_phase_gather(struct gatherer *g, uint32_t n, uint32_t stride, do
 static bool gather_phase_weight(void *user, const struct tensor *t)
 {
     struct gatherer *g = user;
-    return add_phase_gather(g, plan_tensor_shards(g->p, t), max_u32(1, t->part.parts), (double)tensor_bytes(t));
+    return add_phase_gather(g, plan_tensor_shards(g->p, t), tensor_span(t), (double)tensor_bytes(t));
 }
 
 /* ---- transfers --------------------------------------------------------------------------------------------- */
@@ -104,7 +108,7 @@ struct transfers { uint64_t moved, io_copies, once; };
 
 static struct transfers transfers_of(const struct plan *p, double read_bytes, double stored_bytes)
 {
-    double width = plan_tensor_replicas(&p->request);
+    double width = plan_activation_shards(&p->request);
     uint64_t in = transfer_cycles(p, read_bytes / width), out = transfer_cycles(p, stored_bytes / width);
     struct transfers t = { .moved = in + out };
     if (p->request.io_tiles)
@@ -120,7 +124,7 @@ static bool add_transfers(struct gatherer *g, struct cycles *task, struct cycles
     struct transfers t = transfers_of(p, read_bytes, stored_bytes);
     uint64_t work = cycles_total(task), hidden = p->request.phase_io == PHASE_IO_OVERLAPPED ? min_u64(work, t.moved) : 0;
     g->cycles = 0;
-    if (read_bytes > 0 && !add_phase_gather(g, plan_tensor_replicas(&p->request), 1, read_bytes))
+    if (read_bytes > 0 && !add_phase_gather(g, plan_activation_shards(&p->request), max_u32(1, p->request.tensor_parallel[1]), read_bytes))
         return false;
     task->part[PART_STREAMING] += t.moved - hidden;
     task->part[PART_EXCHANGE] += t.io_copies;

@@ -267,7 +267,7 @@ MEMO_INPUT(placement_input,
     uint64_t exchanging_replicas;       /* 0 if no operation exchanges anything */
     uint64_t calls_by_value;
     uint32_t n_stages, n_shares, ipus_per_replica, training, accumulates, recompute, stash_type, partials, io_tiles, each_replica, unfolded, timed_only;
-    uint32_t phased, log_softmax;
+    uint32_t phased, log_softmax, plain_products, unused;
 );
 
 struct placer { const struct placement_input *q; struct compiler *c; struct stage_plan *stages; struct err *err; };
@@ -324,12 +324,21 @@ static bool add_exchanges(const struct placer *p, struct stage_plan *s)
 
 /* If a stage reads a weight of another IPU, its own IPU keeps a copy, accumulates and reduces the copy's gradients and updates it with moments of
  * its own. Not modelled: programs that bring the copies together and update them from the first. */
+struct ipu_of_placer { const struct placer *p; const struct stage_plan *s; };
+
+static bool is_on_ipu(const void *user, uint32_t layer_id)
+{
+    const struct ipu_of_placer *at = user;
+    return stage_holding(at->p->stages, at->p->q->n_stages, layer_id)->ipu == at->s->ipu;
+}
+
 static void add_tied_copies(const struct placer *p, struct stage_plan *s)
 {
+    const struct ipu_of_placer at = { p, s };
     for (size_t i = 0; i < p->c->n_tied; i++) {
         const struct tied_use *use = &p->c->tied[i];
         const struct tensor *t = &p->c->graph->tensors[use->tensor_id];
-        if (!holds_layer(s, use->layer_id) || stage_holding(p->stages, p->q->n_stages, t->layer_id)->ipu == s->ipu)
+        if (!holds_layer(s, use->layer_id) || !tied_is_first(p->c, i, is_on_ipu, &at) || is_on_ipu(&at, t->layer_id))
             continue;
         s->n_copied += tensor_elements(t);
         s->weight_bytes += tensor_bytes(t);
@@ -360,7 +369,7 @@ static bool compile_stage(struct placer *p, uint32_t stage)
         return fail(p->err, "parallel.io_tiles: %u of the %s's %ju tiles leaves none to compute", p->q->io_tiles, chip->name,
                     (uintmax_t)chip->n_tiles);
     struct op_plan_options opt = {
-        .partials = (enum partials_type)p->q->partials, .inference = !p->q->training, .log_softmax = p->q->log_softmax,
+        .partials = (enum partials_type)p->q->partials, .inference = !p->q->training, .log_softmax = p->q->log_softmax, .plain_products = p->q->plain_products,
         .n_tiles = chip->n_tiles - p->q->io_tiles, .available_memory = share_of(p, stage),
     };
     p->stages[stage].compiled = compile_graph(p->c, &opt);
@@ -418,7 +427,7 @@ bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err 
         .training = o->training, .accumulates = o->grad_accum > 1, .recompute = o->recompute, .stash_type = o->stash_type, .partials = o->partials,
         .io_tiles = o->io_tiles, .each_replica = o->detail.unfolded || o->faults, .unfolded = o->detail.unfolded, .timed_only = o->detail.timed_only,
         .calls_by_value = o->program.calls_by_value && o->outlining == OUTLINING_YES, .phased = plan_is_phased(o),
-        .log_softmax = o->program.log_softmax,
+        .log_softmax = o->program.log_softmax, .plain_products = o->fully_connected_pass == FULLY_CONNECTED_NO,
     };
     p->placed = memo_get(&c->plans, place_stages, &q, sizeof q, err).at;
     if (p->placed)

@@ -159,6 +159,7 @@ bool plan_with_less_memory(struct plan *out, struct compiler *c, const struct pl
 double plan_available_memory(const struct plan_request *r, uint32_t ipu);   /* an IPU's share of tile memory for temporaries */
 double share_of_ipu(const double *shares, uint32_t n, uint32_t ipu);        /* share_of_ipu() of a list of n shares */
 uint32_t plan_tensor_replicas(const struct plan_request *r);    /* replicas that compute one copy of the model together; 1 without tensor parallelism */
+uint32_t plan_activation_shards(const struct plan_request *r);  /* those of them that have a layer's result alike: the first axis */
 uint32_t plan_data_replicas(const struct plan_request *r);      /* copies of the model, each with samples of its own */
 bool plan_is_phased(const struct plan_request *r);              /* weights are off the chip; stages are phases */
 struct phase_weights phase_weights(const struct plan *p, const struct compiler *c, const struct stage_plan *s);

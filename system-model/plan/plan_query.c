@@ -31,6 +31,8 @@ uint32_t plan_tensor_replicas(const struct plan_request *r)
     return max_u32(1, r->tensor_parallel[0]) * max_u32(1, r->tensor_parallel[1]);
 }
 
+uint32_t plan_activation_shards(const struct plan_request *r) { return max_u32(1, r->tensor_parallel[0]); }
+
 uint32_t plan_data_replicas(const struct plan_request *r) { return r->n_replicas / plan_tensor_replicas(r); }
 
 bool plan_is_phased(const struct plan_request *r) { return r->weights == WEIGHTS_STREAMING; }

@@ -17,6 +17,7 @@ enum phase_io { PHASE_IO_IN_TURN, PHASE_IO_OVERLAPPED };     /* a micro-batch's 
 enum optimizer_place { OPTIMIZER_ON_CHIP, OPTIMIZER_STREAMING };
 enum rts { RTS_NO, RTS_YES };
 enum rts_domain { RTS_DOMAIN_ALL, RTS_DOMAIN_POD };
+enum fully_connected_pass { FULLY_CONNECTED_YES, FULLY_CONNECTED_NO };      /* no: see op_plan_options.plain_products */
 enum outlining { OUTLINING_YES, OUTLINING_NO };         /* no: each layer has code of its own, even if others are alike */
 extern const char *const schedule_names[N_SCHEDULES + 1];       /* NULL-ended, as field tables want */
 extern const char *const recompute_names[N_RECOMPUTES + 1];
@@ -67,6 +68,7 @@ struct plan_request {
     uint32_t n_checkpoints;
     enum data_type stash_type;
     enum outlining outlining;
+    enum fully_connected_pass fully_connected_pass;
     uint32_t io_tiles;
     double available_memory[MAX_STAGES];        /* share for temporaries, by IPU of the replica; the last given value repeats */
     uint32_t n_available_memory;

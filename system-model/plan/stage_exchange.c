@@ -65,11 +65,12 @@ bool stage_exchange(struct stage_plan *s, struct compiler *c, uint32_t op_id, co
     const struct topology *t = c->topology;
     if (x.of_halos)
         return add_halo(s, c, op, x.ranks, at, err);
-    uint32_t span = min_u32(x.ranks, at->n_replicas);
+    uint32_t span = min_u32(x.ranks, at->n_replicas), stride = max_u32(1, x.stride);
     if (span < 2)
         return true;
+    uint32_t played = played_replicas(t, at->n_replicas, at->width, at->each, span * stride * at->width);
     struct collective_question q = { .kind = x.gathers ? COLLECTIVE_ALL_GATHER : COLLECTIVE_ALL_REDUCE, .bytes = x.bytes,
-                                     .ranks = { span, 1, played_replicas(t, at->n_replicas, at->width, at->each, span * at->width) / span, at->width, s->ipu, 1 },
+                                     .ranks = { span, stride, played / span, at->width, s->ipu, 1 },
                                      .method = x.sends_pieces ? METHOD_BROADCAST : 0, .n_in_use = at->n_replicas * at->width, .unfolded = at->unfolded };
     struct collective_cost cost;
     if (!compile_collective(&cost, c, &q, err))

@@ -30,7 +30,7 @@ static double most_streamed_elements(const struct plan *p)
 static void count_phases(struct off_chip *m, const struct plan *p, const struct compiler *c)
 {
     bool training = p->request.training;
-    double width = plan_tensor_replicas(&p->request), activations = 0;
+    double width = plan_activation_shards(&p->request), activations = 0;
     for (uint32_t s = 0; s < p->n_stages; s++) {
         struct phase_weights w = phase_weights(p, c, &p->stages[s]);
         m->bytes[OFF_CHIP_WEIGHTS] += (double)w.local_bytes;

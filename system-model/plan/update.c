@@ -297,7 +297,7 @@ static void new_chain(struct update_builder *b, struct update_chain chain)
 /* Tensors come in the order of layers, so a chain of the same IPU is usually among the last ones. */
 static void add_tensor(struct update_builder *b, const struct tensor *t, uint32_t ipu)
 {
-    uint32_t joined = max_u32(1, t->n_joined), n_parts = max_u32(1, t->part.parts);
+    uint32_t joined = max_u32(1, t->n_joined), n_parts = tensor_span(t);
     uint64_t n = tensor_elements(t) / joined;
     enum norms norms = (enum norms)b->q->norms;
     bool has_norms = norms == NORMS_OF_ALL || (norms == NORMS_OF_KERNELS && t->n_dims > 1);
@@ -327,8 +327,9 @@ static int by_ipu_and_size(const void *a, const void *b)
     return x->has_norms != y->has_norms ? x->has_norms - y->has_norms : (int)x->n_parts - (int)y->n_parts;
 }
 
-static bool holds_layer_here(const struct update_builder *b, uint32_t layer_id)
+static bool holds_layer_here(const void *user, uint32_t layer_id)
 {
+    const struct update_builder *b = user;
     for (const struct stage_place *p = b->places; p < b->places + b->n_places; p++)
         if (layer_id >= p->first_layer && layer_id < p->first_layer + p->n_layers)
             return true;
@@ -346,7 +347,7 @@ static void list_tensors(struct update_builder *b, uint32_t ipu)
     }
     for (size_t i = 0; i < b->c->n_tied; i++) {
         const struct tensor *t = &g->tensors[b->c->tied[i].tensor_id];
-        if (holds_layer_here(b, b->c->tied[i].layer_id) && !holds_layer_here(b, t->layer_id))
+        if (tied_is_first(b->c, i, holds_layer_here, b) && !holds_layer_here(b, t->layer_id))
             add_tensor(b, t, ipu);
     }
     sort_items(b->u.chains, b->u.n_chains, sizeof *b->u.chains, by_ipu_and_size);

@@ -52,7 +52,7 @@ struct update_chain {
     bool has_norms;                     /* the optimizer needs their norms */
     bool apart;                         /* each replica has rows of its own, whose gradients nothing reduces */
     uint32_t n_tensors;                 /* tensors that are alike and go through the chain one after the other */
-    uint32_t n_parts;                   /* replicas that the whole tensor is cut over; 1: each has it whole */
+    uint32_t n_parts;                   /* replicas that are so far apart have the same part of the tensor; 1: each has it whole */
     bool is_merged;                     /* a collective of many tensors, which have chains of their own */
     const struct update_steps *steps;
 };

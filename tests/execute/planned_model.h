@@ -18,7 +18,7 @@ struct variant {
     bool clip, streaming;
     uint64_t sharded_elements;
     double merge_buffer_bytes, merge_norm_bytes;
-    uint32_t tensor_parallel, attention_parts;  /* 0: layers are whole; as many parts */
+    uint32_t tensor_parallel, second_axis, attention_parts;     /* 0: layers are whole; one axis; as many parts */
     uint32_t embedding_split;
     uint32_t phase_blocks;              /* blocks in each phase; 0: weights stay on the chip */
 };
@@ -27,9 +27,9 @@ static inline struct plan_request request_of(const struct planned *y, const stru
 {
     struct plan_request o = y->opt;
     o.training = true;
-    o.tensor_parallel[0] = v->tensor_parallel;
+    o.tensor_parallel[0] = v->tensor_parallel, o.tensor_parallel[1] = v->second_axis;
     o.phase_blocks = v->phase_blocks, o.weights = v->phase_blocks ? WEIGHTS_STREAMING : WEIGHTS_ON_CHIP;
-    o.n_replicas = v->n_replicas * max_u32(1, v->tensor_parallel), o.ipus_per_replica = v->n_ipus, o.grad_accum = v->grad_accum, o.n_stages = 0;
+    o.n_replicas = v->n_replicas * plan_tensor_replicas(&o), o.ipus_per_replica = v->n_ipus, o.grad_accum = v->grad_accum, o.n_stages = 0;
     o.schedule = v->schedule, o.recompute = v->recompute, o.state.rts = v->rts, o.state.rts_domain = v->domain, o.io_tiles = 0;
     o.stash_type = TYPE_FP16, o.n_checkpoints = v->recompute == RECOMPUTE_CHECKPOINTS, o.checkpoints[0] = v->checkpoint;
     o.optimizer = optimizer_rule(v->work ? v->work : WORK_SGD_MOMENTUM)->plan;
@@ -46,7 +46,7 @@ static inline bool plan_model(struct planned_model *m, struct planned *y, const 
     struct model_options options = s->o;
     options.batch_norm_span = s->o.batch_norm_span ? max_u32(1, v->span) : 0;
     *m = (struct planned_model){ .err = { "" } };
-    options.tensor_parallel = v->tensor_parallel ? arena_printf(&m->arena, "%u", v->tensor_parallel) : NULL;
+    options.tensor_parallel = v->tensor_parallel ? arena_printf(&m->arena, "%ux%u", v->tensor_parallel, max_u32(1, v->second_axis)) : NULL;
     options.attention_tensor_parallel = v->attention_parts;
     options.embedding_split = v->embedding_split;
     if (!workload_graph(&m->g, &s->w, &options, &m->arena, &m->err))

@@ -56,7 +56,7 @@ static uint32_t compare_weights(const struct run_model *cut, const struct run_mo
         const struct tensor *t = &cut->m.g.tensors[i];
         if (t->role != ROLE_WEIGHT)
             continue;
-        n_cut += t->part.dim > 0;
+        n_cut += t->cuts[0].dim || t->cuts[1].dim;
         for (uint32_t r = 0; r < cut->m.p.request.n_replicas; r++) {
             const float *w = weight_of_model(cut, r, i), *all = weight_of_model(whole, 0, cut->m.g.whole ? cut->m.g.whole_ids[i] : i);
             for (uint64_t e = 0; e < tensor_elements(t); e++) {
@@ -76,7 +76,7 @@ static void check_cut(const struct small_model *s, struct variant v, uint32_t wa
 {
     struct run_model cut, whole;
     run_steps(&cut, s, &v);
-    v.tensor_parallel = v.attention_parts = v.phase_blocks = v.embedding_split = 0;
+    v.tensor_parallel = v.second_axis = v.attention_parts = v.phase_blocks = v.embedding_split = 0;
     run_steps(&whole, s, &v);
     assert_near(cut.loss, whole.loss, 1e-5 * whole.loss);
     assert_int_equal(compare_weights(&cut, &whole), want_cut);
@@ -106,17 +106,38 @@ static void parts_agree(void **state)
 }
 
 /* GPT-J's block has 5 cut tensors, its head two besides the table; Llama's 6; Bloom's as GPT-2's; T5's 4 in the encoder and 7 in the decoder, whose
- * position biases are cut by head in their tables. Three IPUs share two heads, so that one has padding. */
+ * position biases are cut by head in their tables. Three IPUs share two heads, so that one has padding. A second axis cuts the vectors of norms, and the biases
+ * of products that end a half. */
 static void large_families_agree(void **state)
 {
-    static const struct { const char *name; uint32_t n_cut; } families[] = { { "gptj", 4 * 5 + 3 }, { "llama", 4 * 6 + 2 }, { "bloom", 4 * 6 + 1 }, { "t5", 2 * 4 + 2 * 7 + 4 } };
+    static const struct { const char *name; uint32_t n_cut, second, more; } families[] = {
+        { "gptj", 4 * 5 + 3, 2, 4 * 3 + 2 }, { "llama", 4 * 6 + 2, 2, 4 * 2 + 1 }, { "bloom", 4 * 6 + 1, 3, 4 * 6 + 4 }, { "t5", 2 * 4 + 2 * 7 + 4, 2, 2 * 2 + 2 * 3 + 2 } };
     (void)state;
     for (size_t f = 0; f < sizeof families / sizeof *families; f++)
         for (size_t i = 0; i < N_SMALL_MODELS; i++)
             for (uint32_t ipus = 2; ipus <= 3 && text_is(small_models[i].w.name, families[f].name); ipus++) {
                 struct variant v = { .n_replicas = 1, .n_ipus = 1, .grad_accum = 2, .tensor_parallel = ipus, .recompute = RECOMPUTE_LAYER, .work = WORK_ADAMW };
                 check_cut(&small_models[i], v, families[f].n_cut);
+                v.second_axis = families[f].second;
+                check_cut(&small_models[i], v, families[f].n_cut + families[f].more);
             }
+}
+
+/* A second axis cuts the rows of layers' results, so that norms' vectors and the biases of the output products are cut as well: 6 more a block, and 2
+ * of the last norm. Alone it leaves the biases of a block's columns whole. */
+static void two_axes_agree(void **state)
+{
+    static const struct { uint32_t ipus[2], n_cut; } axes[] = { { { 2, 2 }, CUT_OF_GPT2 + 4 * 6 + 2 }, { { 2, 3 }, CUT_OF_GPT2 + 4 * 6 + 2 }, { { 3, 2 }, CUT_OF_GPT2 + 4 * 6 + 2 },
+                                                              { { 1, 3 }, CUT_OF_GPT2 + 4 * 4 + 2 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+        struct variant v = { .n_replicas = 1, .n_ipus = 1, .grad_accum = 2, .tensor_parallel = axes[i].ipus[0], .second_axis = axes[i].ipus[1], .recompute = RECOMPUTE_LAYER };
+        check_cut(&still, v, axes[i].n_cut);
+        v.n_replicas = 2, v.rts = RTS_YES, v.sharded_elements = 1, v.work = WORK_LAMB, v.clip = true;
+        check_cut(&still, v, axes[i].n_cut);
+        v.phase_blocks = 1;
+        check_cut(&still, v, axes[i].n_cut);
+    }
 }
 
 /* Heads over 2 of 4 IPUs, each half of which has them twice. */
@@ -216,6 +237,6 @@ static void phases_hold_what_is_counted(void **state)
 static int setup(void **state) { (void)state; start(&base, "mlperf-v2.0-closed-bow-pod16-bert-large"); return 0; }
 static int teardown(void **state) { (void)state; stop(&base); return 0; }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(large_families_agree), cmocka_unit_test(parts_agree), cmocka_unit_test(attention_may_have_fewer_parts), cmocka_unit_test(separate_products_are_cut),
+static const struct CMUnitTest tests[] = { cmocka_unit_test(large_families_agree), cmocka_unit_test(parts_agree), cmocka_unit_test(two_axes_agree), cmocka_unit_test(attention_may_have_fewer_parts), cmocka_unit_test(separate_products_are_cut),
                                           cmocka_unit_test(parts_hold_what_is_counted), cmocka_unit_test(tables_in_parts_agree), cmocka_unit_test(phases_agree), cmocka_unit_test(phases_hold_what_is_counted) };
 int main(void) { cmocka_set_message_output(CM_OUTPUT_TAP); return cmocka_run_group_tests(tests, setup, teardown); }

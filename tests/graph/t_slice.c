@@ -39,7 +39,7 @@ static void is_shape(const struct tensor *t, uint32_t dim, uint64_t d0, uint64_t
 {
     assert_int_equal(t->dims[0], d0);
     assert_true(t->n_dims < 2 || t->dims[1] == d1);
-    assert_int_equal(t->part.dim, dim);
+    assert_int_equal(t->cuts[0].dim, dim);
 }
 
 /* BERT Large over 8 of 16 heads' worth of IPUs: 1024 wide, 3 x 1024 columns of queries, keys and values, 4096 between. 30522 words are 3816 on each of 8 (30528),
@@ -56,7 +56,7 @@ static void bert_large_is_cut_by_8(void **state)
     is_shape(weight(&m.g, "encoder7/attention", 1), 1, 384, 0);
     is_shape(weight(&m.g, "encoder7/attention", 2), 1, 128, 1024);
     is_shape(weight(&m.g, "encoder7/attention", 3), 0, 1024, 0);
-    assert_int_equal(weight(&m.g, "encoder7/attention", 0)->part.pieces, 3);
+    assert_int_equal(weight(&m.g, "encoder7/attention", 0)->cuts[0].pieces, 3);
     is_shape(weight(&m.g, "encoder7/feed-forward", 0), 2, 1024, 512);
     is_shape(weight(&m.g, "encoder7/feed-forward", 2), 1, 512, 1024);
     is_shape(weight(&m.g, "mlm-head", 0), 0, 1024, 1024);
@@ -92,10 +92,65 @@ static void sums_of_a_layer(void **state)
     arena_free(&m.a);
 }
 
+/* GPT-3's block of 12,288 over 8 x 8 IPUs, which is what popxl's classes with TP2D do: results of layers have 1,536 columns, heads and feed-forward an eighth, and
+ * weights both. Each half sums its columns' addends over neighbours, 8 of the second axis, and its result over IPUs 8 apart; backward as many. Norms exchange
+ * two sums of each row: 2 + 4 bytes forward, 2 + 2 backward. */
+static void two_axes_cut_gpt3(void **state)
+{
+    struct cut_model m;
+    uint64_t bytes[2][2] = { 0 };
+    double norm_bytes[2] = { 0, 0 };
+    (void)state;
+    cut(&m, "gpt3-175b", (struct model_options){ .micro_batch = 1, .sequence_length = 384, .batch_norm_span = 1 }, "8x8");
+    is_shape(weight(&m.g, "embeddings", 0), 1, 6283, 1536);
+    is_shape(weight(&m.g, "decoder5/attention", 0), 0, 1536, 0);
+    is_shape(weight(&m.g, "decoder5/attention", 2), 2, 1536, 3 * 1536);
+    is_shape(weight(&m.g, "decoder5/attention", 3), 1, 3 * 1536, 0);
+    is_shape(weight(&m.g, "decoder5/attention", 4), 1, 1536, 1536);
+    is_shape(weight(&m.g, "decoder5/attention", 5), 0, 1536, 0);
+    is_shape(weight(&m.g, "decoder5/feed-forward", 2), 2, 1536, 4 * 1536);
+    const struct tensor *w = weight(&m.g, "decoder5/attention", 2), *norm = weight(&m.g, "decoder5/attention", 0);
+    assert_int_equal(tensor_span(w), 64);
+    assert_int_equal(tensor_parts(w), 64);
+    assert_int_equal(tensor_span(norm), 8);
+    assert_int_equal(tensor_span(weight(&m.g, "decoder5/attention", 3)), 64);       /* neighbours have it alike */
+    assert_int_equal(tensor_parts(weight(&m.g, "decoder5/attention", 3)), 8);
+    for (size_t i = 0; i < m.g.n_ops; i++) {
+        const struct op *op = &m.g.ops[i];
+        struct op_exchange e = op_exchange(&m.g, op);
+        bool backward = op->pass != PASS_FORWARD;
+        if (!text_is(m.g.layers[op->layer_id].name, "decoder5/attention") || !e.n)
+            continue;
+        assert_int_equal(e.ranks, 8);
+        assert_true(e.stride == 1 || e.stride == 8);
+        if (op->kind == OP_LAYER_NORM)
+            norm_bytes[backward] += e.bytes;
+        else if (op->kind == OP_ALL_REDUCE || op->kind == OP_SHARE)
+            bytes[backward][e.stride == 8] += (uint64_t)e.bytes;
+    }
+    assert_true(norm_bytes[0] == 6.0 * 384 && norm_bytes[1] == 4.0 * 384);
+    assert_int_equal(bytes[0][0], 2 * 384 * 3 * 1536);
+    assert_int_equal(bytes[0][1], 2 * 384 * 1536);
+    assert_int_equal(bytes[1][0], 2 * 384 * 1536);
+    assert_int_equal(bytes[1][1], 2 * 384 * 1536);
+    arena_free(&m.a);
+}
+
+/* A model whose head needs whole rows has no second axis, and says so. */
+static void a_second_axis_may_be_refused(void **state)
+{
+    struct cut_model m = { .err = { "" } };
+    struct model_options o = { .micro_batch = 1, .sequence_length = 384, .sequences_per_pack = 2, .batch_norm_span = 1, .where = "test", .tensor_parallel = "4x2" };
+    (void)state;
+    assert_false(workload_graph(&m.g, workload_find("bert-large", &m.err), &o, &m.a, &m.err));
+    assert_string_equal(m.err.msg, "test: parallel.tensor_parallel: layers of bert-large have no results that can be cut over 2 IPUs of a second axis; give one number");
+    arena_free(&m.a);
+}
+
 /* A matrix [5, 2 pieces of 7] over 3 IPUs has 3 columns of each piece an IPU; the last has one and two of padding. */
 static void elements_of_parts(void **state)
 {
-    const struct tensor t = { .n_dims = 2, .dims = { 5, 6 }, .part = { 2, 3, 2, 14, 0 } };
+    const struct tensor t = { .n_dims = 2, .dims = { 5, 6 }, .cuts = { { 2, 3, 2, 1, 14, 0 } } };
     static const struct { uint64_t element; uint32_t rank; uint64_t whole; } rows[] = {
         { 0, 0, 0 }, { 2, 0, 2 }, { 3, 0, 7 }, { 5, 1, 7 + 3 + 2 }, { 6, 1, 14 + 3 }, { 6 * 4 + 3, 2, 14 * 4 + 7 + 6 }, { 6 * 4 + 4, 2, NO_ID64 }, { 1, 2, NO_ID64 },
         { 2, 3, 2 },        /* a fourth IPU begins anew */
@@ -120,7 +175,7 @@ static void biases_and_packed_weights_are_cut(void **state)
     for (int i = 0; i < 2; i++) {
         const struct tensor *w = weight(&m.g, second[i], 1);
         is_shape(w, 2, 768, 3 * 192);
-        assert_int_equal(w->part.pieces, 3);
+        assert_int_equal(w->cuts[0].pieces, 3);
         assert_int_equal(w->type, TYPE_INT4);
         is_shape(weight(&m.g, second[i], 2), 1, 192, 768);
     }
@@ -144,11 +199,11 @@ static void little_of_an_image_network_is_cut(void **state)
     (void)state;
     cut(&m, "resnet50", (struct model_options){ .micro_batch = 1, .batch_norm_span = 1 }, "5");
     for (size_t i = 0; i < m.g.n_tensors; i++)
-        n += m.g.tensors[i].role == ROLE_WEIGHT && m.g.tensors[i].part.dim;
+        n += m.g.tensors[i].role == ROLE_WEIGHT && m.g.tensors[i].cuts[0].dim;
     assert_int_equal(n, 2);
     arena_free(&m.a);
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(bert_large_is_cut_by_8), cmocka_unit_test(sums_of_a_layer), cmocka_unit_test(elements_of_parts),
+static const struct CMUnitTest tests[] = { cmocka_unit_test(bert_large_is_cut_by_8), cmocka_unit_test(sums_of_a_layer), cmocka_unit_test(elements_of_parts), cmocka_unit_test(two_axes_cut_gpt3), cmocka_unit_test(a_second_axis_may_be_refused),
                                           cmocka_unit_test(little_of_an_image_network_is_cut), cmocka_unit_test(biases_and_packed_weights_are_cut) };
 int main(void) { cmocka_set_message_output(CM_OUTPUT_TAP); return cmocka_run_group_tests(tests, NULL, NULL); }

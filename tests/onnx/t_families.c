@@ -271,6 +271,50 @@ static void same_numbers(const struct workload *w, bool inference)
     arena_free(&a);
 }
 
+/* The bytes that an IPU exchanges with others of its axes, forward and backward. */
+static double exchanged_bytes(const struct graph *g)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < g->n_ops; i++) {
+        struct op_exchange e = op_exchange(g, &g->ops[i]);
+        bytes += e.n * e.bytes;
+    }
+    return bytes;
+}
+
+/* The training of a file is cut over IPUs as that of the model which wrote it: as many weights on an IPU, and as many sums. */
+static void cut_alike(const char *name, const char *ipus)
+{
+    struct arena a = { 0 };
+    struct graph whole, built, read;
+    struct err err = { "" };
+    struct model_options o = own_options;
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/t_families_%d.onnx", (int)getpid());
+    o.micro_batch = 2, o.sequence_length = 32;
+    assert_true(workload_graph(&whole, workload_find(name, &err), &o, &a, &err));
+    assert_true(onnx_write(path, &whole, NULL, &err));
+    o.file = path, o.tensor_parallel = ipus, o.where = "test";
+    bool good = workload_graph(&built, workload_find(name, &err), &o, &a, &err) && workload_graph(&read, workload_find(path, &err), &o, &a, &err);
+    unlink(path);
+    assert_string_equal(err.msg, "");
+    assert_true(good && read.n_ops > read.n_forward_ops);
+    assert_int_equal(graph_parameters(&read), graph_parameters(&built));
+    assert_true(graph_parameters(&read) < graph_parameters(&whole));
+    assert_true(exchanged_bytes(&read) == exchanged_bytes(&built) && exchanged_bytes(&read) > 0);
+    arena_free(&a);
+}
+
+static void files_are_cut(void **state)
+{
+    (void)state;
+    cut_alike("gpt2-small", "4");
+    cut_alike("gpt2-small", "2x3");
+    cut_alike("bloom-560m", "4x4");
+    cut_alike("flan-t5-base", "3");
+    cut_alike("bert-base", "4");
+}
+
 static void every_model(void **state)
 {
     (void)state;
@@ -282,5 +326,5 @@ static void every_model(void **state)
 }
 
 static const struct CMUnitTest tests[] = { cmocka_unit_test(images), cmocka_unit_test(sequences), cmocka_unit_test(large_families), cmocka_unit_test(speech),
-                                           cmocka_unit_test(transducers), cmocka_unit_test(every_model) };
+                                           cmocka_unit_test(transducers), cmocka_unit_test(files_are_cut), cmocka_unit_test(every_model) };
 TAP_MAIN(tests)

@@ -140,6 +140,22 @@ static void off_chip_may_not_fit(void **state)
     stop(&y);
 }
 
+/* Bloom's head has 62,720 words of 3,584 columns on an IPU: 450 MB, or 319 kB on each of 1,408 tiles. Its product takes steps, and the weights are copied into
+ * their order unless they stay. */
+static void weights_that_stay(void **state)
+{
+    struct planned y[2];
+    const char *passes[] = { "parallel.fully_connected_pass=yes", "parallel.fully_connected_pass=no" };
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        memset(&y[i], 0, sizeof y[i]);
+        assert_true(simulate(&y[i].sim, &y[i].r, "vendor-ipu-pod16-bloom-176b-generate-popxl", &passes[i], 1, &paths, &y[i].cache, &y[i].err));
+    }
+    assert_true(y[0].sim.plan.memory->bytes[MEMORY_TEMPORARIES] > y[1].sim.plan.memory->bytes[MEMORY_TEMPORARIES] + 200000);
+    for (int i = 0; i < 2; i++)
+        stop(&y[i]);
+}
+
 static const struct CMUnitTest tests[] = { cmocka_unit_test(transfers_of_a_phase), cmocka_unit_test(order_of_phases), cmocka_unit_test(overlapped_transfers),
-                                          cmocka_unit_test(memory_on_and_off_the_chip), cmocka_unit_test(host_memory_behind_a_switch), cmocka_unit_test(off_chip_may_not_fit) };
+                                          cmocka_unit_test(memory_on_and_off_the_chip), cmocka_unit_test(host_memory_behind_a_switch), cmocka_unit_test(off_chip_may_not_fit), cmocka_unit_test(weights_that_stay) };
 int main(void) { cmocka_set_message_output(CM_OUTPUT_TAP); return cmocka_run_group_tests(tests, NULL, NULL); }

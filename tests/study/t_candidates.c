@@ -356,7 +356,7 @@ static void values_that_are_tried(void **state)
     static const char *const want[N_USUAL + 1] = {
         [KEY_MICRO_BATCH] = "1 2 3 4 6 8 12 16 20 24 32 48 5", [KEY_MEMORY] = "0.03 0.06 0.09 0.12 0.15 0.2 0.25 0.3 0.4 0.6", [KEY_IO_TILES] = "72 80",
         [KEY_WIDTH] = "4", [KEY_RECOMPUTE] = "none stage layer", [KEY_SCHEDULE] = "grouped interleaved", [KEY_OPTIMIZER] = "on-chip streaming", [KEY_SHARDING] = "",
-        [KEY_STASH] = "", [KEY_TENSOR] = "1 2 4 8 16", [KEY_WEIGHTS] = "on-chip streaming", [N_USUAL] = "9 11",
+        [KEY_STASH] = "", [KEY_TENSOR] = "1 2 4 8 16 4x4 8x8", [KEY_WEIGHTS] = "on-chip streaming", [N_USUAL] = "9 11",
     };
     struct ini_entry entries[] = { { "parallels", "micro_batch", "7", 1, 0 }, { "parallel", "micro_batch", "5", 2, 0 }, { "parallel", "available_memory", "0.1,0.2", 3, 0 },
                                    { "parallel", "ipus_per_replica", "4", 4, 0 }, { "parallel", "recompute", "stage", 5, 0 }, { "parallel", "tensor_parallel", "4", 6, 0 },

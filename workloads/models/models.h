@@ -43,7 +43,7 @@ struct model_options {
     uint64_t norm_groups;               /* groups of a group norm that replaces batch norm; 0: batch norm */
     uint64_t image_size;                /* pixels in a row; 0 means the model's own */
     uint64_t embedding_serial_steps;    /* steps of the word table's products; 0 means the compiler chooses */
-    const char *tensor_parallel;        /* IPUs that layers are cut over: "16", or "8x8" for two axes; NULL: layers are whole */
+    const char *tensor_parallel;        /* IPUs that layers are cut over, as tensor_axes() reads it; NULL: layers are whole */
     uint64_t attention_tensor_parallel; /* the parts that attention is cut into, if fewer; 0: as many */
     uint64_t attention_serialisation;   /* pieces of its queries that attention works on one after another; 0: one */
     uint64_t embedding_split;           /* parts of the word table, each with a lookup and a product of its own; 0: one */
@@ -103,6 +103,9 @@ size_t workload_count(void);
 const struct workload *workload_at(size_t i);       /* in the order of their files; NULL past the last */
 /* Finds a workload by its name; a name that ends in .onnx gives the workload of all files. NULL if unknown, with the known names in err. */
 const struct workload *workload_find(const char *name, struct err *err);
+/* Reads "16", or "8x4" for two axes; NULL is one IPU. False if it is neither. */
+enum { MOST_AXIS_IPUS = 64 };
+bool tensor_axes(uint32_t axes[2], const char *text);
 /* The graph of the ONNX file o->file, and what became of its operators. */
 struct onnx_import;
 bool onnx_file_import(struct graph *g, struct onnx_import *import, const struct model_options *o, struct arena *a, struct err *err);

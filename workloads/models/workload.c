@@ -70,7 +70,7 @@ static void read_grid(uint32_t out[MOST_GRID_AXES], const char *text)
 bool onnx_file_import(struct graph *g, struct onnx_import *import, const struct model_options *o, struct arena *a, struct err *err)
 {
     struct onnx_options reader = {
-        .batch = o->micro_batch, .inference = o->inference, .byte_images = o->input_type == INPUT_UINT8, .float_images = o->input_type == INPUT_FP32, .approximate = o->approximate, .output = o->output,
+        .batch = o->micro_batch, .inference = o->inference, .forward_only = o->tensor_parallel != NULL, .byte_images = o->input_type == INPUT_UINT8, .float_images = o->input_type == INPUT_FP32, .approximate = o->approximate, .output = o->output,
         .sparse = o->sparse, .shard_tables = o->shard_tables, .n_shards = o->n_shards, .batch_norm_span = (uint32_t)o->batch_norm_span, .type = o->compute == COMPUTE_FP32 ? TYPE_FP32 : TYPE_FP16,
     };
     struct codelets *own = o->operators ? ARENA_NEW(a, struct codelets) : NULL;
@@ -144,16 +144,39 @@ static bool forward_graph(struct graph *out, const struct workload *w, const str
     return true;
 }
 
-/* The part of one of the IPUs that tensor_parallel names. The plan reads the text again, and checks it. */
+bool tensor_axes(uint32_t axes[2], const char *text)
+{
+    axes[0] = axes[1] = 1;
+    for (int i = 0; i < 2 && text; i++) {
+        char *end;
+        unsigned long n = strtoul(text, &end, 10);
+        if (end == text || *text < '0' || *text > '9' || n < 1 || n > MOST_AXIS_IPUS || (*end && (*end != 'x' || i == 1)))
+            return false;
+        axes[i] = (uint32_t)n;
+        text = *end ? end + 1 : NULL;
+    }
+    return true;
+}
+
+static bool cut_along(struct graph *out, const struct model_options *o, struct slice_axis axis, struct arena *a, struct err *err)
+{
+    struct graph *whole = ARENA_NEW(a, struct graph);
+    if (axis.n_ipus < 2)
+        return true;
+    *whole = *out;
+    return graph_slice(out, whole, axis, a)
+        || fail(err, axis.axis ? "%s: parallel.tensor_parallel: layers of %s have no results that can be cut over %u IPUs of a second axis; give one number"
+                               : "%s: parallel.tensor_parallel: %s has no products that can be cut over %u IPUs; leave it out", o->where, whole->name, axis.n_ipus);
+}
+
+/* The part of one of the IPUs that tensor_parallel names; those of the second axis are neighbours. The plan reads the text again and checks it. */
 static bool cut_graph(struct graph *out, const struct model_options *o, struct arena *a, struct err *err)
 {
-    uint64_t n = strtoull(o->tensor_parallel ? o->tensor_parallel : "1", NULL, 10), attention = o->attention_tensor_parallel ? o->attention_tensor_parallel : n;
-    if (n < 2 || n > UINT32_MAX)
+    uint32_t n[2];
+    if (!tensor_axes(n, o->tensor_parallel))
         return true;
-    struct graph *whole = ARENA_NEW(a, struct graph);
-    *whole = *out;
-    return graph_slice(out, whole, (uint32_t)n, (uint32_t)attention, a)
-        || fail(err, "%s: parallel.tensor_parallel: %s has no products that can be cut over %ju IPUs; leave it out", o->where, whole->name, (uintmax_t)n);
+    uint32_t attention = o->attention_tensor_parallel ? (uint32_t)o->attention_tensor_parallel : n[0];
+    return cut_along(out, o, (struct slice_axis){ 0, n[0], attention, n[1] }, a, err) && cut_along(out, o, (struct slice_axis){ 1, n[1], n[1], 1 }, a, err);
 }
 
 /* A word table over several stages. */
@@ -174,14 +197,11 @@ static bool split_table(struct graph *out, const struct model_options *o, struct
 bool workload_graph(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
 {
     o = o ? o : &own_options;
-    bool is_file = w->traits & IS_FILE;
     if (!forward_graph(out, w, o, a, err))
         return false;
-    if (is_file && o->tensor_parallel && out->n_ops > out->n_forward_ops)
-        return fail(err, "%s: parallel.tensor_parallel: training of an ONNX file is not cut over IPUs; use pipeline stages", o->where);
     if (!split_table(out, o, a, err) || !cut_graph(out, o, a, err))
         return false;
-    if (!o->inference && !is_file)
+    if (!o->inference && out->n_ops == out->n_forward_ops)
         graph_add_backward(out);
     return check_products(out, o, err);
 }

@@ -377,7 +377,7 @@ bool onnx_build(struct graph *out, struct onnx_import *import, const char *path,
     for (size_t i = 0; i < out->n_layers && o->rounds > 1; i++)
         out->layers[i].rounds = max_u32(out->layers[i].rounds, 1) * o->rounds;
     graph_keep_fp32(out, o->fp32_kinds);
-    if (!o->inference)
+    if (!o->inference && !o->forward_only)
         graph_add_backward(out);
     return true;
 }

@@ -36,7 +36,7 @@ struct recipe {
     int schedule, recompute;
     const char *recompute_checkpoints;  /* comma list of layer names */
     int stash_type;
-    int optimizer_state, rts, rts_domain, outlining;
+    int optimizer_state, rts, rts_domain, outlining, fully_connected_pass;
     int weights;                        /* enum weights_place */
     int phase_io;                       /* enum phase_io */
     const char *phases;                 /* blocks in each phase: "1", or a comma list like layers_per_ipu */

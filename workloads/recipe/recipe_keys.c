@@ -208,6 +208,8 @@ const struct recipe_key recipe_keys[] = {
          "share of tile memory for temporaries (availableMemoryProportion): 0.3, or for each IPU 0.15,0.25,0.25,0.25; default 0.6"),
     CHOICE("parallel", "outlining", outlining, yes_no, NULL,
            "layers that are alike share their code (enableOutlining); without, each has its own, which takes memory"),
+    CHOICE("parallel", "fully_connected_pass", fully_connected_pass, yes_no, NULL,
+           "products with weights are planned as fully connected layers (useFullyConnectedPass); without, no copy of weights is made for serial steps, and passes of training are planned apart"),
     TEXT("parallel", "grid_ipus", model.grid_ipus, false, in_file_inference,
          "IPUs that share the grid of the codelets, along each axis that the sheet cuts, such as 1x4: each is a replica with its part, and they exchange halos; "
          "a sample is the whole grid; default: each replica has a grid"),

@@ -23,30 +23,16 @@ static bool parse_u32(const char *text, uint32_t max, uint32_t *out)
 
 /* ---- tensor parallelism ------------------------------------------------------------------------ */
 
-enum { MOST_AXIS = 64 };
-
-/* "16", or "8x4" for two axes. */
-static bool read_axes(uint32_t axes[2], const char *text, struct arena *a)
-{
-    char *first = arena_strdup(a, text), *by = strchr(first, 'x');
-    axes[0] = axes[1] = 1;
-    if (by)
-        *by++ = '\0';
-    return parse_u32(first, MOST_AXIS, &axes[0]) && axes[0] && (!by || (parse_u32(by, MOST_AXIS, &axes[1]) && axes[1]));
-}
-
 static bool read_tensor_parallel(struct plan_request *out, const struct recipe *r, struct arena *a, struct err *err)
 {
     uint32_t *axes = out->tensor_parallel;
-    const char *text = r->model.tensor_parallel ? r->model.tensor_parallel : "1";
-    if (!read_axes(axes, text, a))
+    const char *text = r->model.tensor_parallel;
+    if (!tensor_axes(axes, text))
         return fail(err, "%s: '%.40s' is not a number of IPUs; want 1 to %d, or two of them for two axes, as in 16 or 8x8",
-                    where(r, "parallel", "tensor_parallel", a), text, MOST_AXIS);
+                    where(r, "parallel", "tensor_parallel", a), text, MOST_AXIS_IPUS);
     if (r->ipus_per_replica % (axes[0] * axes[1]))
         return fail(err, "%s: layers are cut over %u IPUs, but a replica has %u; want a multiple in parallel.ipus_per_replica",
                     where(r, "parallel", "tensor_parallel", a), axes[0] * axes[1], (unsigned)r->ipus_per_replica);
-    if (axes[1] > 1)
-        return fail(err, "%s: two axes are not simulated yet; want one number", where(r, "parallel", "tensor_parallel", a));
     if (r->model.attention_tensor_parallel && axes[0] % r->model.attention_tensor_parallel)
         return fail(err, "%s: %u parts do not divide the %u of tensor_parallel; want a divisor", where(r, "parallel", "attention_tensor_parallel", a),
                     (unsigned)r->model.attention_tensor_parallel, axes[0]);
@@ -240,6 +226,7 @@ bool recipe_plan_request(struct plan_request *out, const struct recipe *r, struc
         .stash_type = (enum data_type)r->stash_type,
         .state.place = (enum optimizer_place)r->optimizer_state,
         .state.rts = (enum rts)r->rts, .state.rts_domain = (enum rts_domain)r->rts_domain, .outlining = (enum outlining)r->outlining,
+        .fully_connected_pass = (enum fully_connected_pass)r->fully_connected_pass,
         .weights = (enum weights_place)r->weights, .phase_io = (enum phase_io)r->phase_io,
         .io_tiles = (uint32_t)r->io_tiles, .host.synthetic_data = r->synthetic_data,
         .partials = (enum partials_type)r->partials,
