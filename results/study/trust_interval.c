@@ -3,13 +3,13 @@
  * trust_interval.c - what the errors of published runs let expect of a prediction: a middle, and a 90 % interval.
  *
  *     bias    = sum of w x error / (1 + sum of w),  w = exp(-distance)
- *     spread^2 = base^2 + (far x (distance - 1))^2 + (host x host's share x ln(1 + distance))^2 + (vector x vector share^2 x distance)^2
+ *     spread^2 = base^2 + (far x (distance - 1))^2 + (host x host's share x ln(1 + distance))^2 + (vector x vector share^2)^2
  *     interval = prediction x exp(-bias +- t x spread)
  *
  * Neighbours count with their sign: if runs like this one came out 4 % slower than predicted, so will it. One more run without an error
  * counts with them, as few neighbours tell little. An error is what no open reading of the neighbour explains. Distance is that to the
  * nearest published run, and counts beyond 1 (another framework, or another model of the family). An answer is as uncertain as what it is made of:
- * the host's share of the step is the least known of what is new. Vector work is less known than products: a small share is the norms and activations that
+ * the host's share of the step is the least known of what is new. Vector work is less known than products, also near published runs: a small share is the norms and activations that
  * every model has, a large one is work of other kinds, so its square counts. t is the quantile of
  * Student's distribution with three degrees of freedom, as errors have long tails: most of what is unlike everything is off by a third, and some by a
  * factor of ten. trust_fit.c finds the four numbers. A judgement: the decay of w, the one run without an error, and three degrees.
@@ -56,7 +56,7 @@ struct neighbourhood neighbourhood_of(const struct references *r, const struct d
 double spread_at(const struct spread *s, const struct neighbourhood *n, const struct properties *at)
 {
     double far = s->far * fmax(0, n->nearest - 1), host = s->host * at->number[BY_SHARES + CLASS_HOST] * log1p(n->nearest);
-    double vector = s->vector * at->vector_share * at->vector_share * n->nearest;
+    double vector = s->vector * at->vector_share * at->vector_share;
     return sqrt(s->base * s->base + far * far + host * host + vector * vector);
 }
 

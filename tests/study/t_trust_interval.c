@@ -88,7 +88,7 @@ static void neighbours_count_with_their_sign(void **state)
     struct expectation e = spread_expect_at(&s, &both, &p);
     assert_near(e.bias, bias, 1e-12);
     /* nearer than 1, so that far adds nothing; the host takes 0.04 of the step, at a distance of 0.25, where vector work is 0.6 of what is computed */
-    const double host = 0.5 * 0.04 * log(1.25), vector = 0.7 * 0.36 * 0.25;
+    const double host = 0.5 * 0.04 * log(1.25), vector = 0.7 * 0.36;
     assert_near(e.half_width, T_NINE_IN_TEN * sqrt(0.03 * 0.03 + host * host + vector * vector), 1e-9);
     const struct references none = { .n = 0 };
     assert_true(spread_expect_at(&s, &none, &p).half_width == 0 && spread_expect_at(&(struct spread){0}, &both, &p).half_width == 0);
