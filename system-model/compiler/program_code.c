@@ -3,12 +3,13 @@
  * program_code.c - bytes of code and vertex state on a tile, in the categories of the vendor's profiler (PopVision).
  *
  *     vertex code    the codelets in use, once each on an IPU
- *     vertex state   for each compute set the addresses of its operands, and worklists
+ *     vertex state   the fields of all vertices
+ *     vertex fields  what vertices read besides their operands: addresses and worklists (conv_code.c)
  *     control code   for each superstep its sync and the call of its vertices; for code that is shared, a call
  *     exchange code  for each exchange its start and end; for each piece received, where it goes
  *
- * Products with equal plans share one copy of code and state (outlining), and each further use costs a call; so do other operations in runs
- * that repeat. A call of a convolution of an image whose input comes from another convolution than the first caller's
+ * Products with equal plans share one copy of code and state (outlining), and each further use costs a call; so do in PopART other operations in runs
+ * that repeat, and in TensorFlow norms and recurrences. A call of a convolution of an image whose input comes from another convolution than the first caller's
  * brings it into the callee's layout by code of its own. A program may be compiled without outlining (parallel.outlining). Sizes are in base/assumed.h.
  * Left out: codelets for operands that are not aligned, and what the linker adds.
  */
