@@ -52,7 +52,7 @@ static void write_outputs(struct writer *w)
 static bool check_operations(const struct graph *g, struct err *err)
 {
     for (const struct op *op = g->ops; op < g->ops + g->n_forward_ops; op++)
-        if (!writings[op->kind].write || (op->kind == OP_MAP && op->at->function != FUNCTION_CLIP))
+        if (!writings[op->kind].write || (op->kind == OP_MAP && op->at->function != FUNCTION_CLIP && op->at->function != FUNCTION_DIVIDE_BY))
             return fail(err, "%s: no ONNX operator is known for %s%s", g->name,
                         op->kind == OP_MAP ? op_function_name(op->at->function) : op_kind_names[op->kind],
                         op->kind == OP_TRANSDUCER_LOSS ? "; write the model's inference: --set recipe.mode=infer" : "");

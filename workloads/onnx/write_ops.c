@@ -29,6 +29,15 @@ static void write_one(struct writer *w)
     WRITE_NODE(w, w->how->onnx, writer_result(w), inputs);
 }
 
+/* A function of elements with numbers: a division by one, or bounds. */
+static void write_function(struct writer *w)
+{
+    if (w->op->at->function == FUNCTION_DIVIDE_BY)
+        WRITE_NODE(w, "Div", writer_result(w), arena_printf(&w->a, "%s %s", writer_inputs(w), writer_number(w, writer_part(w, "by"), w->op->at->low)));
+    else
+        write_one(w);
+}
+
 static void reshape(struct writer *w, const char *from, const char *to, uint32_t n, const uint64_t *dims)
 {
     WRITE_NODE(w, "Reshape", to, from, writer_integers(w, arena_printf(&w->a, "%s_shape", to), n, dims));
@@ -349,7 +358,7 @@ const struct writing writings[N_OP_KINDS] = {
     [OP_GROUP_NORM] = { .write = write_group_norm, .layout = WRITTEN_IMAGE }, [OP_LAYER_NORM] = { .write = write_layer_norm },
     [OP_RMS_NORM] = { .write = write_rms_norm, .opset = 23 }, [OP_ROTARY] = { .write = write_rotary, .opset = 23 },
     [OP_DROPOUT] = { .write = write_dropout, .layout = WRITTEN_AS_FIRST },
-    [OP_MAP] = { .write = write_one, .layout = WRITTEN_AS_FIRST, .onnx = "Clip", .numbers = { NUMBER_OF("low", low), NUMBER_OF("high", high) } },
+    [OP_MAP] = { .write = write_function, .layout = WRITTEN_AS_FIRST, .onnx = "Clip", .numbers = { NUMBER_OF("low", low), NUMBER_OF("high", high) } },
     [OP_SELECT] = { .write = write_select }, [OP_CONCAT] = { .write = write_concat, .layout = WRITTEN_AS_FIRST },
     [OP_SLICE] = { .write = write_slice, .layout = WRITTEN_AS_FIRST }, [OP_PAD] = { .write = write_pad, .layout = WRITTEN_AS_FIRST },
     [OP_TRANSPOSE] = { .write = write_transpose }, [OP_VIEW] = { .write = write_view }, [OP_EXPAND] = { .write = write_expand },
