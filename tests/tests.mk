@@ -147,9 +147,9 @@ $(linked): %.linked: %.o $B/libmutant.so
 	$(say) link $*
 	$(quiet)$(CC) $(CFLAGS) -o $* $< -L$B -lmutant -lcmocka $(libs) && touch $@
 
-$B/podbench.linked: $(program) $B/libmutant.so
+$B/podbench.linked: $(program) $B/commit.o $B/libmutant.so
 	$(say) link $@
-	$(quiet)$(CC) $(CFLAGS) -o $B/podbench $(program) -L$B -lmutant $(libs) && touch $@
+	$(quiet)$(CC) $(CFLAGS) -o $B/podbench $(program) $B/commit.o -L$B -lmutant $(libs) && touch $@
 
 counted = here=$$(cd $B && pwd) && LD_LIBRARY_PATH=$$here PODBENCH=$$here/podbench perl tests/lines.pl
 $(tests:=.lines): %.lines: %.linked
@@ -169,7 +169,7 @@ mutate-built: $(linked) $B/podbench.linked
 mutate-run: mutate-built
 	$(quiet)MUTATE_COMPILER='$(CC) $(flags) $(CFLAGS)' MUTATE_LINKER='$(CC) $(CFLAGS)' \
 	    MUTATE_GUARDED_COMPILER='$(CC) $(flags) $(sanitizers) -fPIC' MUTATE_GUARDED_LINKER='$(CC) $(sanitizers)' \
-	    MUTATE_LIBS='$(libs)' MUTATE_OBJECTS='$(objects)' MUTATE_PROGRAM='$(program)' MUTATE_OTHERS='$(mutate_others)' \
+	    MUTATE_LIBS='$(libs)' MUTATE_OBJECTS='$(objects)' MUTATE_PROGRAM='$(program) $B/commit.o' MUTATE_OTHERS='$(mutate_others)' \
 	    perl tests/mutate.pl --build $B --guarded $(patsubst %/mutate,%/guarded,$B) --lines $(patsubst %/mutate,%/lines,$B) --count $(MUTANTS) \
 	    --seed $(MUTATE_SEED) --jobs $(MUTATE_JOBS) --budget $(MUTATE_BUDGET_S) $(MUTATE_ONLY:%=--only %) $(MUTATE)
 
