@@ -64,6 +64,23 @@ static void epochs_become_whole_steps(void **state)
     arena_free(&a);
 }
 
+/* What a recipe does not say. */
+static void a_base_rate_is_enough(void **state)
+{
+    struct ini_entry entry = { .key = "opt_base_learning_rate", .value = "0.3" };
+    struct arena a = {0};
+    struct rates r;
+    (void)state;
+    read_rates(&r, "sgd", &entry, 1, &a);
+    const double read[] = { r.base, r.end, r.power, r.warmup_steps, r.decay_steps, r.values.momentum, r.values.second_momentum, r.values.epsilon,
+                            r.values.weight_decay, r.values.clip_norm };
+    const double want[] = { 0.3, 0, 1, 0, 0, 0.9, 0.999, 1e-6, 0, 0 };
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+        assert_near(read[i], want[i], 0);
+    assert_near(rate(&r, 5), 0.3, 1e-12);
+    arena_free(&a);
+}
+
 static void wrong_values_are_refused(void **state)
 {
     static const struct { struct ini_entry entry; const char *message; } cases[] = {
@@ -87,6 +104,7 @@ static void wrong_values_are_refused(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(up_and_down), cmocka_unit_test(without_decay_the_rate_stays), cmocka_unit_test(without_warmup_the_first_step_has_the_whole_rate),
-    cmocka_unit_test(epochs_become_whole_steps), cmocka_unit_test(wrong_values_are_refused),
+    cmocka_unit_test(epochs_become_whole_steps), cmocka_unit_test(a_base_rate_is_enough),
+    cmocka_unit_test(wrong_values_are_refused),
 };
 TAP_MAIN(tests)
