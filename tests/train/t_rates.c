@@ -64,7 +64,7 @@ static void epochs_become_whole_steps(void **state)
     arena_free(&a);
 }
 
-/* What a recipe does not say. */
+/* A recipe may leave all other settings out. */
 static void a_base_rate_is_enough(void **state)
 {
     struct ini_entry entry = { .key = "opt_base_learning_rate", .value = "0.3" };
