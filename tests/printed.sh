@@ -29,6 +29,11 @@ show_digest() { # ARGUMENT... - the same with a checksum of its output, which th
     mv "$work/digest" "$work/out"
     show_last "$@"
 }
+show_forms() { # ARGUMENT... - the JSON that it prints, with one item of each form in its arrays: a form is the names and types of an item's members
+    run "$@"
+    perl "tests/json_forms.pl" <"$work/out" >"$work/forms" && mv "$work/forms" "$work/out"
+    show_last "$@"
+}
 show_file() { # FILE...
     for file in "$@"; do
         printf '# %s\n' "$file"

@@ -9,10 +9,10 @@ show list recipes --format json
 show list machines --format json
 show list frameworks
 show list keys
-show_digest list keys --format json
+show_forms list keys --format json
 printed list
 show list assumptions
-show_digest list assumptions --format json
+show_forms list assumptions --format json
 printed assumptions
 
 for format in text csv json; do
