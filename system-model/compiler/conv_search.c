@@ -236,8 +236,10 @@ static void offer_serial(struct serial_branches *b, struct search *f, const stru
     double most = most_steps(f, c);
     bool wide = f->is_wide && (c->vertex == VERTEX_AMP_1X1 || c->vertex == VERTEX_AMP_NX1);
     for (size_t i = 0; i < (wide ? N_SERIAL : N_USUAL_SERIAL) && serial_steps[i] <= most; i++) {
-        for (int each = 0; each <= wide && serial_steps[i] <= out; each++)
-            offer_branch(b, f, c, 1, serial_steps[i], each);
+        if (serial_steps[i] <= out)
+            offer_branch(b, f, c, 1, serial_steps[i], false);
+        if (serial_steps[i] <= out && wide)
+            offer_branch(b, f, c, 1, serial_steps[i], true);
         if (serial_steps[i] <= in)
             offer_branch(b, f, c, serial_steps[i], 1, false);
     }

@@ -386,9 +386,40 @@ static void recomputation(void **state)
     assert_string_equal(d.finding, expected);
 }
 
+/* A model has a cell for 4, 16, 64 and 256 IPUs. What fits is cut over no more IPUs than there are, and its rate is a number; with more IPUs it still fits, and no
+ * slower. GPT-2 Small fits on 4 IPUs; Bloom, whose weights and state are 2.1 TB, is never on the chips. The finding names the first model that needs phases. */
+static void large_models(void **state)
+{
+    struct results none = { 0 };
+    const struct drawing_source from = { &none, &no_figures, NULL, simulator() };
+    struct drawing d = drawn("large", &from);
+    char **lines = ARENA_ARRAY(&a, char *, 2000);
+    const char *first = NULL;
+    bool on_chip = false, in_phases = false;
+    (void)state;
+    assert_int_equal(lines_of(lines, "large"), 9 * 4);
+    for (size_t i = 0; i < 9 * 4; i++) {
+        unsigned n_ipus = 4u << 2 * (i % 4), width = (unsigned)number(lines[i], 6);
+        int place = (int)number(lines[i], 4);
+        assert_int_equal((unsigned)number(lines[i], 3), n_ipus);
+        assert_true(place ? width && width <= n_ipus && number(lines[i], 7) > 0 : !width && isnan(number(lines[i], 7)));
+        if (i % 4 && number(lines[i - 1], 4) > 0)
+            assert_true(place && number(lines[i], 7) >= number(lines[i - 1], 7));
+        on_chip = (i % 4 && on_chip) || place == 2;
+        in_phases = (i % 4 && in_phases) || place == 1;
+        if (i % 4 == 3 && in_phases && !on_chip && !first)
+            first = arena_printf(&a, "From %.*s (", (int)strcspn(strchr(strchr(lines[i], ',') + 1, ',') + 1, ","), strchr(strchr(lines[i], ',') + 1, ',') + 1);
+    }
+    assert_true(number(lines[0], 4) > 0);
+    assert_false(on_chip);
+    assert_non_null(first);
+    assert_int_equal(strncmp(d.finding, first, strlen(first)), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(large_models),
         cmocka_unit_test(the_run_is_chosen), cmocka_unit_test(links_of_no_run), cmocka_unit_test(figures_of_one_run),
         cmocka_unit_test(pipelines_of_smaller_batches), cmocka_unit_test(recomputation), cmocka_unit_test(the_run_that_is_drawn),
     };
