@@ -209,16 +209,24 @@ static void search_groups(struct search *f, const struct conv_candidate *c, stru
  * beyond N_USUAL_SERIAL, and inputs that come in each, are tried for the AMP if nothing else is within the memory. */
 static const uint32_t serial_steps[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384 };
 enum { N_SERIAL = sizeof serial_steps / sizeof *serial_steps, N_USUAL_SERIAL = 11 };
-struct serial_branch { const struct conv_candidate *c; struct share whole; double cycles; };
+/* Thousands may lie on a thread's stack at once, so that each is small. */
+struct serial_branch { const struct conv_candidate *c; double cycles; uint16_t serial_in, serial_out; bool in_each_step; };
 struct serial_branches { struct serial_branch items[MAX_CANDIDATES * 3 * N_SERIAL]; size_t n; };
+
+static struct share whole_of(const struct serial_branch *b)
+{
+    struct share t = conv_whole(b->c, b->serial_in, b->serial_out);
+    t.in_each_step = b->in_each_step;
+    return t;
+}
 
 static void offer_branch(struct serial_branches *b, struct search *f, const struct conv_candidate *c, uint64_t serial_in, uint64_t serial_out, bool in_each_step)
 {
-    struct share t = conv_whole(c, serial_in, serial_out);
-    t.in_each_step = in_each_step;
+    struct serial_branch branch = { c, 0, (uint16_t)serial_in, (uint16_t)serial_out, in_each_step };
+    struct share t = whole_of(&branch);
     struct least least = conv_least(f, c, &t, (double)f->n_tiles, OPEN_GROUPS);
     if (is_in_memory(f, least) && conv_is_as_fast(f, least.cycles))
-        b->items[b->n++] = (struct serial_branch){ c, t, least.cycles };
+        b->items[b->n++] = (struct serial_branch){ c, least.cycles, branch.serial_in, branch.serial_out, in_each_step };
 }
 
 /* The most serial steps that may still be as fast as the best plan: each step adds its own cost to the same work. */
@@ -256,7 +264,8 @@ static void search_best_first(struct search *f, struct serial_branches *b)
         if (!conv_is_as_fast(f, next.cycles))
             return;
         b->items[best] = b->items[--b->n];
-        search_groups(f, next.c, &next.whole);
+        struct share whole = whole_of(&next);
+        search_groups(f, next.c, &whole);
     }
 }
 
