@@ -135,15 +135,18 @@ static double bound_of(double *sizes, size_t n)
 static size_t list_errors(double *sizes, const struct kernel_errors *k, const char *kind, const char *chip, const struct kernel_error *without)
 {
     size_t n = 0;
-    for (const struct kernel_error *x = k->items; x < k->items + k->n; x++)
+    for (size_t i = 0; i < k->n; i++) {
+        const struct kernel_error *x = &k->items[i];
         if (x != without && (!kind || text_is(x->kind, kind)) && (!chip || text_is(x->chip, chip)))
             sizes[n++] = x->error;
+    }
     return n;
 }
 
 static struct kernel_trust trust_without(const struct kernel_errors *k, const char *kind, const char *chip, const struct kernel_error *without)
 {
-    double *sizes = calloc(k->n + 1, sizeof *sizes);
+    struct arena a = { 0 };
+    double *sizes = ARENA_ARRAY(&a, double, k->n + 1);
     size_t n = list_errors(sizes, k, kind, chip, without);
     bool is_guess = n < LEAST_ON_CHIP;
     if (is_guess)
@@ -151,7 +154,7 @@ static struct kernel_trust trust_without(const struct kernel_errors *k, const ch
     if (n < LEAST_ON_CHIP)
         n = list_errors(sizes, k, NULL, NULL, without);
     struct kernel_trust trust = { n ? bound_of(sizes, n) : 0, n, is_guess };
-    free(sizes);
+    arena_free(&a);
     return trust;
 }
 
