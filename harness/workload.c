@@ -92,6 +92,7 @@ static bool build_workload(struct graph *g, struct onnx_import *import, const st
         if (!read_setting(&m, o->sets[i], &s->arena, err))
             return false;
     m.file = o->arguments[0];
+    m.loss_slices = o->onnx ? 1 : 0;    /* a file that is written has one loss */
     if (w->traits & IS_FILE)
         return onnx_file_import(g, import, &m, &s->arena, err);
     if (m.dimensions || m.approximate || m.output)
