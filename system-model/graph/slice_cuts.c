@@ -232,9 +232,10 @@ static bool loss(struct cuts *c, const struct op *op, uint32_t id)
 
 static bool begins_region(const struct cuts *c, const struct op *op, uint32_t id)
 {
+    if (op->kind != OP_MATMUL || c->keeps_whole[id] || weight_behind(c, op->inputs[1]) == NO_ID || is_cut(c, op->inputs[0]))
+        return false;
     const struct tensor *w = &c->g->tensors[op->inputs[1]];
-    return op->kind == OP_MATMUL && !c->keeps_whole[id] && weight_behind(c, op->inputs[1]) != NO_ID && w->n_dims == 2 && !is_cut(c, op->inputs[0])
-        && !tensor_cut(w, op->at->transpose_b ? 0 : 1);
+    return w->n_dims == 2 && !tensor_cut(w, op->at->transpose_b ? 0 : 1);
 }
 
 /* A norm of rows that are cut; padding would count in its sums. */
