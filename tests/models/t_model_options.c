@@ -365,6 +365,7 @@ static void losses_of_slices(void **state)
         if (!workload_graph(&g, workload_find(cases[i].name, &err), &o, &a, &err)) {
             assert_int_equal(cases[i].asked, 7);
             assert_string_equal(err.msg, "r.ini: parallel.loss_slices: 7 slices of 96 tokens are not alike; take a number that divides them");
+            arena_free(&a);
             continue;
         }
         for (const struct op *op = g.ops; op < g.ops + g.n_forward_ops; op++) {
