@@ -4,7 +4,7 @@
  */
 #include "results/study/trust.h"
 
-/* As the table writes a share, so that a run has distance 0 from itself. */
+/* The share as the table writes it, so that a run has distance 0 from itself. */
 static double to_four_digits(double share)
 {
     return round(1e4 * share) / 1e4;

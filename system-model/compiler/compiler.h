@@ -35,7 +35,7 @@ struct layer_cost {
     uint64_t kept_bytes;                    /* activations that backward passes read; without recomputation they live until then */
     uint64_t temp_bytes_per_tile, interleaved_bytes;        /* the largest that a plan of its operations needs */
     uint64_t host_bytes, result_bytes;      /* inputs from the host; forward results that no operation reads */
-    uint64_t n_arrivals, n_results;         /* operations that are the first to read an input; tensors that are results */
+    uint64_t n_arrivals, n_results;         /* operations that read an input before all others; result tensors */
 };
 /* The costs of all layers as far as no plan is needed: parameters and bytes, which are the same on every chip. */
 const struct layer_cost *layer_costs_unplanned(const struct graph *g, struct arena *a);

@@ -89,7 +89,7 @@ struct operands {
     double crowding;                    /* a slice's bytes on one of the tiles that hold it over those that the whole's layout gives each tile; 0: no slice */
 };
 static const struct operands even_operands = { 1, false, 0, false, 0 };
-/* The part of a layout that an operation heeds. */
+/* The facts about its operands' layout that the operation's plan depends on; all others are cleared. */
 struct operands op_operands(const struct op *op, struct operands at);
 void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, struct operands operands, const struct chip *chip,
                    const struct op_plan_options *opt, struct plan_cache *cache);

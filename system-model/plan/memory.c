@@ -408,7 +408,7 @@ static enum code_sharing code_sharing_of(const struct plan_request *o)
     return o->outlining == OUTLINING_NO ? CODE_OWN : shared;
 }
 
-/* The plan's input, without what only the memo can own: stages and parts may be made by hand, and depths are the caller's. */
+/* The input for this plan. The memo has yet to own its stages and parts, as they may be made by hand; the caller gives the depths. */
 static struct memory_input memory_input_of(const struct plan *p, struct owned stash_depths)
 {
     const struct plan_request *o = &p->request;
@@ -452,7 +452,7 @@ void plan_memory(struct plan *p, struct compiler *c)
 
 /* ---- by layer ------------------------------------------------------------------------------------- */
 
-/* By layer, the bytes that activations and temporaries may take with their gaps, before those of a moment's stash. */
+/* The bytes, by layer, that activations and temporaries may take with their gaps, before those of a moment's stash. */
 struct layer_rooms { double *bytes, free_bytes, gaps_share; };
 
 static void on_room(void *user, uint32_t layer, struct moment m)

@@ -40,7 +40,7 @@ struct stage_plan {
     struct stage_layer *layers;         /* by layer of the stage */
     uint32_t stash_depth;               /* micro-batches in flight */
     uint64_t host_bytes, result_bytes;  /* one micro-batch: its input, and its results that no operation reads */
-    uint64_t n_arrivals, n_results;     /* operations that are the first to read an input; tensors that are results */
+    uint64_t n_arrivals, n_results;     /* operations that read an input before all others; result tensors */
 };
 static inline uint32_t stage_end(const struct stage_plan *s) { return s->first_layer + s->n_layers; }   /* the layer after its last */
 static inline uint64_t stage_link_cycles(const struct cycles *c) { return c->part[PART_ALL_REDUCE] + c->part[PART_ACTIVATIONS] + c->part[PART_STREAMING]; }     /* a slow chip does not slow them */
