@@ -2,12 +2,12 @@
 /*
  * trust_interval.c - what the errors of published runs let expect of a prediction: a middle, and a 90 % interval.
  *
- *     bias    = sum of w x error / (1 + sum of w),  w = exp(-distance)
+ *     bias    = sum of w x error / (1 + sum of w),  w = exp(-distance) / (distance + 0.1)
  *     spread^2 = base^2 + (far x (distance - 1))^2 + (host x host's share x ln(1 + distance))^2 + (vector x vector share^2)^2
  *     interval = prediction x exp(-bias +- t x spread)
  *
  * Neighbours count with their sign: if runs like this one came out 4 % slower than predicted, so will it. One more run without an error
- * counts with them, as few neighbours tell little. An error is what no open reading of the neighbour explains. Distance is that to the
+ * counts with them, as few neighbours tell little; the published run of this very configuration counts as ten. An error is what no open reading of the neighbour explains. Distance is that to the
  * nearest published run, and counts beyond 1 (another framework, or another model of the family). An answer is as uncertain as what it is made of:
  * the host's share of the step is the least known of what is new. Vector work is less known than products, also near published runs: a small share is the norms and activations that
  * every model has, a large one is work of other kinds, so its square counts. t is the quantile of
@@ -27,6 +27,11 @@ double reference_unexplained(const struct reference *r)
     return low > 0 ? low : high < 0 ? high : 0;
 }
 
+static double weight_at(double distance)
+{
+    return exp(-distance) / (distance + 0.1);
+}
+
 /* The weight that is left to published runs. A run of the user's own was made on the very machine, so the nearer it is, the less they count. */
 static double published_weight(const struct references *r, const struct distances *d)
 {
@@ -44,7 +49,7 @@ struct neighbourhood neighbourhood_of(const struct references *r, const struct d
     for (size_t i = 0; i < r->n; i++) {
         if (counts && !counts(&r->items[i], user))
             continue;
-        double distance = d->items[i].apart.distance, weight = exp(-distance) * (r->items[i].is_own ? OWN_COUNTS : published);
+        double distance = d->items[i].apart.distance, weight = r->items[i].is_own ? OWN_COUNTS * exp(-distance) : weight_at(distance) * published;
         weights += weight;
         sum += weight * reference_unexplained(&r->items[i]);
         n.nearest = fmin(n.nearest, distance);
