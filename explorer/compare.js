@@ -32,6 +32,10 @@ function reasons(diff) {
     diff.causes.map(({ cause, step_time_s: change, alone }) => [cause, ms(change), signedPercent(change / kept), alone ? ms(alone.step_time_s) : 'refused']));
 }
 
+function guesses({ a_guess: kept, b_guess: now }) {
+  return kept || now ? element('p', { class: 'note' }, `${kept && now ? 'Both are guesses' : `${kept ? 'The kept one' : 'This one'} is a guess`}: no published run is near.`) : null;
+}
+
 export async function drawCompare(place, { client, state, pictures, keep, drop }) {
   if (!state.kept) {
     place.replaceChildren(element('p', { class: 'note' }, 'Keep this configuration, then change something: both stand side by side, with the reasons of the difference.'),
@@ -45,7 +49,7 @@ export async function drawCompare(place, { client, state, pictures, keep, drop }
   place.replaceChildren(element('p', { class: 'buttons' }, element('button', { type: 'button', onclick: keep }, 'Keep this one instead'),
     element('button', { type: 'button', onclick: drop }, 'Drop the kept one'), copyButton('Copy the command', () => command)),
   differences(pictures.kept.result, pictures.now.result), drawSteps(element('div'), pictures.kept, pictures.now),
-  answer.status < 2 && answer.output ? reasons(JSON.parse(answer.output)) : element('p', { class: 'error' }, answer.messages));
+  ...(answer.status < 2 && answer.output ? [guesses(JSON.parse(answer.output)), reasons(JSON.parse(answer.output))] : [element('p', { class: 'error' }, answer.messages)]).filter(Boolean));
 }
 
 export const runCommand = (state) => commandLine('run', state);

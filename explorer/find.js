@@ -53,7 +53,7 @@ export class Find {
   }
 
   found(answer, text) {
-    const { best, recipe, gain, pareto_front: front, simulated, configurations } = Array.isArray(answer) ? answer[0] : answer;
+    const { best, recipe, gain, validity, pareto_front: front, simulated, configurations } = Array.isArray(answer) ? answer[0] : answer;
     const counted = `${number(simulated)} of ${number(configurations)} configurations were simulated.`;
     if (!best) return [element('p', {}, `Nothing that was tried keeps the limits; ${counted}`)];
     if (best.set.length === 0) return [element('p', {}, `Nothing better was found than this configuration, ${text(best)}; ${counted}`)];
@@ -63,6 +63,7 @@ export class Find {
       element('p', {}, element('strong', {}, text(best)), `, and fits, ${percent(best.fits_probability, 0)} likely; `
         + (recipe.fits ? `without the settings below ${text(recipe)}: ${signedPercent(gain.throughput_ratio - 1)} in throughput, predicted and not tested.${worth}` : 'without the settings below it does not fit.')),
       novel ? element('p', { class: 'note' }, novel) : null,
+      validity?.guess ? element('p', { class: 'note' }, 'This is a guess: no published run is near.') : null,
       element('ul', { class: 'sets' }, ...best.set.map((setting) => element('li', {}, element('code', {}, setting)))),
       element('p', { class: 'buttons' }, takeButton(this.go, best.set, 'Move the page there')),
       front.length > 1 ? element('details', {}, element('summary', {}, 'With less memory'),

@@ -73,7 +73,8 @@ export class Sweep {
       return;
     }
     const refused = this.rows.filter((row) => row.status !== 'fits' && row.status !== 'does_not_fit' && !row.throughput_samples_per_s).length;
-    const note = element('p', { class: 'note' }, `${this.rows.length} configurations; ${this.rows.filter((row) => row.fits === 'yes').length} fit, ${refused} are refused. `,
+    const guessed = this.rows.filter((row) => row.guess === 'yes').length;
+    const note = element('p', { class: 'note' }, `${this.rows.length} configurations; ${this.rows.filter((row) => row.fits === 'yes').length} fit, ${refused} are refused.${guessed ? ` ${guessed} are guesses: no published run is near.` : ''} `,
       copyButton('Copy the command', () => this.command));
     if (this.keys.length === 2) this.out.replaceChildren(note, this.map());
     else this.line(note);
@@ -114,7 +115,7 @@ export class Sweep {
       if (!row || value === null) return element('td', { class: 'refused', title: row?.reason ?? '' }, 'refused');
       const shade = high > low ? (value - low) / (high - low) : 1;
       return element('td', { style: `--shade:${Math.round(15 + 55 * shade)}%`, class: row.fits === 'yes' ? 'cell' : 'cell unfit' },
-        element('button', { type: 'button', onclick: () => this.go(this.configuration(row)), 'aria-label': `${kx} ${x}, ${ky} ${y}: ${number(value)}${row.fits === 'yes' ? '' : ', does not fit'}` }, number(value)));
+        element('button', { type: 'button', onclick: () => this.go(this.configuration(row)), 'aria-label': `${kx} ${x}, ${ky} ${y}: ${number(value)}${row.fits === 'yes' ? '' : ', does not fit'}${row.guess === 'yes' ? ', a guess' : ''}` }, number(value)));
     };
     return element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Map of the sweep' }, element('table', { class: 'map' },
       element('caption', {}, `${METRICS.find(([name]) => name === this.metric.value)[1]}; struck through: does not fit. A cell moves the page to its configuration.`),

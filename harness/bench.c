@@ -12,6 +12,7 @@
 #include "results/simulate/simulator.h"
 #include "results/simulate/run_folder.h"
 #include "results/simulate/simulate.h"
+#include "results/study/trust.h"
 #include <errno.h>
 #include <gsl/gsl_version.h>
 #include <jansson.h>
@@ -110,19 +111,22 @@ static bool bench_write_run(const char *folder, const struct results *set, const
 enum { RECIPES_PER_ROUND = 256, RECIPES_PER_CHUNK = 16 };
 
 /* Recipes are simulated on all threads and collected in order. */
-struct simulated { const char *id; bool good; struct results row; struct arena arena; struct err err; };
+struct simulated { const char *id; const struct track_record *record; bool good; struct results row; struct arena arena; struct err err; };
 
 static void simulate_one(void *user, size_t i, struct simulator *by)
 {
     struct simulated *x = (struct simulated *)user + i;
     struct simulation sim;
     struct result r;
+    struct validity v;
     x->good = simulator_run(by, &sim, &r, x->id, NULL, 0, &x->err);
     if (!x->good)
         return;
     if (!text_is(r.id, x->id))
         x->good = fail(&x->err, "%s: id: '%.80s', want the file's name, %s", sim.recipe.path, r.id, x->id);
     result_provenance(&r, &sim, NULL, 0);
+    validity_of(&v, x->record, &sim, &r, NULL, &sim.arena);
+    r.guess = validity_guess_name(&v);
     results_add(&x->row, &r, &x->arena);
     simulation_free(&sim);
 }
@@ -147,15 +151,16 @@ static bool simulate_all(struct results *out, struct simulator_pool *pool, struc
     char **ids;
     size_t n;
     struct progress p;
+    struct track_record record;
     bool good = true;
-    if (!all_recipes(&ids, &n, s, err))
+    if (!all_recipes(&ids, &n, s, err) || !session_record(&record, NULL, s, err))
         return false;
     struct simulated *round = ARENA_ARRAY(&s->arena, struct simulated, RECIPES_PER_ROUND);
     progress_start(&p, s->log, "simulating");
     for (size_t first = 0; first < n && good; first += RECIPES_PER_ROUND) {
         size_t n_round = min_u64(RECIPES_PER_ROUND, n - first);
         for (size_t i = 0; i < n_round; i++)
-            round[i] = (struct simulated){ .id = ids[first + i] };
+            round[i] = (struct simulated){ .id = ids[first + i], .record = &record };
         simulator_pool_run(pool, n_round, RECIPES_PER_CHUNK, simulate_one, round);
         good = collect_round(out, round, n_round, s, err);
         progress_report(&p, "", first + n_round, n);

@@ -257,10 +257,10 @@ extern const size_t n_scaling_cases;
 extern const uint64_t scaling_sizes[];
 extern const size_t n_scaling_sizes;
 
-struct chips_point { uint64_t chips, accumulation; double batch, minutes, low, high, samples; };
+struct chips_point { uint64_t chips, accumulation; double batch, minutes, low, high, samples; const char *guess; };
 
 /* Finds the gradient accumulation with the shortest expected time to train; false when none can run on so many chips. */
-bool scaling_best(struct chips_point *best, const struct scaling_case *w, uint64_t chips, struct session *s);
+bool scaling_best(struct chips_point *best, const struct scaling_case *w, uint64_t chips, const struct track_record *by, struct session *s);
 
 /* ---- completion.c ---- */
 

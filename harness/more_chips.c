@@ -7,6 +7,7 @@
  * samples to converge and their spread from the convergence model, and the shortest expected time to train is kept.
  */
 #include "harness/harness.h"
+#include "results/study/trust.h"
 
 const struct scaling_case scaling_cases[] = {
     { "resnet50", "mlperf-v2.0-closed-bow-pod64-resnet50" }, { "bert-large", "mlperf-v2.0-closed-bow-pod64-bert-large" },
@@ -22,7 +23,8 @@ static double scaled_steps_per_call(const struct recipe *own, uint64_t accumulat
 }
 
 /* Tries one size and one gradient accumulation. False when that cannot run, as when a pipeline cannot be filled. */
-static bool scaling_try(struct chips_point *out, const struct recipe *own, uint64_t chips, uint64_t accumulation, struct session *s)
+static bool scaling_try(struct chips_point *out, const struct recipe *own, uint64_t chips, uint64_t accumulation, const struct track_record *by,
+                        struct session *s)
 {
     struct err unused;
     uint64_t replicas = chips / own->ipus_per_replica, hosts = ceil_div(chips * own->host_count, own->ipus_per_replica * own->replicas);
@@ -36,25 +38,28 @@ static bool scaling_try(struct chips_point *out, const struct recipe *own, uint6
     struct simulation sim = {0};
     struct result r;
     struct drawn_runs d;
-    const struct submission_request q = { .seed = 1, .predict_schedule = true };
+    struct validity v;
+    const struct submission_request q = { .seed = 1, .predict_schedule = true, .record = by };
     bool good = simulator_run(&s->simulator, &sim, &r, own->id, sets, sizeof sets / sizeof *sets, &unused) && r.fits &&
                 submission_draw(&d, &sim, &r, &q, s, &unused) && d.expected_minutes > 0;
-    if (good)
+    if (good) {
+        validity_of(&v, by, &sim, &r, NULL, &s->arena);
         *out = (struct chips_point){ chips, accumulation, r.global_batch, d.expected_minutes, d.low_minutes, d.high_minutes,
-                                     d.expected_samples };
+                                     d.expected_samples, validity_guess_name(&v) };
+    }
     simulation_free(&sim);
     return good;
 }
 
 /* Tries halvings of the accumulation, starting at four times that of the recipe. */
-bool scaling_best(struct chips_point *best, const struct scaling_case *w, uint64_t chips, struct session *s)
+bool scaling_best(struct chips_point *best, const struct scaling_case *w, uint64_t chips, const struct track_record *by, struct session *s)
 {
     struct recipe own;
     bool found = recipe_load(&own, w->recipe, s->paths.recipes_dir, NULL, 0, &s->arena, NULL);
     best->minutes = INFINITY;
     for (uint64_t g = found ? 4 * own.gradient_accumulation : 0; g > 0; g /= 2) {
         struct chips_point p;
-        if (scaling_try(&p, &own, chips, g, s) && p.minutes < best->minutes)
+        if (scaling_try(&p, &own, chips, g, by, s) && p.minutes < best->minutes)
             *best = p;
     }
     return best->minutes < INFINITY;

@@ -20,8 +20,9 @@ static void write_sweep(struct drawing *d, const struct scaling_case *w, struct 
                             "chips,gradient accumulation,global batch,minutes,low,high,samples,chip hours");
     for (size_t i = 0; i < n_scaling_sizes; i++) {
         struct chips_point p;
-        if (!scaling_best(&p, w, scaling_sizes[i], s))
+        if (!scaling_best(&p, w, scaling_sizes[i], d->from->record, s))
             continue;
+        drawing_shows(d, p.guess);
         DRAWING_ROW(f, NULL, (double)p.chips, (double)p.accumulation, p.batch, p.minutes, p.low, p.high, p.samples, (double)p.chips * p.minutes / 60);
         last[0] = last[1];
         last[1] = p;
@@ -41,6 +42,7 @@ static void write_sweeps(struct drawing *d, struct session *s)
                             (unsigned long long)last[0].chips, (unsigned long long)last[1].chips, last[0].minutes / last[1].minutes);
     }
     d->finding = text;
+    drawing_say_guesses(d);
 }
 
 /* ---- gnuplot ----------------------------------------------------------------------------------------------- */
@@ -176,13 +178,14 @@ static bool load_source(struct drawing_source *out, const char *run, const char 
     struct results *results = ARENA_NEW(a, struct results);
     struct figures *published = ARENA_NEW(a, struct figures);
     struct first_seen_rows *first_seen = ARENA_NEW(a, struct first_seen_rows);
+    struct track_record *record = ARENA_NEW(a, struct track_record);
     struct first_sight seen;
     const char *rows;
-    *out = (struct drawing_source){ results, published, first_seen, &s->simulator };
+    *out = (struct drawing_source){ results, published, first_seen, &s->simulator, record };
     if (!run_open(run, result_columns(a), s, err) || !run_table_path(&rows, run, "rows.csv", s, err) || !results_load(results, rows, a, err)
         || !published_load(published, from_table ? from_table : s->published_dir, a, err))
         return false;
-    return session_first_sight(&seen, s, err) && first_seen_build(first_seen, published, &seen, &s->simulator, a, err);
+    return session_record(record, NULL, s, err) && session_first_sight(&seen, s, err) && first_seen_build(first_seen, published, &seen, &s->simulator, a, err);
 }
 
 int command_plot(const struct options *o, struct session *s, struct err *err)

@@ -124,6 +124,7 @@ static void judge_result(struct run_found *x, const struct run_state *state, con
     validity_of(&x->validity, &state->record, &x->sim, &x->r, wants_shares ? &q : NULL, &s->arena);
     if (!wants_shares)
         validity_add_readings(&x->validity, &state->record, &x->r, &q, &s->arena);
+    x->r.guess = validity_guess_name(&x->validity);
 }
 
 static bool judges(const struct options *o)
@@ -212,10 +213,9 @@ static void add_run_csv(struct run_state *state, const struct run_found *x, stru
     json_array_foreach(said, n, note)
         notes = arena_printf(a, "%s%s%s", notes, *notes ? "; " : "", json_string_value(note));
     json_decref(said);
-    if (v->foreign)
-        notes = arena_printf(a, "%s%sno interval: no published run has %s", notes, *notes ? "; " : "", v->foreign);
-    if (validity_is_guess(v))
-        notes = arena_printf(a, "%s%sthe interval is a guess: no published run is near", notes, *notes ? "; " : "");
+    const char *trust = validity_note(v, a);
+    if (trust)
+        notes = arena_printf(a, "%s%s%s", notes, *notes ? "; " : "", trust);
     bool known = validity_has_interval(v);
     if (!state->csv)
         state->csv = document_table(&state->d, run_rows(a));

@@ -34,13 +34,16 @@ static bool write_submission(const struct drawn_runs *d, const struct simulation
     struct text_pair *hyperparameters = ARENA_ARRAY(a, struct text_pair, rec->n_hyperparameters);
     for (size_t i = 0; i < rec->n_hyperparameters; i++)
         hyperparameters[i] = (struct text_pair){ rec->hyperparameters[i].key, rec->hyperparameters[i].value };
+    struct validity v = { 0 };
+    if (q->record)
+        validity_of(&v, q->record, sim, r, NULL, a);
     struct submission_description description = {
         .system = r->system, .name = rec->id, .replaces = q->replaces, .benchmark = c->benchmark,
         .division = terms->division, .ruleset = terms->round,
         .optimizer = rec->optimizer_name, .hyperparameters = hyperparameters, .n_hyperparameters = rec->n_hyperparameters,
         .fields = fields, .n_fields = sizeof fields / sizeof *fields, .global_batch = c->global_batch,
         .grad_accum = (double)rec->gradient_accumulation, .timing = *timing, .eval_interval = recipe_eval_interval(rec, c),
-        .scaling = d->scaling, .data_dir = s->paths.data_dir,
+        .scaling = d->scaling, .data_dir = s->paths.data_dir, .trust = validity_note(&v, a),
     };
     return submission_write(q->mllog, &description, d->runs, d->n, a, err);
 }

@@ -10,7 +10,7 @@ from typing import Any, Iterable, List, Mapping, Sequence, Tuple, Union
 from ._errors import PodbenchError
 
 # What most questions of a sweep are about; a row of inference has no time to train.
-USUAL = ("throughput_samples_per_s", "validity.interval_low", "validity.interval_high", "step_time_s", "latency_s", "fits", "fits_probability",
+USUAL = ("throughput_samples_per_s", "validity.interval_low", "validity.interval_high", "validity.guess", "step_time_s", "latency_s", "fits", "fits_probability",
          "memory_peak_bytes_per_tile", "time_to_train_s", "energy_per_step_j", "ipus", "global_batch", "status", "reason")
 ASKED = ("throughput_samples_per_s", "interval_low", "interval_high", "guess", "fits_probability", "time_to_train_s", "ipus", "recipe")
 
@@ -60,11 +60,12 @@ def of_csv(text: str) -> Any:
 
 
 def style(frame: Any) -> Any:
-    """A pandas Styler for notebooks: numbers to four digits, and rows that do not fit in grey."""
+    """A pandas Styler for notebooks: numbers to four digits, rows that do not fit in grey, and guesses in italics."""
     numbers = {name: "{:,.4g}" for name in frame.select_dtypes("number").columns}
 
     def shade(row: Any) -> List[str]:
-        return ["" if row.get("fits", True) in (True, None) else "color: gray"] * len(row)
+        guess = row.get("validity.guess", row.get("guess"))
+        return ["; ".join(["color: gray"] * (row.get("fits", True) not in (True, None)) + ["font-style: italic"] * (guess in (True, "yes")))] * len(row)
     return frame.style.format(numbers, na_rep="").hide(axis="index").apply(shade, axis=1)
 
 
@@ -80,5 +81,6 @@ def plot(frame: Any, x: Union[str, None] = None, y: str = "throughput_samples_pe
         ax.fill_between(rows[x], rows["validity.interval_low"].astype(float), rows["validity.interval_high"].astype(float), alpha=0.2, linewidth=0)
     fits = rows["fits"].astype(bool) if "fits" in rows else rows[y].notna()
     ax.scatter(rows[x], rows[y], facecolors=["C0" if fit else "white" for fit in fits], edgecolors="C0", zorder=2)
-    ax.set(xlabel=x, ylabel=y)
+    guesses = "validity.guess" in rows and rows["validity.guess"].astype(bool).any()
+    ax.set(xlabel=x, ylabel=f"{y}, some a guess: no published run is near" if guesses else y)
     return ax

@@ -75,6 +75,8 @@ class SameAsTheProgram(unittest.TestCase):
         self.assertEqual(list(frame["precision.compute"]), 2 * ["fp16", "fp32"])
         self.assertEqual(list(frame["parallel.available_memory"]), 4 * [0.25])
         self.assertTrue((frame["validity.interval_low"] < frame["throughput_samples_per_s"]).all())
+        self.assertFalse(frame["validity.guess"].any())
+        self.assertTrue(podbench.sweep("prediction-ipu-pod16-rnnt", {"parallel.micro_batch": [1, 2]})["validity.guess"].all())
         self.assertEqual(list(frame.groupby("parallel.micro_batch")["throughput_samples_per_s"].max().index), [1, 2])
         self.assertLess(len(frame.columns), 20)
         over = {"parallel.micro_batch": [1, 2]}

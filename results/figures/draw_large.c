@@ -16,7 +16,7 @@ enum { N_MODELS = sizeof models / sizeof *models, N_SIZES = sizeof sizes / sizeo
 enum place { NOWHERE, IN_PHASES, ON_CHIP };
 
 /* The best of a cell; width 0: nothing fits. */
-struct cell { enum place place; unsigned width; double rows_per_s; };
+struct cell { enum place place; unsigned width; double rows_per_s; const char *guess; };
 
 static void try_width(struct cell *best, struct drawing *d, const char *model, unsigned n_ipus, unsigned width, enum place place)
 {
@@ -27,7 +27,7 @@ static void try_width(struct cell *best, struct drawing *d, const char *model, u
     };
     bool fits = drawing_simulate(d, base_recipe, sets, sizeof sets / sizeof *sets, NULL) && d->result.fits;
     if (fits && d->result.throughput_samples_per_s > best->rows_per_s)
-        *best = (struct cell){ place, width, d->result.throughput_samples_per_s };
+        *best = (struct cell){ place, width, d->result.throughput_samples_per_s, d->result.guess };
 }
 
 static uint64_t parameters_of(const char *model, struct arena *a)
@@ -70,6 +70,8 @@ bool draw_large(struct drawing *d, struct err *err)
         for (size_t x = 0; x < N_SIZES; x++) {
             struct cell c = best_of(d, models[y], n, sizes[x]);
             write_cell(f, x, y, models[y], &c, d);
+            if (c.width)
+                drawing_shows(d, c.guess);
             on_chip = on_chip || c.place != ON_CHIP ? on_chip : sizes[x];
             in_all = in_all || !c.width ? in_all : sizes[x];
         }

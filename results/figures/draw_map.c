@@ -26,6 +26,8 @@ static void write_map_point(FILE *f, size_t x, size_t y, const char *id, struct 
     double rate = d->result.throughput_samples_per_s;
     fprintf(f, "%zu,%zu,%s,%s\n", x, y, fits ? arena_printf(d->a, "%.8g", rate) : "NaN",
             !good ? "refused" : !fits ? "does not fit" : arena_printf(d->a, "%.0f", rate));
+    if (fits)
+        drawing_shows(d, d->result.guess);
     if (fits && rate > best->throughput)
         *best = (struct best){ rate, micro_batches[x], accumulations[y] };
 }

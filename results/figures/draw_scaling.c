@@ -94,6 +94,7 @@ static void write_series(FILE *f, struct drawing *d, const struct result *const 
         last = 100 * r[i]->throughput_samples_per_s / (double)r[i]->ipus / each;
         DRAWING_ROW(f, r[0]->workload, (double)series, (double)r[i]->ipus, r[i]->throughput_samples_per_s, last,
                     100 * r[i]->breakdown_s[PART_ALL_REDUCE] / r[i]->step_time_s);
+        drawing_shows(d, r[i]->guess);
     }
     d->finding = arena_printf(d->a, "%s %s at %.0f %% on %llu IPUs of %s", d->finding ? arena_printf(d->a, "%s;", d->finding) : "Predicted, not measured, efficiency:",
                               r[0]->workload, last, (unsigned long long)r[n - 1]->ipus, r[0]->system);

@@ -95,6 +95,7 @@ bool draw_waterfall(struct drawing *d, struct err *err)
     const struct simulation *sim = drawing_simulate(d, largest->id, NULL, 0, err);
     if (!sim)
         return false;
+    drawing_shows(d, d->result.guess);
     waterfall_build(&w, &sim->timeline);
     double ms = 1e3 / sim->machine->chip.clock_hz / (double)timeline_ipus(&sim->timeline);
     FILE *f = drawing_table(d, "waterfall", "name,row,from,to");

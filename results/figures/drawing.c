@@ -28,7 +28,30 @@ const struct simulation *drawing_simulate(struct drawing *d, const char *recipe,
         simulation_free(d->simulation);
     struct simulation *room = ARENA_NEW(d->a, struct simulation);
     d->simulation = simulator_run(d->from->simulator, room, &d->result, recipe, sets, n_sets, err) ? room : NULL;
+    if (d->simulation && d->from->record) {
+        struct validity v;
+        validity_of(&v, d->from->record, room, &d->result, NULL, &room->arena);
+        d->result.guess = validity_guess_name(&v);
+    }
     return d->simulation;
+}
+
+void drawing_shows(struct drawing *d, const char *guess)
+{
+    if (!d->from->record)
+        return;
+    d->n_shown++;
+    d->n_guesses += guess && text_is(guess, "yes");
+    d->n_without += !guess || !*guess;
+}
+
+void drawing_say_guesses(struct drawing *d)
+{
+    if (!d->finding || !(d->n_guesses + d->n_without))
+        return;
+    const char *guesses = d->n_guesses ? arena_printf(d->a, "%u of %u a guess: no published run is near", d->n_guesses, d->n_shown) : "";
+    const char *without = d->n_without ? arena_printf(d->a, "%s%u of %u without an interval", d->n_guesses ? "; " : "", d->n_without, d->n_shown) : "";
+    d->finding = arena_printf(d->a, "%s (%s%s)", d->finding, guesses, without);
 }
 
 static bool save_table(const struct drawn_table *t, const struct drawing *d, struct err *err)

@@ -10,6 +10,7 @@
 #include "results/published/published.h"
 #include "results/simulate/simulator.h"
 #include "results/study/novelty.h"
+#include "results/study/trust.h"
 
 /* The data that figures are made from. */
 struct drawing_source {
@@ -17,6 +18,7 @@ struct drawing_source {
     const struct figures *published;
     const struct first_seen_rows *first_seen;   /* published configurations, as predicted at first sight and now; NULL if that is not known */
     struct simulator *simulator;                /* simulates what a run's tables do not hold: plans, timelines, variants */
+    const struct track_record *record;          /* by which predictions are judged; NULL: they are not */
 };
 
 /* One figure being made. Its tables go into folder, under names that begin with the figure's. If the run holds nothing
@@ -28,6 +30,7 @@ struct drawing {
     struct drawn_table { const char *name; FILE *f; char *text; size_t n_bytes; } tables[MOST_DRAWN_TABLES]; size_t n_tables;
     struct simulation *simulation;              /* the latest simulation; the next one frees it */
     struct result result;
+    unsigned n_shown, n_guesses, n_without;     /* predictions of the figure, those that are guesses, and those without an interval */
 };
 
 /* Saves all tables of a figure, or none if `good` is false or one fails. */
@@ -42,6 +45,9 @@ void drawing_row(FILE *f, const char *text, const double *numbers, size_t n);
     drawing_row(f, text, (const double[]){ __VA_ARGS__ }, sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double))
 /* NULL, with a message, if the recipe cannot be simulated. */
 const struct simulation *drawing_simulate(struct drawing *d, const char *recipe, const char *const *sets, size_t n_sets, struct err *err);
+/* Counts a prediction that the figure shows, by the column guess of its row; drawing_say_guesses() then ends the finding with how many are guesses. */
+void drawing_shows(struct drawing *d, const char *guess);
+void drawing_say_guesses(struct drawing *d);
 /* Cells of tables on tiles: the limit, and the bytes of each category, in kB. */
 const char *drawing_memory_heads(struct arena *a);
 void drawing_memory(FILE *f, const struct tile_memory *m, uint64_t tile_bytes);

@@ -14,5 +14,7 @@ const size_t n_drawing_kinds = sizeof drawing_kinds / sizeof *drawing_kinds;
 
 bool drawing_make(struct drawing *d, const struct drawing_kind *kind, struct err *err)
 {
-    return drawing_save(d, kind->write(d, err), err);
+    bool good = kind->write(d, err);
+    drawing_say_guesses(d);
+    return drawing_save(d, good, err);
 }

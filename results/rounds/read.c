@@ -122,8 +122,9 @@ static void describe_system(struct round_result *row, const struct folder *f, st
     row->network = description_text(doc, "host_networking", a);
     row->framework = description_text(doc, "framework", a);
     row->availability = description_text(doc, "status", a);
-    if (!doc)
-        row->note = arena_printf(a, "%s%sno system description", row->note, *row->note ? "; " : "");
+    const char *notes = doc ? description_text(doc, "hw_notes", a) : "no system description";
+    if (!doc || strncmp(notes, SIMULATED_NOTE, strlen(SIMULATED_NOTE)) == 0)
+        row->note = arena_printf(a, "%s%s%.*s", row->note, *row->note ? "; " : "", (int)strcspn(notes, "."), notes);
     json_decref(doc);
 }
 

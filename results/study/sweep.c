@@ -74,9 +74,8 @@ static const char *notes_of(const struct simulation *sim, const struct result *r
     for (const struct ini_entry *e = sim->recipe.entries; e < sim->recipe.entries + sim->recipe.n_entries; e++)
         if (!e->line && (unused = recipe_unused_key(e, &sim->recipe, &sim->plan, a)))       /* only entries of the sweep or of --set have no line */
             notes = add_note(notes, arena_printf(a, "no effect: %s", unused), a);
-    if (v->foreign)
-        return add_note(notes, arena_printf(a, "no interval: no published run has %s", v->foreign), a);
-    return validity_is_guess(v) ? add_note(notes, "the interval is a guess: no published run is near", a) : notes;
+    const char *trust = validity_note(v, a);
+    return trust ? add_note(notes, trust, a) : notes;
 }
 
 static void set_validity(struct sweep_row *row, const struct validity *v, struct arena *a)
@@ -176,6 +175,7 @@ static void fill_sweep_row(struct sweep_row *row, struct validity *v, struct swe
     r->version = PODBENCH_VERSION;
     validity_of(v, &x->record, sim, r, NULL, a);
     validity_add_readings(v, &x->record, r, &q, a);
+    r->guess = validity_guess_name(v);
     set_validity(row, v, a);
     row->notes = notes_of(sim, r, v, a);
     if (w->idle && text_is(row->recipe, w->space->recipes[0]))

@@ -170,6 +170,17 @@ bool validity_is_guess(const struct validity *v)
     return validity_has_interval(v) && !v->near;
 }
 
+const char *validity_guess_name(const struct validity *v)
+{
+    return !validity_has_interval(v) ? NULL : v->near ? "no" : "yes";
+}
+
+const char *validity_note(const struct validity *v, struct arena *a)
+{
+    return v->foreign ? arena_printf(a, "no interval: no published run has %s", v->foreign)
+         : validity_is_guess(v) ? "the interval is a guess: no published run is near" : NULL;
+}
+
 double validity_uncertainty(const struct validity *v)
 {
     return validity_has_interval(v) ? (v->high - v->low) / 2 / v->throughput : 0;

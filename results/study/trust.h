@@ -202,6 +202,8 @@ void validity_add_readings(struct validity *v, const struct track_record *by, co
                            struct arena *a);
 bool validity_has_interval(const struct validity *v);
 bool validity_is_guess(const struct validity *v);            /* it has an interval, but no published run is near */
+const char *validity_guess_name(const struct validity *v);   /* "yes" or "no", for the column guess of a row; NULL without an interval */
+const char *validity_note(const struct validity *v, struct arena *a);       /* for a cell of notes: why there is no interval, or that it is a guess; or NULL */
 double validity_expected(const struct validity *v);          /* samples/s: the prediction less the bias of similar runs */
 double validity_uncertainty(const struct validity *v);       /* half the interval as a share of the throughput; 0 if unknown */
 void validity_document(struct document *d, const struct validity *v, const struct result *r);     /* two or three lines */

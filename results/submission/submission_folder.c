@@ -36,7 +36,7 @@ static const char *field_value(const struct submission_description *s, const cha
     if (text_is(key, "system_name"))
         return arena_printf(a, "%s (simulated)", value ? value : s->system);
     if (text_is(key, "hw_notes"))
-        return arena_printf(a, "Simulated by podbench; no such run took place. %s", value ? value : "");
+        return arena_printf(a, SIMULATED_NOTE "%s%s. %s", s->trust ? "; " : "", s->trust ? s->trust : "", value ? value : "");
     for (size_t i = 0; !value && i < sizeof counts / sizeof *counts; i++)
         if (text_is(key, counts[i]))
             value = "1";

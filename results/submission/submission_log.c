@@ -134,7 +134,7 @@ static void write_log_head(struct log_writer *w)
     write_text_line(w, "submission_org", SIMULATED_ORG);
     write_text_line(w, "submission_platform", arena_printf(w->a, "%s-simulated", s->system));
     write_text_line(w, "submission_status", "research");
-    write_text_line(w, "podbench_note", "simulated: no such run took place");
+    write_text_line(w, "podbench_note", arena_printf(w->a, "simulated: no such run took place%s%s", s->trust ? "; " : "", s->trust ? s->trust : ""));
     write_text_line(w, "podbench_round", w->demands->edition->round);
     write_line(w, MLLOG_POINT, "cache_clear", "true", NULL);
     write_line(w, MLLOG_START, "init_start", NULL, NULL);

@@ -27,7 +27,7 @@ says "kernel, text" kernel workloads/recipes/graphs/gru-1024.onnx
 says "kernel, csv" kernel workloads/recipes/graphs/gru-1024.onnx --format csv
 says "kernel, json" kernel workloads/recipes/graphs/gru-1024.onnx --format json
 
-# A project of such a recipe: a measurement, and the page of a run. (rows.csv of a run has predictions alone, without intervals.)
+# A project of such a recipe: a measurement, and the page of a run.
 "$PODBENCH" init "$work/mine" >/dev/null 2>&1
 cp "workloads/recipes/$alone.ini" "$work/mine/recipes/my-run.ini"
 sed -i 's/^id = .*/id = my-run/' "$work/mine/recipes/my-run.ini"
@@ -36,9 +36,22 @@ home=$PWD program=$(realpath "$PODBENCH")
 grep -q 'a guess' "$work/out"
 result $? "measured: what was predicted before" "$(cat "$work/out" "$work/err")"
 "$PODBENCH" bench --recipes "$work/mine/recipes" --out "$work/one" >/dev/null 2>"$work/err"
+guesses=$(python3 -c 'import csv,sys; print([row["guess"] for row in csv.DictReader(open(sys.argv[1]))])' "$work/one/rows.csv" 2>&1)
+[ "$guesses" = "['yes']" ]
+result $? "bench: the row of a run" "$guesses"
 "$PODBENCH" report "$work/one" >/dev/null 2>>"$work/err"
 grep -q 'A GUESS' "$work/one/report.html"
 result $? "report: the card of a run" "$(cat "$work/err")"
+
+"$PODBENCH" plot "$work/one" >/dev/null 2>>"$work/err"
+grep -q '^map,.* of [0-9]* a guess: no published run is near' "$work/one/figures/findings.csv" && grep -q '^waterfall,.*(1 of 1 a guess' "$work/one/figures/findings.csv"
+result $? "plot: the finding of a figure" "$(cat "$work/one/figures/findings.csv")"
+"$PODBENCH" run $alone --runs 2 --mllog "$work/logs" >/dev/null 2>"$work/err"
+grep -q 'podbench_note.*the interval is a guess' "$work"/logs/*/results/*/*/result_0.txt
+result $? "run: logs of drawn runs" "$(cat "$work/err")"
+for format in text csv json; do
+    says "rounds, $format" rounds "$work/logs" --format $format
+done
 
 silent "run: a published configuration is none" run $known
 silent "run: nor in JSON" run $known --format json

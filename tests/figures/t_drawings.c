@@ -79,8 +79,8 @@ static const char *written(const char *name, const struct drawing *d, const char
 
 static void tables_of_runs(void **state)
 {
-    const struct drawing_source from = { &runs, &figures, &first_seen, NULL };
-    const struct drawing_source nothing = { &(struct results){0}, &(struct figures){0}, NULL, NULL };
+    const struct drawing_source from = { &runs, &figures, &first_seen, NULL, NULL };
+    const struct drawing_source nothing = { &(struct results){0}, &(struct figures){0}, NULL, NULL, NULL };
     (void)state;
     struct drawing kinds = drawn("kinds", &from), scaling = drawn("scaling", &from), times = drawn("time-to-train", &from);
     struct drawing breakdown = drawn("breakdown", &from);
@@ -160,7 +160,7 @@ static void small_gaps_are_told(void **state)
 {
     struct result near[] = { made[0], made[1], made[4], made[3] };
     const struct results all = { .items = near, .n = 4 };
-    const struct drawing_source from = { &all, &figures, NULL, NULL };
+    const struct drawing_source from = { &all, &figures, NULL, NULL, NULL };
     (void)state;
     near[1].throughput_samples_per_s = 112800;
     near[3].throughput_samples_per_s = 5595;
@@ -178,18 +178,28 @@ static void servers_without_published_runs(void **state)
     struct result of[3];
     struct figure one = { .recipe = "32", .metric = "throughput_samples_per_s" };
     const struct results all = { .items = of, .n = 3 };
-    const struct drawing_source from = { &all, &(struct figures){0}, NULL, NULL };
-    const struct drawing_source known = { &all, &(struct figures){ .items = &one, .n = 1 }, NULL, NULL };
+    const struct track_record record = { 0 };
+    const struct drawing_source from = { &all, &(struct figures){0}, NULL, NULL, &record };
+    const struct drawing_source known = { &all, &(struct figures){ .items = &one, .n = 1 }, NULL, NULL, &record };
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         of[i] = (struct result){ .id = arena_printf(&a, "%d", (int)sizes[i].ipus), .system = "toy", .workload = "net", .ipus = sizes[i].ipus,
                                  .throughput_samples_per_s = sizes[i].rate, .step_time_s = 2 };
         of[i].breakdown_s[PART_ALL_REDUCE] = i ? 0 : 0.5;
+        of[i].guess = i ? "no" : "yes";
     }
     struct drawing d = drawn("servers", &from);
     assert_string_equal(WRITTEN("servers", &d, "servers"),
-                        "== servers: Predicted, not measured, efficiency: net at 90 % on 64 IPUs of toy\n-- servers\n"
+                        "== servers: Predicted, not measured, efficiency: net at 90 % on 64 IPUs of toy (1 of 3 a guess: no published run is near)\n-- servers\n"
                         "workload,series,chips,samples,efficiency,all-reduce\nnet,1,16,1600,100,0\nnet,1,32,3200,100,0\nnet,1,64,5760,90,25\n");
+    of[1].guess = NULL;                 /* a machine unlike all has no interval */
+    d = drawn("servers", &from);
+    assert_string_equal(d.finding, "Predicted, not measured, efficiency: net at 90 % on 64 IPUs of toy (1 of 3 a guess: no published run is near; 1 of 3 without an interval)");
+    assert_non_null(WRITTEN("servers", &d, "servers"));
+    of[0].guess = of[1].guess = "no";
+    d = drawn("servers", &from);
+    assert_string_equal(d.finding, "Predicted, not measured, efficiency: net at 90 % on 64 IPUs of toy");
+    assert_non_null(WRITTEN("servers", &d, "servers"));
     d = drawn("servers", &known);
     assert_null(d.finding);
     of[1].ipus = 32;
@@ -204,7 +214,7 @@ static void a_panel_without_points_is_none(void **state)
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         const struct results one = { .items = &made[i ? 4 : 0], .n = 1 };
-        const struct drawing_source from = { &one, &figures, NULL, NULL };
+        const struct drawing_source from = { &one, &figures, NULL, NULL, NULL };
         struct drawing d = drawn("scaling", &from);
         assert_null(d.finding);
         assert_string_equal(d.missing, "no MLPerf runs of both ResNet-50 and BERT-Large");
@@ -221,7 +231,7 @@ static void one_round_has_its_gap(void **state)
         struct figure published[] = { figure_items[0], figure_items[1], figure_items[2] };
         const struct results all = { .items = two, .n = 3 };
         const struct figures both = { .items = published, .n = 3 };
-        const struct drawing_source from = { &all, &both, NULL, NULL };
+        const struct drawing_source from = { &all, &both, NULL, NULL, NULL };
         for (size_t i = 0; i < 2; i++)
             two[i].id = published[i].recipe = arena_printf(&a, "mlperf-%s-closed-ipu-pod%d-resnet50", rounds[k], i ? 64 : 16);
         struct drawing d = drawn("scaling", &from);
@@ -236,7 +246,7 @@ static void one_size_has_no_gap(void **state)
 {
     struct result alone[] = { made[0], made[4] };
     const struct results all = { .items = alone, .n = 2 };
-    const struct drawing_source from = { &all, &figures, NULL, NULL };
+    const struct drawing_source from = { &all, &figures, NULL, NULL, NULL };
     (void)state;
     assert_string_equal(drawn("scaling", &from).finding, "Scaling efficiency as predicted and as published: ResNet-50 within 0.0 points (v1.1, 16 IPUs), "
                                                          "BERT-Large within 0.0 points (v2.0, 16 IPUs)");

@@ -41,7 +41,7 @@ static struct drawing_source simulated(struct simulation *sim)
     struct result r = {0};
     assert_true(simulator_run(simulator(), sim, &r, pipelined, NULL, 0, &err));
     results_add(&one, &r, &a);
-    return (struct drawing_source){ &one, &no_figures, NULL, simulator() };
+    return (struct drawing_source){ &one, &no_figures, NULL, simulator(), NULL };
 }
 
 /* One row for the model, the IPU with the fullest tile; each region has its bytes. */
@@ -252,7 +252,7 @@ static void links_of_no_run(void **state)
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         const struct results one = { .items = (struct result *)&runs_alone[i], .n = 1 };
-        const struct drawing_source from = { &one, &no_figures, NULL, simulator() };
+        const struct drawing_source from = { &one, &no_figures, NULL, simulator(), NULL };
         struct drawing d = drawn("links", &from);
         assert_null(d.finding);
         assert_string_equal(d.missing, "no pipelined training run on at most 64 IPUs");
@@ -288,7 +288,7 @@ static void the_run_is_chosen(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct results list = { .items = (struct result *)cases[i].runs, .n = cases[i].n };
-        struct drawing_source from = { &list, &no_figures, NULL, simulator() };
+        struct drawing_source from = { &list, &no_figures, NULL, simulator(), NULL };
         struct drawing d = drawn(cases[i].name, &from);
         assert_non_null(d.finding);
         assert_non_null(strstr(d.finding, "ipu-pod16-resnet50-pipelined"));
@@ -356,8 +356,8 @@ static void the_run_that_is_drawn(void **state)
     for (size_t i = 0; i < sizeof items / sizeof *items; i++)
         items[i].id = "own", items[i].workload = "x", items[i].system = "ipu-pod16";
     const struct results all = { .items = items, .n = sizeof items / sizeof *items }, none = { .items = items, .n = 3 };
-    const struct drawing_source from = { &all, &no_figures, NULL, NULL }, of_none = { &none, &no_figures, NULL, NULL };
-    const struct drawing_source with_closed = { &all, &(struct figures){ .items = &one, .n = 1 }, NULL, NULL };
+    const struct drawing_source from = { &all, &no_figures, NULL, NULL, NULL }, of_none = { &none, &no_figures, NULL, NULL, NULL };
+    const struct drawing_source with_closed = { &all, &(struct figures){ .items = &one, .n = 1 }, NULL, NULL, NULL };
     (void)state;
     assert_ptr_equal(drawing_run(&(struct drawing){ .from = &from }, is_faster), &items[4]);
     items[3].id = one.recipe;               /* a published run of the closed division comes before faster ones */
@@ -391,7 +391,7 @@ static void recomputation(void **state)
 static void large_models(void **state)
 {
     struct results none = { 0 };
-    const struct drawing_source from = { &none, &no_figures, NULL, simulator() };
+    const struct drawing_source from = { &none, &no_figures, NULL, simulator(), NULL };
     struct drawing d = drawn("large", &from);
     char **lines = ARENA_ARRAY(&a, char *, 2000);
     const char *first = NULL;

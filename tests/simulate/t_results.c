@@ -27,12 +27,12 @@ static void a_result_as_text_and_back(void **state)
     const char *expected = "fits fits_probability mfu hfu throughput_samples_per_s logged_samples_per_s throughput_tokens_per_s";       /* higher is better; lower: times, energy, cost, memory */
     char *columns = arena_strdup(&a, result_columns(&a)), *column;
     while ((column = strsep(&columns, ",\n")) && *column) {
-        bool better = strstr(expected, column) != NULL, neutral = strstr("id workload system ipus global_batch smaller_available_memory version overrides inputs", column) != NULL;
+        bool better = strstr(expected, column) != NULL, neutral = strstr("id workload system ipus global_batch smaller_available_memory version overrides inputs guess", column) != NULL;
         if (result_column_better(column) != (better ? HIGHER : neutral ? NEITHER : LOWER))
             print_error("%s\n", column);
         assert_int_equal(result_column_better(column), better ? HIGHER : neutral ? NEITHER : LOWER);
     }
-    assert_true(result_column_is_provenance("version") && result_column_is_provenance("inputs") && result_column_is_provenance("overrides"));
+    assert_true(result_column_is_provenance("version") && result_column_is_provenance("inputs") && result_column_is_provenance("overrides") && result_column_is_provenance("guess"));
     assert_false(result_column_is_provenance("id") || result_column_is_provenance("fault_cost_s"));
     PRINTED(csv, (result_write_csv(f, NULL), result_write_csv(f, &r)));
     const char *path = temp_file(csv, strlen(csv), ".csv");
