@@ -35,7 +35,7 @@ struct submission_description {
     double scaling;                     /* factor of the score; above 1 it is written to scaling.json */
     const char *data_dir;               /* workloads/convergence */
     const struct log_demands *demands;  /* NULL: loaded when needed */
-    const char *trust;                  /* what to know of the time's interval (validity_note()); NULL: nothing */
+    const char *trust;                  /* remarks on its interval (validity_note()); NULL: none */
     bool replaces;                      /* replace logs that exist already; else they are an error */
 };
 
