@@ -8,7 +8,7 @@ for my $path (@ARGV) {
     open my $file, '<', $path or die "$path: $!";
     local $/;
     my $text = <$file>;
-    while ($text =~ m{(?<call>\b(?:fail|fail_at|fail_of|refuse|onnx_refuse)\((?:[^"();]|\([^()]*\))*)?(?<text>"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*)|'(?:[^'\\\n]|\\.)+'|(?<comment>/\*.*?\*/|//[^\n]*)}sg) {
+    while ($text =~ m{(?<call>\b(?:fail|fail_at|fail_of|refuse|onnx_refuse)\((?:[^"();]|\([^()]*\))*)?(?<text>"(?:[^"\\\n]|\\.)*"(?:(?:\s|PRI\w+)*"(?:[^"\\\n]|\\.)*")*)|'(?:[^'\\\n]|\\.)+'|(?<comment>/\*.*?\*/|//[^\n]*)}sg) {
         my $line = 1 + (substr($text, 0, $-[0]) =~ tr/\n//);
         if (defined $+{comment}) {
             my $comment = $+{comment};
@@ -16,7 +16,7 @@ for my $path (@ARGV) {
             $comment =~ s/\n\s*\*? ?/ /g;
             push @comments, "$path:$line: $comment" if $comment =~ /\w \w/ && $comment !~ /SPDX|^----/;
         } elsif (defined $+{call}) {
-            push @messages, "$path:$line: " . $+{text} =~ s/"\s*"//gr;
+            push @messages, "$path:$line: " . $+{text} =~ s/"\s*(?:PRI(\w)\w*)?\s*"/defined $1 ? $1 : ''/ger;
         }
     }
 }
