@@ -17,7 +17,7 @@
 enum { SWEEP_JOBS = 2 };
 
 static struct session session;
-static char *output, *messages;         /* the last request's; owned here */
+static char *output, *messages;         /* of the last request; owned here */
 
 static const struct { const char *name; command_function *run; uint32_t jobs; } page_commands[] = {
     { "run", command_run, 1 }, { "explain", command_explain, 1 }, { "diff", command_diff, 1 }, { "sweep", command_sweep, SWEEP_JOBS },

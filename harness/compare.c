@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * compare.c - podbench compare: the gates between two runs; with --all, and for two tables, every cell that differs.
+ * compare.c - podbench compare: what changed between two runs, and if accuracy held; with --all, and for two tables, every cell that differs.
  */
 #include "harness/harness.h"
 #include "results/published/check.h"
@@ -43,7 +43,7 @@ static int compare_files(const struct options *o, struct session *s, struct err 
     return c.n ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
 }
 
-/* For each recipe whose step time moved: its parts before and after, as text or as a member of the change in JSON. */
+/* Loads the rows of both runs, for the parts of the steps whose time changed. */
 static bool load_sides(struct results *a, struct results *b, const struct gate_tables *base, const struct gate_tables *run,
                        struct session *s)
 {

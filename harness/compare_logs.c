@@ -22,9 +22,9 @@ struct logs_command {
     size_t n_logs;
     struct arena *folder_arena;
     uint64_t n_compared;
-    FILE *text;                         /* the parts of the document: text, */
+    FILE *text;                         /* the text of the document */
     struct table *rows;                 /* CSV, */
-    json_t *all;                        /* and JSON */
+    json_t *all;                        /* the JSON of the document */
     struct err *err;
     bool failed;
 };

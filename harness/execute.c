@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * execute.c - podbench execute: computes a step of a plan in numbers, on noise, and prints live bytes next to those that the plan counts.
+ * execute.c - podbench execute: carries out the arithmetic of one step of a plan, on random inputs, and prints the bytes that were live next to those
+ * that the plan counts.
  */
 #include "harness/harness.h"
 #include "results/simulate/simulate.h"
@@ -160,7 +161,7 @@ static bool has_fp8(const struct graph *g)
     return false;
 }
 
-/* Against the same plan in fp32 with the same weights and inputs. fp8 is tried in its other format, too. */
+/* Compares the output with that of the same plan in fp32, with the same weights and inputs. fp8 is tried in its other format, too. */
 static bool add_output(struct document *d, const struct execution *x, const struct plan *p, const struct execution_options *o, struct err *err)
 {
     const struct tensor *out = &p->graph->tensors[p->graph->ops[p->graph->n_forward_ops - 1].outputs[0]];

@@ -47,8 +47,8 @@ struct session {
     struct simulator simulator;         /* runs, and caches, every simulation of a command */
     struct model_paths paths;
     const char *published_dir, *validity_dir, *runs_dir, *baselines_dir, *plots_dir;
-    bool executes;                      /* numbers are computed, which some keys shape alone */
-    bool trains;                        /* so does training, in which no key is without effect */
+    bool executes;                      /* the command computes numbers, so keys that shape only numbers have an effect */
+    bool trains;                        /* the command trains, so every key has an effect */
 };
 
 extern const char podbench_commit[];       /* that the program was built from; "unknown" outside a repository and an archive of it; commit.c is made by make */
@@ -73,7 +73,6 @@ int command_call(const struct command *c, const struct options *o, struct sessio
 
 /* True if the command takes this many arguments: those in brackets are optional, and dots mean any number. */
 bool command_takes(const struct command *c, size_t n_arguments);
-/* The summary as a sentence, and the detail after it. */
 /* Option i as help and completion show it; its name is NULL when the command does not have it. False past
  * the last option. */
 struct option_view { const char *name, *argument, *help; };
@@ -143,7 +142,7 @@ struct setting {
 struct configuration {
     const char *recipe;
     struct setting *settings; size_t n, cap;
-    bool draws, is_of_many;             /* runs are drawn or logged; it belongs to a sweep or a search */
+    bool draws, is_of_many;             /* draws: runs are drawn or logged; is_of_many: one of the configurations of a sweep or a search */
 };
 void configuration_add(struct configuration *c, const char *const *texts, size_t n, struct arena *a);
 /* A setting and its n alternatives, which are others[0], others[stride], and so on. */
@@ -176,7 +175,7 @@ void progress_report(void *progress, const char *what, size_t done, size_t of); 
 void progress_tell(struct progress *p, const char *text);
 double progress_seconds(const struct progress *p);      /* seconds since the work began */
 void progress_end(struct progress *p);
-/* An interrupt (Control-C) is noted between the two, once, instead of ending the program; the second one ends it. */
+/* interrupts_catch() to interrupts_release(): the first interrupt (Control-C) is only noted, and a second one ends the program. */
 void interrupts_catch(void);
 bool was_interrupted(void);
 bool interrupts_release(void);          /* returns was_interrupted() */
@@ -215,7 +214,7 @@ bool baseline_is_recorded(const char *baseline, struct arena *a);
 bool margin_of(double *margin, const struct options *o, struct err *err);      /* --margin, or one point of mean error */
 /* The result's value of a figure's metric; 0 for metrics that the answer does not show. */
 double result_of_figure(const struct figure *g, const struct result *r);
-bool answer_shows(const struct figure *g);      /* its metric is one of these */
+bool answer_shows(const struct figure *g);      /* true if the answer shows the metric of this figure */
 /* Shows digits to the uncertainty, a share of the throughput (0 if unknown), and the published figures of this recipe. r holds its provenance.
  * With colour a verdict of no is red. */
 void answer_document(struct document *d, const struct simulation *sim, const struct result *r, double uncertainty, const struct figures *figures,

@@ -66,7 +66,7 @@ static char *find_home(struct err *err)
     return path;
 }
 
-/* For makefiles of projects. */
+/* Prints the folder of podbench's data, for makefiles of projects. */
 static int print_home(void)
 {
     struct err err = {0};

@@ -63,7 +63,7 @@ void report_write_opening(FILE *f, const struct check *c, const struct results *
 
 /* ---- what would help the largest run --------------------------------------------------------------------------- */
 
-/* The remedies that are left out: other data, and more IPUs. */
+/* False for remedies that are no answer here: other data, and more IPUs. */
 static bool can_help(const struct move *m, uint64_t ipus)
 {
     return !m->refused && m->fits && m->ipus <= ipus && m->relative < 0 && strncmp(m->input->name, "data.", 5) != 0;

@@ -192,7 +192,7 @@ struct answer_row { struct result r; const char *notes; double interval_low, int
 static const struct table_column tail_columns[] = { { COLUMN(struct answer_row, notes) }, { COLUMN(struct answer_row, interval_low) },
                                                     { COLUMN(struct answer_row, interval_high) } };
 
-/* The result's columns, and the tail's. */
+/* A table with the result's columns, then the notes and the interval. */
 static struct table run_rows(struct arena *a)
 {
     struct table result = result_table(a), t = TABLE(tail_columns, struct answer_row, .formats = IN_CSV);

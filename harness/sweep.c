@@ -252,7 +252,7 @@ static bool sweep_rest(struct sweep_count *count, struct sweep_asked *x, const s
     return good;
 }
 
-/* The same as a table, which needs all rows before it prints one. */
+/* sweep_rest() as a table, which needs all rows before it prints one. */
 static bool sweep_as_table(struct sweep_count *count, struct sweep_asked *x, struct output *out, const struct sweep_choice *choice, struct session *s,
                            struct err *err)
 {

@@ -27,7 +27,7 @@ static const char *constant_name(const struct csv_table *t, const struct csv_row
     return *benchmark ? arena_printf(a, "%s.%s.%s", benchmark, ruleset, key) : key;
 }
 
-/* A table of fits has a column for it; a fitted sheet has it at the beginning of its note. "": not fitted. */
+/* The standard error of a constant. A table of fits has a column for it; a fitted sheet has it at the beginning of its note. "": not fitted. */
 static const char *standard_error(const struct csv_table *t, const struct csv_row *row, struct arena *a)
 {
     static const char head[] = "standard error ";

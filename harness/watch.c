@@ -21,7 +21,7 @@ struct watched {
     struct series_level *levels; size_t n;
 };
 
-/* Judged by the metric's name: that of a result's column, or a word in it. */
+/* The better direction, by the metric's name: that of a result's column, or a word in it. */
 static enum better better_of(const char *metric)
 {
     static const struct { const char *word; enum better better; } words[] = {

@@ -63,8 +63,8 @@ struct chip_fit {
  * NULL. */
 bool chip_fit_run(struct chip_fit *out, const struct figures *figures, const struct model_paths *paths, const struct watch *watch,
                   struct arena *a, struct err *err);
-void chip_fit_write(FILE *f, const struct chip_fit *fit, const char *table);    /* the sheet; table: the path of the rows */
-void chip_fit_print(FILE *f, const struct chip_fit *fit);                       /* with each constant's share of each row */
+void chip_fit_write(FILE *f, const struct chip_fit *fit, const char *table);    /* writes the sheet; table: the path of the rows */
+void chip_fit_print(FILE *f, const struct chip_fit *fit);                       /* prints the fit, with each constant's share of each row */
 
 /* ---- system_fit.c: the constants of the software around the chips, fitted to published runs ---------------------- */
 
@@ -75,7 +75,7 @@ struct system_row {
     double published_s, base_s, slope[N_SYSTEM_CONSTANTS];
     double loop_s;                              /* the part of base_s that micro-batches take */
     size_t group;                               /* index of its loop_group */
-    double weight;                              /* the rows of one configuration share 1 */
+    double weight;                              /* the weights of the rows of one configuration sum to 1 */
 };
 
 /* Rows of one model family, of training or of forward passes. The loops of a group may all be too fast or too slow
@@ -93,7 +93,7 @@ struct system_fit {
     double median_unfitted, median_fitted;      /* absolute relative error of the rows */
     double median_default[N_SYSTEM_CONSTANTS];  /* with this one constant at its default, the others fitted */
     double median_left_out;                     /* each row predicted by the fit to all other configurations */
-    double left_out_spread;                     /* the spread of those log ratios about zero */
+    double left_out_spread;                     /* the spread about zero of the log ratios of these predictions */
 };
 /* Uses throughputs and evaluation times of role calibrate, one-chip inference among them (which no constant moves),
  * where their recipe exists. Rows that validate are never read. watch may be NULL. */
@@ -102,7 +102,7 @@ bool system_fit_run(struct system_fit *out, const struct figures *figures, const
 /* Fits rows and groups that are already set, without any simulation. */
 bool system_fit_lines(struct system_fit *fit, struct arena *a, struct err *err);
 void system_fit_write(FILE *f, const struct system_fit *fit);   /* the sheet fitted-system.csv */
-void system_fit_print(FILE *f, const struct system_fit *fit);   /* with each constant's share of each row */
+void system_fit_print(FILE *f, const struct system_fit *fit);   /* prints the fit, with each constant's share of each row */
 
 struct moments { double sum, squares, n; };
 static inline void moments_add(struct moments *m, double x) { m->sum += x, m->squares += x * x, m->n++; }
@@ -135,7 +135,7 @@ bool submissions_of(struct submissions *out, const struct run_rows *runs, struct
 bool submission_has_effect(const struct submission *s, const char *benchmark);
 
 struct effect_spreads { double submitter, submission; size_t n; };
-enum spreads_for { SPREADS_FOR_MEANS, SPREADS_FOR_WIDTHS };        /* from all submissions but those that validate; from all */
+enum spreads_for { SPREADS_FOR_MEANS, SPREADS_FOR_WIDTHS };        /* the spreads follow from all submissions but those that validate; from all */
 double effect_total(const struct effect_spreads *s);
 /* without: a submitter that is left out, or NULL. n is 0 for fewer than 3 submissions. */
 struct effect_spreads effect_spreads(const struct submissions *all, enum spreads_for what, const char *benchmark, const char *without,

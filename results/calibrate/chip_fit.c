@@ -65,7 +65,7 @@ static bool chip_log_ratios(double *out, const double *x, void *user, struct err
     return good;
 }
 
-/* Sets ratios, one for each row, too. */
+/* Sets the median error, and ratios, one for each row. */
 static bool chip_median_error(double *out, double *ratios, struct chip_job *job, const double *x, struct arena *a, struct err *err)
 {
     double *d = ARENA_ARRAY(a, double, job->n_rows);
@@ -161,7 +161,7 @@ bool chip_fit_run(struct chip_fit *out, const struct figures *figures, const str
     read_chip_rows(&job, figures, a);
     for (size_t i = 0; i < n_fitted_constants; i++) {
         const struct fitted_constant *k = &fitted_constants[i];
-        double middle = (k->field.min + k->field.max) / 2;         /* the defaults lie on bounds and are no better start */
+        double middle = (k->field.min + k->field.max) / 2;         /* the defaults lie on bounds, and would be no better start than the middle */
         parameters[i] = (struct fit_parameter){ k->field.name, k->field.min, k->field.max, middle, 0.02 };
     }
     struct fit_problem p = { .parameters = parameters, .n_parameters = n_fitted_constants, .n_rows = job.n_rows,

@@ -10,7 +10,7 @@
  *
  * If the loops of a model were all predicted too fast, slow updates would seem to be the cause. So a share of the loop
  * is fitted together with the constants, for each family of models, separately for training and for forward passes.
- * Predictions, errors and the rows that are left out do without it.
+ * Predictions do not use it, nor do errors, those of left-out rows included.
  *
  * A constant that ends at a bound, or without which left-out configurations are predicted better, returns to its
  * default, the most harmful one first, and the others are fitted again. Rows of one configuration count as one and are
@@ -73,7 +73,7 @@ static size_t loop_group_of(struct system_fit *fit, const struct recipe *r, bool
     return i;
 }
 
-/* Also sets the loop's part of the time. An evaluation by forward passes is a loop but for its calls, which the
+/* Simulates a row's time, and also sets the part of it that is loop. An evaluation by forward passes is all loop except for its calls, whose time the
  * constants hold. */
 static bool simulate_system_row(struct system_row *row, double *time_s, const double *x, struct row_job *job, struct err *err)
 {
@@ -388,7 +388,7 @@ static bool take_secants(struct system_row *row, struct row_job *job, struct err
     return true;
 }
 
-/* A time bends where something else ends to hide it: what is fitted beyond a bend is fitted again to secants. */
+/* A time bends where something else ends to hide it. A constant that is fitted beyond a bend is fitted again, to secants. */
 static bool fit_bent_lines(struct row_job *job, struct arena *a, struct err *err)
 {
     const struct system_row *bent;

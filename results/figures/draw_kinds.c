@@ -38,7 +38,7 @@ static void write_kind(FILE *dots, FILE *bands, const struct first_seen_rows *ro
     DRAWING_ROW(bands, group->kind, (double)row, (double)n, first.low, first.high, today.low, today.high, 100 * group->then_median, 100 * group->now_median);
 }
 
-/* The errors of all rows, and of the kind that has most. */
+/* One line about the errors of all rows, and of the kind with most rows. */
 static const char *kinds_finding(const struct first_seen_group *groups, size_t n, struct arena *a)
 {
     const struct first_seen_group *most = groups, *all = &groups[n - 1];

@@ -14,7 +14,7 @@
 
 /* The data that figures are made from. */
 struct drawing_source {
-    const struct results *results;              /* the run's */
+    const struct results *results;              /* the results of the run */
     const struct figures *published;
     const struct first_seen_rows *first_seen;   /* published configurations, as predicted at first sight and now; NULL if that is not known */
     struct simulator *simulator;                /* simulates what a run's tables do not hold: plans, timelines, variants */
@@ -45,16 +45,16 @@ void drawing_row(FILE *f, const char *text, const double *numbers, size_t n);
     drawing_row(f, text, (const double[]){ __VA_ARGS__ }, sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double))
 /* NULL, with a message, if the recipe cannot be simulated. */
 const struct simulation *drawing_simulate(struct drawing *d, const char *recipe, const char *const *sets, size_t n_sets, struct err *err);
-/* Counts a prediction that the figure shows, by the column guess of its row; drawing_say_guesses() then ends the finding with how many are guesses. */
+/* Counts a prediction that the figure shows. `guess` is that column of its row. drawing_say_guesses() adds to the finding how many of them are guesses. */
 void drawing_shows(struct drawing *d, const char *guess);
 void drawing_say_guesses(struct drawing *d);
-/* Cells of tables on tiles: the limit, and the bytes of each category, in kB. */
+/* Writes the cells of a table about tile memory: the limit and the bytes of each category, in kB. */
 const char *drawing_memory_heads(struct arena *a);
 void drawing_memory(FILE *f, const struct tile_memory *m, uint64_t tile_bytes);
 /* A recipe's id in short: "v2.0 closed bow-pod16 resnet50". */
 const char *drawing_label(const char *id, struct arena *a);
-/* The run that a report tells of: on most IPUs, the last by name, of those of MLPerf's closed division with a published throughput where there are
- * such. NULL without a training run that fits. */
+/* The run that a report shows: a training run that fits, on most IPUs, the last by name. If runs of MLPerf's closed division with a published
+ * throughput fit, it is one of these. NULL if no training run fits. */
 const struct result *drawing_hero(const struct results *all, const struct figures *published);
 /* The training run that comes first by `better`, or NULL; those of MLPerf's closed division with a published throughput come before others. */
 const struct result *drawing_run(const struct drawing *d, bool (*better)(const struct result *x, const struct result *y));

@@ -21,7 +21,7 @@ static bool begins_with_header(const char *text, const char *header)
     return strncmp(at, header, min_u64(n, have)) == 0 && (have <= n || at[n] == '\n' || at[n] == '\r');
 }
 
-/* A disk that is full takes a part; only the next call says why. */
+/* A full disk takes a part of the text, and only the next call to write() says why. */
 static bool write_all(int fd, const char *text)
 {
     for (size_t left = strlen(text); left; ) {

@@ -75,7 +75,7 @@ static void clean_point(struct level_points *l, size_t i, double limit)
     s[1] = (struct level_sum){ 0, s->sum + y, s->square + y * y, s->lagged + (i ? y * s[-1].y : 0), s->ramp + (double)i * y };
 }
 
-/* The newest two points are taken again when the points after them have arrived. */
+/* The newest two points are cleaned again when the points after them have arrived. */
 void level_points_add(struct level_points *l)
 {
     size_t n = ++l->n, first = n == FEWEST ? 0 : n - 1 - LATE;
@@ -117,8 +117,8 @@ static struct shape ramp_at(const struct level_points *l, size_t k)
     const struct level_sum *s = l->sums, *end = &s[l->n], *before_end = &s[l->n - 1];
     double w = (double)(l->n - k), f = 1 / w, from = (double)k;
     double index = w * (w - 1) / 2, squares = (w - 1) * w * (2 * w - 1) / 6;
-    double now = end->sum - s[k].sum, now_index = end->ramp - s[k].ramp - from * now;              /* with the point itself */
-    double past = before_end->sum - s[k - 1].sum, past_index = before_end->ramp - s[k - 1].ramp + (1 - from) * past;    /* with the point before it */
+    double now = end->sum - s[k].sum, now_index = end->ramp - s[k].ramp - from * now;              /* sums over the points from k on */
+    double past = before_end->sum - s[k - 1].sum, past_index = before_end->ramp - s[k - 1].ramp + (1 - from) * past;    /* sums over the points before these */
     return (struct shape){ { f * f * (squares + 2 * index + w), -2 * f * f * (squares + index), f * f * squares },
                            { f * (index + w), -f * index },
                            { f * (now_index + now), -f * (past_index + past) - f * now_index, f * past_index }, ramp_variance };

@@ -28,7 +28,7 @@ double level_points_mean(const struct level_points *l, size_t from, size_t end);
 struct level_evidence { double up, down; };
 extern const double evidence_floor;
 struct level_evidence level_evidence(const struct level_points *l);
-/* The same for a change at one point only. */
+/* level_evidence() for a change at one point only. */
 struct level_evidence level_evidence_at(const struct level_points *l, size_t split);
 /* The first point after the likeliest step upwards or downwards, and the correlation of neighbours that goes best with it. */
 size_t level_split(const struct level_points *l, bool upwards, double *correlation);

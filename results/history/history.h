@@ -28,7 +28,7 @@ bool history_load(struct history *out, const char *path, const char *metric, con
 /* Appends a run's rows.csv and the mean error of the rows that validate as one point. error may be NaN: nothing validates. */
 bool history_append(const char *path, const struct csv_table *rows, double error, const char *label, const char *time, struct err *err);
 const char *history_time_from(const char *path, const char *time, struct arena *a);     /* the later of a time and the latest in the table */
-double relative_change(double before, double after);    /* over |before|; NaN if before is 0 or the quotient overflows */
+double relative_change(double before, double after);    /* (after - before) / |before|; NaN if before is 0 or the quotient overflows */
 const char *change_text(double before, double after, int digits, struct arena *a);     /* "+1.23 %", or "from nothing" */
 /* One block character for each of the newest points, at most `most`, scaled from the lowest value to the highest. */
 const char *sparkline(const struct history_series *s, size_t most, struct arena *a);
@@ -39,8 +39,9 @@ const char *sparkline(const struct history_series *s, size_t most, struct arena 
  * `make gate-quality`: at most 1 % of unchanged histories of 100 points raise an alarm.
  */
 
-enum { SERIES_FEWEST = LEAST_BEFORE + LEAST_AFTER };    /* points of a level before which nothing is told */
-/* From so many points of a level on, a lasting change of five standard deviations in its middle is told as often as not; with fewer, a level counts as not judged. */
+enum { SERIES_FEWEST = LEAST_BEFORE + LEAST_AFTER };    /* a level with fewer points is not looked at */
+/* With so many points, a lasting change of five standard deviations in the middle of a level is found half of the time. A level with fewer points
+ * counts as not judged. */
 enum { SERIES_JUDGED = 20 };
 
 enum series_verdict { SERIES_STEADY, SERIES_WORSE, SERIES_BETTER, SERIES_CHANGED, N_SERIES_VERDICTS };
@@ -61,8 +62,8 @@ struct series_change {
 
 /* The verdict when the newest point of a level has just arrived. */
 struct series_change series_verdict(const struct level_points *l, struct level_evidence e, const struct series_rule *rule);
-/* True if the newest points have left the level in this direction. A return to a known level needs less evidence than a new level.
-   series_may_return() tests its first part, in constant time. */
+/* series_returns(): true if the newest points have left the level in this direction. A return to a known level needs less evidence than a change to a
+ * new one. series_may_return() is the first part of the test, and takes constant time. */
 bool series_may_return(struct level_evidence e);
 bool series_returns(struct series_change *out, const struct level_points *l, struct level_evidence e, bool upwards, const struct series_rule *rule);
 /* The points from `split` on against those before it; SERIES_STEADY if the evidence does not tell them apart. */
@@ -70,8 +71,8 @@ enum series_verdict series_compare(const struct level_points *l, size_t split, c
 
 /* ---- levels.c: the accepted level, and a latest level that is worse ------------------------------- */
 
-/* The end of a change: its level lasts and is worse than the accepted one, or is better and accepted, or is no worse
- * than the accepted one. A later change may repair it, or somebody accepts it with a reason. */
+/* The end of a change. Its level lasts, and is worse than the accepted one; or it is better, and so accepted; or it is no worse than the accepted
+ * one. A later change may repair it, or somebody accepts it with a reason. */
 enum change_end { CHANGE_LASTS, CHANGE_BETTER, CHANGE_BACK, CHANGE_REPAIRED, CHANGE_ACCEPTED, N_CHANGE_ENDS };
 extern const char *const change_end_names[N_CHANGE_ENDS];
 
@@ -83,8 +84,8 @@ struct series_level {
     const char *reason;                 /* the reason for which it was accepted; NULL: it was not */
 };
 
-/* Every change, after which the points before it are ignored, and each return to the accepted level that ends a change for the worse, which needs
- * less evidence to be seen; in order. Returns their number. Takes the same time for each point, however many there are. */
+/* Lists in order every change, after which the points before it are ignored, and each return to the accepted level that ends a change for the worse.
+ * A return needs less evidence than a change. Returns their number. Takes the same time for each point, however many there are. */
 size_t series_levels(struct series_level **out, const double *x, size_t n, const struct series_rule *rule, const struct series_acceptance *accepted,
                      size_t n_accepted, struct arena *a);
 bool series_is_worse(const struct series_level *levels, size_t n);      /* the latest level is worse than the accepted one */
@@ -94,7 +95,7 @@ bool series_is_worse(const struct series_level *levels, size_t n);      /* the l
 struct measured_series { const char *name, *metric; double *x; uint32_t *lines; const char **labels; size_t n; };   /* labels: "" for none */
 struct measured { const char *path; struct measured_series *items; size_t n, cap; bool counts_points; };   /* lines are numbers of points */
 
-/* From a CSV table with or without a header, or JSON; path "-" is standard input. metrics: names of columns (or numbers
+/* Reads series from a CSV table with or without a header, or from JSON; path "-" is standard input. metrics: names of columns (or numbers
  * of them, without a header), separated by commas; NULL means the last. by: columns whose values tell series apart; NULL if none. */
 bool measured_load(struct measured *out, const char *path, const char *metrics, const char *by, struct arena *a, struct err *err);
 

@@ -29,7 +29,7 @@ struct levels {
     struct series_level *items; size_t n_items, cap;
     size_t base;                        /* the accepted level; 0 is the one before all changes, k begins with items[k - 1] */
     size_t first_open;                  /* a lasting change may begin here or later */
-    bool is_worse;                      /* the latest level is, as far as judged */
+    bool is_worse;                      /* true if the latest level is worse, as far as it was judged */
     struct level_points points;         /* the points of the latest level */
     struct level_points compared;       /* scratch of compare_levels() */
     double *joined;
@@ -149,7 +149,7 @@ static void begin_points(struct levels *l, size_t from)
         level_points_add(&l->points);
 }
 
-/* The change is in points of the level before. */
+/* Begins a level with a change, whose points are counted from the start of the level before. */
 static void level_begin(struct levels *l, struct series_change c)
 {
     size_t start = stretch_of(l, l->n_items).from;

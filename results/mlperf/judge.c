@@ -279,7 +279,7 @@ static void note_stop(struct log_facts *f, const struct mllog_line *l)
         return;
     f->stopped = true;
     f->out->point = f->point;
-    bool gathered = f->out->rules && f->out->rules->where.text;         /* the points of such a log come at its end */
+    bool gathered = f->out->rules && f->out->rules->where.text;         /* in a log whose points are gathered from other lines, they come at its end */
     if (!gathered && isnan(f->point) && text_is(json_string_value(json_object_get(l->metadata, "status")), "success") && !f->out->stops)
         f->out->stops = arena_printf(f->a, "line %" PRIu64 ": run_stop comes before any convergence point", l->line);
     if (!json_object_get(l->metadata, "status") && !f->out->stops)

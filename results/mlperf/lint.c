@@ -44,7 +44,7 @@ static void say_remark(struct lint *l, const char *path, const char *check, cons
     lint_print_remark(l, path, check, m);
 }
 
-/* The repository checker's demands on a submitter's folder, where the whole of it is judged. */
+/* The repository checker's demands on a submitter's folder, if all of that folder is judged. */
 static void check_repository(struct lint *l, const char *org, struct arena *a)
 {
     struct log_message messages[MOST_REPOSITORY_MESSAGES];

@@ -71,7 +71,7 @@ static bool shows_message(const struct lint *l, const struct log_message *m)
     return shows(l, m->severity != SEVERITY_ERROR);
 }
 
-/* A warning about a package is shown with the failures: the official tools would end, or judge it as something else. */
+/* A warning about a package is shown with the failures: the official tools would end with an exception, or judge the package as something else. */
 static bool shows_note(const struct lint *l, const struct log_message *m)
 {
     return shows(l, m->severity == SEVERITY_REVIEW);

@@ -64,7 +64,7 @@ struct judge_options {
     struct watch watch;                 /* is told of each line of a log */
 };
 
-/* A round's demands on a benchmark, ready for use. */
+/* A round's demands on a benchmark, with its expressions parsed. */
 struct benchmark_rules {
     const struct round_terms *terms;
     struct expression point, where;     /* NULL text: the rule has no such condition */
@@ -85,7 +85,7 @@ struct judge {
 bool judge_load(struct judge *out, const struct judge_options *options, struct arena *a, struct err *err);
 /* Fails for a benchmark that the edition does not have. */
 bool judge_benchmark(const struct benchmark_rules **out, struct judge *j, const struct edition *e, const char *benchmark, struct err *err);
-bool judge_knows(const struct judge *j, const char *benchmark);         /* in any edition */
+bool judge_knows(const struct judge *j, const char *benchmark);         /* true if any edition has the benchmark */
 /* The fields that a system description of an edition must have. */
 bool system_fields_load(struct name_list *out, const char *data_dir, const struct edition *e, struct arena *a, struct err *err);
 
@@ -151,13 +151,13 @@ struct folder {
     const char *problem;                /* why it cannot be judged at all; NULL if it can */
     struct run_entry *runs;
     size_t n;
-    const char *throughput_method;      /* the first log's */
+    const char *throughput_method;      /* the throughput method of the first log */
     struct part_verdict parts[N_PACKAGE_PARTS];
     bool passed;
     struct log_message *notes;          /* warnings and review notes about the package */
     size_t n_notes, cap_notes;
     bool has_rcp;
-    struct rcp_verdict rcp;             /* judged in the open division, too, where it does not count */
+    struct rcp_verdict rcp;             /* the reference test; it is made in the open division, too, where it does not count */
     double batch;                       /* global, in samples; NaN if not logged */
     double score_minutes;               /* the official score; NaN if there is none */
     double olympic_minutes;             /* minutes before scaling; weak scaling: minutes for all models */
@@ -211,7 +211,7 @@ bool tree_walk(size_t *n_folders, const char *dir, const struct tree_visit *v, s
 
 /* ---- score.c: the official score of each folder, one row each --------------------------------------------- */
 
-/* One system and benchmark. Medians are over the runs that converged (over all, when none did). NaN if unknown. */
+/* The score of one system on one benchmark. Medians are over the runs that converged (over all, when none did). NaN if unknown. */
 struct score_row {
     const char *round, *division, *submitter, *system, *benchmark;      /* from the path, or else the logs; "" unknown */
     uint64_t runs, required_runs;
@@ -224,7 +224,7 @@ struct score_row {
     const char *throughput_method, *ruleset;
     double recomputed_scaling;          /* the factor of the reference-convergence test; 1 if there is none */
     double recomputed_minutes;          /* the score with the factor applied */
-    double energy_j, power_w;           /* energy of a run, and over its score; NaN without power logs */
+    double energy_j, power_w;           /* energy of a run; that energy divided by the score's time; NaN without power logs */
     const char *metric;                 /* as in struct folder */
     double models;                      /* trained at once in weak scaling, each on MEASURE_INSTANCE accelerators; NaN for strong scaling */
     const char *note;                   /* why there is no score, or a remark about it */
@@ -245,7 +245,7 @@ void score_add(struct table *t, const struct folder *f, struct arena *a);      /
 
 struct lint_counts { uint64_t folders, folders_passed, logs, logs_passed, errors, warnings, reviews, skipped; };
 
-typedef void lint_notice(const char *path, const char *text);   /* is called with what is skipped */
+typedef void lint_notice(const char *path, const char *text);   /* is called with each path that is skipped, and why */
 
 struct lint {
     lint_notice *notice;

@@ -28,7 +28,7 @@ void compliance_end(struct compliance_run *r, uint64_t n_lines);
  * not ---- */
 
 struct eval_review { double last, off_gap; uint64_t n, n_off, first_off_line; };
-/* An evaluation of a run with this global batch, before its end. */
+/* Takes one evaluation of a run with this global batch; the run has not ended yet. */
 void eval_review_line(struct eval_review *r, const char *benchmark, double batch, const struct mllog_line *l);
 /* Adds a review note where evaluations do not follow the schedule. */
 void eval_review_end(const struct eval_review *r, const char *benchmark, double batch, struct compliance *out, struct arena *a);
@@ -51,7 +51,7 @@ struct package {
     bool batch_differs;
     struct { const char *division, *org, *platform, *status, *config; } logged;  /* from the first log that names a system; "" if none does */
     const char *description_division;   /* NULL if there is no description */
-    const char *power_note;             /* about the first power log that reviewers should look at */
+    const char *power_note;             /* a note about the first power log that reviewers should look at */
     size_t n_power_notes;
     bool rcp_bypass, seed_bypass, train_samples;
     struct arena *a;

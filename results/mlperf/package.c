@@ -284,7 +284,7 @@ static size_t runs_short(const struct rcp_verdict *v, const double *points, size
     return k;
 }
 
-/* n: runs that count; n_short: runs_short(). */
+/* n: the runs that count; n_short: how many of them would have to take as long as the reference for the test to pass. */
 static const char *verdict_text(const struct rcp_verdict *v, const struct rcp_table *t, size_t n, size_t n_short, struct arena *a)
 {
     if (v->limit.match == RCP_MISSING)

@@ -2,7 +2,7 @@
 /*
  * tree.c - walks a tree of results; see mlperf.h.
  *
- * A log that is a symbolic link, pipe or device is told of. Other files of these kinds are told of together, as a folder
+ * A log that is a symbolic link, pipe or device is reported by its name. Other files of these kinds are reported together, as a folder
  * that holds no results may have thousands.
  */
 #include "results/mlperf/mlperf.h"

@@ -35,7 +35,7 @@ struct check_row {
     enum counts_as counts_as;
     const char *workload, *system;      /* "-" when unknown */
     bool has_simulated;
-    double simulated, error;            /* when has_simulated */
+    double simulated, error;            /* known if has_simulated */
     double stated_error;                /* how far the answer says that a power or an energy may be off, in the row's unit; else 0 */
     bool has_predicted;                 /* for a published time to train; only the first row of a recipe has such times */
     double predicted, predicted_error;  /* with predicted instead of published samples to converge, if has_predicted */
@@ -52,8 +52,8 @@ struct check { struct check_row *rows; size_t n; };
 struct check_source {
     struct results known;
     struct simulator *simulator;
-    struct link_bench links;            /* its costs_dir; links set the rest when the first is judged */
-    struct kernel_bench kernels;        /* kernels set all of it */
+    struct link_bench links;            /* the caller sets its costs_dir; the rest is set when the first link is judged */
+    struct kernel_bench kernels;        /* set when the first kernel is judged */
     struct watch watch;                 /* is told how many figures are judged */
     const char *broken;                 /* a recipe or sheet that cannot be read, which ends the check; NULL at first */
 };
@@ -83,7 +83,7 @@ bool table_rows_predict(double *out, struct simulator *s, const char *recipe, st
 struct row_error { const char *configuration; double error, speed_error; };    /* speed_error: > 0 if too fast */
 struct error_summary { size_t n; double median, mean, bias; };
 struct error_summary errors_by_configuration(struct row_error *rows, size_t n_rows, struct arena *scratch);    /* sorts the rows */
-/* The same from a written check.csv, for rows of one kind that count as given. Tables without a kind hold runs. */
+/* errors_by_configuration() of a written check.csv, for rows of one kind and of this counts_as. Tables without a kind hold runs. */
 struct error_summary errors_of_table(const struct csv_table *check, enum figure_kind kind, const char *counts_as, struct arena *scratch);
 
 struct accuracy {
@@ -273,7 +273,7 @@ extern const char *const relation_names[N_RELATIONS + 1], *const audit_verdict_n
 struct claim {
     const char *id, *kind, *documents, *text, *unit, *expression, *reading, *reading_expression, *simulated_expression, *note;
     enum relation relation;
-    double value, high;                 /* high: of between */
+    double value, high;                 /* high: the upper end of "between" */
     double tolerance;                   /* relative; it counts on the side of the relation that fails */
     uint32_t line;
     /* set by audit_run */

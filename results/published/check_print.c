@@ -132,7 +132,7 @@ const char *figures_counted(const struct check *c, struct arena *a)
                         n_failed ? arena_printf(a, "; %zu without a value", n_failed) : "");
 }
 
-/* Counts the rows that are left out: those without a recipe and, where there are runs, kernels, links and what is right about memory. */
+/* Counts the rows that are left out: those without a recipe and, where there are runs, kernels, links and right verdicts on memory. */
 static void add_shown_rows(struct document *d, const struct check *c)
 {
     bool runs_only = has_runs(c);

@@ -118,7 +118,7 @@ static double occupancy_s(const struct exchange *x, const struct path *p, bool r
     return time_s;
 }
 
-/* The same for a message that waits at each rail of its route, where others join it from the rung. */
+/* occupancy_s() of a message that waits at each rail of its route, where other messages join it from the rung. */
 static double turns_s(const struct exchange *x, const struct path *p)
 {
     struct path first = *p;

@@ -26,7 +26,7 @@ struct exchange_request {
     uint32_t n_ipus;            /* 1: `from`, and `to` if it is another; 2: both; n > 2: the first n IPUs of the machine */
     uint32_t n_tiles;           /* the tiles of each IPU */
     uint32_t n_operands;
-    double bytes;               /* a message */
+    double bytes;               /* bytes of each message */
     bool both_ways;             /* P2P: both tiles send at once */
     uint32_t boards_apart;      /* HOP: between the two IPUs, which are in the same column of the ladder or not */
     bool other_column;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * gate.c - the moves between two runs, by cause, and the growth of errors by group.
+ * gate.c - what changed between the predictions of two runs of podbench, by cause, and how errors grew, by group.
  *
  * Cells are read by column name, so that runs of different versions can be compared. The move of a recipe is that of
  * its throughput; its cause is the part of the breakdown whose seconds changed most. Kernels and links move by their

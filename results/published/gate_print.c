@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * gate_print.c - both gates as a document of one screen, and as judgements.
+ * gate_print.c - what `podbench gate` says: changes of predictions and of accuracy, as a document of one screen and as judgements.
  */
 #include "results/published/check.h"
 

@@ -108,7 +108,7 @@ static void plan_case(struct op_plan *out, struct energy *energy, const struct k
     const struct energy_prices prices = energy_prices(chip);
     struct graph g;
     build_graph(&g, c, a);
-    if (pass != PASS_FORWARD) {         /* planned from the shapes of its forward operation alone */
+    if (pass != PASS_FORWARD) {         /* a pass of the backward half is planned from the shapes of its forward operation */
         uint32_t result = graph_tensor(&g, "gradient", ROLE_GRADIENT, (enum data_type)c->type, 1, (uint64_t[]){ 1 });
         graph_append(&g, (struct op){ .kind = g.ops[0].kind, .pass = pass, .at = g.ops[0].at, .n_outputs = 1, .outputs = &result });
     }
@@ -236,9 +236,9 @@ static uint64_t layer_elements(uint64_t input, uint64_t output, uint64_t weights
     return 2 * (input + output) + weights;
 }
 
-/* PopLibs has the outputs of a fully connected layer as a convolution's field and its batch as output channels; the data gradient swaps inputs and outputs, the
- * weight gradient batch and inputs (fullyConnectedPass). So planned, the sums of 11 of 32 calibrating programs are what their fullest tile shows, and of 8 with
- * the batch as field. */
+/* PopLibs has the outputs of a fully connected layer as a convolution's field and its batch as output channels; the data gradient swaps inputs and
+ * outputs, the weight gradient batch and inputs (fullyConnectedPass). Planned in this way, the sums of 11 of 32 calibrating programs are what their
+ * fullest tile shows; with the batch as field, those of 8. */
 static void fc_memory(struct kernel_memory *m, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache, struct arena *a)
 {
     m->operand_bytes = c->groups * layer_elements(c->batch * c->in, c->batch * c->out, c->in * c->out) * data_type_bytes((enum data_type)c->type);

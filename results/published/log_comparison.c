@@ -88,7 +88,7 @@ static double steps_per_call_of(const struct comparing *c, const struct run_log 
     return c->sim->is_source && log->epoch_samples > 0 ? c->sim->timing.steps_per_call : 0;
 }
 
-/* A log's rate in its epoch or block k; by the samples of whole calls if its epochs consist of those. */
+/* A log's rate in its epoch or block k. If its epochs consist of whole calls, only the samples of those count. */
 static double whole_rate(const struct comparing *c, const struct run_log *log, size_t k)
 {
     double batch = step_samples(c, log), share = 1, calls = steps_per_call_of(c, log), epoch = log->epoch_samples / batch;
@@ -188,7 +188,7 @@ static struct mean_run published_run(const struct comparing *c)
     return m;
 }
 
-/* in_calls: the samples of the published runs are those of whole calls. */
+/* in_calls: true if the published runs count the samples of whole calls. */
 static struct mean_run simulated_run(const struct simulated_side *s, bool in_calls)
 {
     const struct drawn_runs *d = s->runs;

@@ -30,9 +30,9 @@ struct log_comparison {
     double difference_s, parts_s[N_TIME_PARTS];         /* the mean published run less the simulated one; NaN unless both are known */
 };
 
-/* The simulation: the result of the recipe, the timing of its runs, their predicted distribution, and the global
- * batch as the logs state it, which differs from the samples of a step for packed sequences. is_source: the recipe
- * describes these logs, so that their epochs are of whole calls as its own are. */
+/* The simulation: the result of the recipe, the timing of its runs, their predicted distribution, and the global batch as the logs state it, which
+ * differs from the samples of a step for packed sequences. is_source: the recipe describes these logs, so that their epochs consist of whole calls,
+ * as its own do. */
 struct simulated_side { const struct result *result; struct run_timing timing; const struct drawn_runs *runs; double logged_batch; bool is_source; };
 
 void log_compare(struct log_comparison *out, const struct folder *f, const struct run_log *logs, const char *recipe,

@@ -70,7 +70,7 @@ struct derived_point { double micro_batches, seconds, micro_batch; };   /* one c
 bool derived_point(struct derived_point *out, const struct figure *parent, double value, const char *recipes_dir, struct arena *a,
                    struct err *err);
 /* loop_s_per_micro_batch, forward_s_per_micro_batch: slope of the least-squares line; update_s, call_s: its intercept;
- * batch_s_per_sample, batch_fixed_s: the same of a micro-batch's time over its size; step_increase_s: the last point minus the first. */
+ * batch_s_per_sample, batch_fixed_s: slope and intercept of a micro-batch's time over its size; step_increase_s: the last point minus the first. */
 double derived_value(const char *metric, const struct derived_point *points, size_t n);
 /* published_load, and derived/derived.csv where path is a folder that holds it. Rows with a parent whose recipe is
  * not in recipes_dir are counted as left out. */
@@ -116,7 +116,7 @@ void ledger_write_line(FILE *f, const struct ledger_line *line);
  */
 
 struct sight {
-    const char *id, *seen, *recipe, *version;   /* recipe: figure_recipe_hash() at that time */
+    const char *id, *seen, *recipe, *version;   /* recipe: figure_recipe_hash() when the row was seen */
     double predicted, low, high, open_low, open_high;       /* in the row's unit; NaN without an interval, and without readings */
     size_t batch;                       /* rows of one version were seen together; a later version has a larger number */
 };
@@ -149,8 +149,7 @@ void memory_sight_write(FILE *f, const struct memory_sight *s);
  * without a line; and a row whose recipe changes after it was seen is context from then on.
  */
 
-struct kept_line { const char *id, *recipe, *why; double tolerance; uint32_t line; bool was_another; };  /* recipe: figure_recipe_hash(), which an
-                                                                                            * earlier line has another of */
+struct kept_line { const char *id, *recipe, *why; double tolerance; uint32_t line; bool was_another; };  /* recipe: figure_recipe_hash(); was_another: an earlier line has another hash */
 struct kept { const char *path; struct kept_line *last; size_t n; };                    /* sorted by id */
 struct kept_fault { const char *what; struct kept_line wanted; };
 struct kept_faults { struct kept_fault *items; size_t n, cap; };

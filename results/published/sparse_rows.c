@@ -47,7 +47,7 @@ static bool plan_dense(struct op_plan *out, const struct kernel_case *c, uint64_
         && product_fits(c, n, c->m * c->k * (data_type_bytes((enum data_type)c->type) + FLOAT_BYTES), out->temp_bytes_per_tile, chip);
 }
 
-/* The most columns times multiplied places a cycle, of one number of columns or of all that fit; 0 if none fits. */
+/* The highest rate, as columns times multiplied places a cycle, for one number of columns or over all that fit; 0 if none fits. */
 static double best_rate(const struct kernel_case *c, bool dense, const struct chip *chip, struct plan_cache *cache, struct arena *a, struct err *err)
 {
     double best = 0, places = dense ? (double)c->m * (double)c->k : (double)sparse_shape_of(c, 1).n_blocks * (double)(c->block * c->block);

@@ -160,7 +160,7 @@ static struct guess guess_from(const struct round_result *of, const struct round
     return best;
 }
 
-/* Returns the result that the nearest published row is. */
+/* Fills the guesses, and returns the published result that is nearest. */
 static const struct round_result *fill_guesses(struct judged_prediction *j, const struct round_results *r, bool minutes,
                                                const struct accelerator_table *accelerators, struct arena *a)
 {

@@ -69,7 +69,7 @@ struct judged_prediction {
     const char *metric, *refused;       /* refused: why it is not scored; NULL if it is */
     double published, predicted, error; /* in the unit of the prediction; the error is NaN if it is not scored */
     double guesses[N_BASELINES];        /* NaN if no earlier result */
-    const char *guessed_from[N_BASELINES];      /* round, submitter and system */
+    const char *guessed_from[N_BASELINES];      /* round, submitter and system of the result that each guess comes from */
 };
 struct judged_predictions {
     struct judged_prediction *items; size_t n, n_scored;

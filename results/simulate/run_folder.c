@@ -165,7 +165,7 @@ static bool write_run_files(const char *folder, const struct run_table *tables, 
     bool good = made_folders_make(&made, folder, &scratch, err);
     for (size_t i = 0; good && i + 1 < n; i++)
         good = write_run_table(&files[i], folder, &tables[i], listed, &scratch, err);
-    good = good && (!record || record->write(record->what, err))    /* with the manifest, even under its other name, the run is there */
+    good = good && (!record || record->write(record->what, err))    /* a manifest, even under its temporary name, makes a run, so the record comes before it */
         && write_run_table(&files[n - 1], folder, &tables[n - 1], NULL, &scratch, err) && rename_all(files, n, folder, err);
     for (size_t i = 0; i < n; i++)
         new_file_drop(&files[i]);

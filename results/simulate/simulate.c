@@ -118,7 +118,7 @@ static double waiting_share(const struct result *r)
     return waiting_s / r->step_time_s;
 }
 
-/* The chips' power by their law: a constant part, and the energy of their work. The rest of the boards comes on top. */
+/* The power of chips whose sheet has idle_power_w: a constant part, and the energy of their work. The rest of the boards comes on top. */
 static void fill_energy_parts(struct result *r, const struct plan *p, const struct power *power)
 {
     const double *work_j = p->energy.j, n = p->request.n_replicas;

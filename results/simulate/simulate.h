@@ -28,7 +28,7 @@ struct simulation {
     struct timeline timeline;
     double evaluation_s;                /* one evaluation, and its checkpoint if that is evaluated at the end; 0 if none, or inference */
     struct simulator *simulator;
-    struct hash_entry *compiler_entry;  /* in the simulator's cache: its users keep the compiler, and what that depends on */
+    struct hash_entry *compiler_entry;  /* an entry of the simulator's cache: while it has users, the compiler and all that it depends on are kept */
     bool owns_simulator;
 };
 
@@ -60,7 +60,7 @@ void result_of_step(struct result *out, const struct recipe *recipe, const struc
 /* Fills version, overrides ("a.b=1; c.d=2", in order) and inputs, a hash of every value that was read; the texts live
  * in sim's arena. Two results with the same version and inputs are the same to the bit. */
 void result_provenance(struct result *r, struct simulation *sim, const char *const *overrides, size_t n_overrides);
-/* The same as a JSON object, with the recipe's path and every sheet that was read. The caller owns it. */
+/* result_provenance() as a JSON object, with the recipe's path and every sheet that was read. The caller owns it. */
 struct json_t *provenance_json(const struct result *r, struct simulation *sim, const char *const *overrides, size_t n_overrides);
 
 /* ---- root.c: where spec sheets, recipes, published figures and rules are ----------------------- */
@@ -90,7 +90,7 @@ void recompute_curve(struct recompute_point **out, size_t *n, const struct graph
 enum { MOST_IPUS_TRIED = 16 };          /* a model that does not fit is tried on up to so many IPUs, even if the recipe uses fewer */
 /* The most IPUs of a replica that are tried: those that the recipe uses, or MOST_IPUS_TRIED, as far as the system has them. */
 uint64_t most_ipus_tried(const struct recipe *r, const struct machine *m);
-/* Eight of memory, half the micro-batch, and a doubling of the IPUs for each power of two up to MAX_STAGES. */
+/* At most eight remedies of memory, half the micro-batch, and a doubling of the IPUs for each power of two up to MAX_STAGES. */
 enum { MAX_SINGLE_REMEDIES = 20, MAX_PAIRS = 3, MAX_REMEDIES = MAX_SINGLE_REMEDIES + MAX_PAIRS + 1, MAX_REMEDY_SETS = 20 };
 struct remedy {
     const char *what;                   /* "recompute every layer" */

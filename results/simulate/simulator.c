@@ -97,7 +97,7 @@ static struct hash_entry *cached_recipe(struct simulator *s, const char *name, s
     return !is_new || recipe_file_load(x->value, name, s->paths->recipes_dir, &x->arena, err) ? x : drop_cache_entry(&s->recipes, x);
 }
 
-/* Machine, system and software, from the sheets and the values given in their place. */
+/* Loads machine, system and software, from the sheets and from the values given in their place. */
 static bool load_cached_sheets(struct cached_sheets *k, struct simulator *s, const struct recipe *rec, const char *const *overrides, size_t n_overrides,
                                struct arena *a, struct err *err)
 {
@@ -243,7 +243,7 @@ static struct hash_entry *cached_compiler(struct simulator *s, struct hash_entry
 {
     const struct simulation *other = s->options.splits_of;
     struct hash_entry *splits_of = other ? ((struct cached_compiler *)other->compiler_entry->value)->topology : NULL;
-    splits_of = splits_of == topology ? NULL : splits_of;       /* the chip's own */
+    splits_of = splits_of == topology ? NULL : splits_of;       /* NULL if the splits are those of the chip itself */
     MEMO_INPUT(compiler_input, struct owned graph, topology, splits_of; uint64_t afresh;);
     const struct compiler_input key = { { graph }, { topology }, { splits_of }, s->options.afresh ? ++s->n_afresh : 0 };
     bool is_new;

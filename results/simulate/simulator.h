@@ -29,7 +29,7 @@ struct simulator_options {
 };
 
 struct simulator {
-    const struct model_paths *paths;    /* the caller's; only `unfolded` may change between simulations */
+    const struct model_paths *paths;    /* owned by the caller; only `unfolded` may change between simulations */
     struct plan_cache own_plans, *plans;
     size_t limit_bytes;
     struct watch watch;                 /* called as plans and remedies are made */

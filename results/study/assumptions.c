@@ -32,7 +32,7 @@ static struct assumption *assumption_of(struct survey *s, const char *path, cons
     return x;
 }
 
-/* The text of x at another value: a share becomes at most 1, a whole number stays whole. NULL if the value would not change. */
+/* Writes `to` as a value in place of x: a share is at most 1, a whole number stays whole. NULL if that changes nothing. */
 static const char *moved_value(const struct input *in, double x, double to, struct arena *a)
 {
     uint64_t whole;
@@ -43,7 +43,7 @@ static const char *moved_value(const struct input *in, double x, double to, stru
     return to == x ? NULL : arena_printf(a, "%.10g", to);
 }
 
-/* Half and twice a number of a sheet; every next value of what a framework does. */
+/* The values to try: half and twice a number on a sheet; every next value of what a framework does. */
 static size_t values_to_try(const char **to, const struct input *in, struct arena *a)
 {
     double x;

@@ -5,7 +5,7 @@
 #include "results/study/candidates.h"
 #include "system-model/graph/graph.h"
 
-enum { MOST_WIDTH = 32 };               /* stages that can be scheduled */
+enum { MOST_WIDTH = 32 };               /* the most stages that can be scheduled */
 
 /* The recipe's own values are added. */
 static const struct dimension usual[N_USUAL] = {
@@ -400,7 +400,7 @@ static bool has_no_effect(size_t dimension, size_t value, const struct search_fa
     return f->width == max_u32(1, f->tensor) && (dimension == KEY_SCHEDULE || dimension == KEY_STASH) && value > 0;
 }
 
-/* number: one choice in each dimension that does not change the graph. */
+/* number: the index of a combination of choices, one in each dimension that does not change the graph. */
 static void add_families(struct search_state *s, size_t graph, size_t number)
 {
     struct search_family f = { .width = (uint32_t)s->recipe.ipus_per_replica, .schedule = (enum schedule)s->recipe.schedule,

@@ -25,7 +25,7 @@ enum { MOST_ACCUMULATIONS = 12, MOST_DIMENSIONS = N_USUAL + MAX_DIMENSIONS };
 struct search_graph {
     const char *settings[MOST_DIMENSIONS]; size_t n_settings;
     double micro_batch, clock_hz;
-    double forward_cycles, backward_cycles, accumulate_cycles;      /* one micro-batch */
+    double forward_cycles, backward_cycles, accumulate_cycles;      /* cycles of one micro-batch */
     double heads_cycles, longest_cycles;        /* heads: forward twice and backward, of the layers after the blocks; longest: of one layer */
     double forward_share;                       /* the largest share that forward work has of any layer */
     uint32_t n_body_layers, tensor;             /* tensor: IPUs that layers are cut over */
@@ -34,7 +34,7 @@ struct search_graph {
 
 struct search_candidate {
     const struct search_graph *graph;
-    uint64_t accumulations[MOST_ACCUMULATIONS + 1]; size_t n_accumulations;     /* the most first */
+    uint64_t accumulations[MOST_ACCUMULATIONS + 1]; size_t n_accumulations;     /* accumulations to try, the most first */
     double samples, bound;                      /* samples: the fewest to converge; bound: the bound of the objective */
     bool tried, fits, again;                    /* again: its layers will be divided anew */
 };
@@ -67,7 +67,7 @@ struct search_state {
     struct dimension dimensions[MOST_DIMENSIONS]; size_t n_dimensions;
     struct search_graph *graphs; size_t n_graphs;
     struct search_family *families; size_t n_families, cap_families;
-    struct trial *trials; size_t n_trials;      /* simulated together */
+    struct trial *trials; size_t n_trials;      /* trials that are simulated together */
     struct arena trial_arena;
     struct divided *divided; size_t n_divided, cap_divided;     /* the pipelines that were tried */
     bool stopped, any_open;

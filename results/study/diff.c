@@ -114,7 +114,7 @@ struct diff_walk {
     struct diff *out;
     const struct simulation_request *a;
     struct changes changes;
-    bool *done;                         /* by change */
+    bool *done;                         /* by change: true if it has been made */
     const char **sets; size_t n_sets;   /* the settings of all changes done so far, in order, with room for all */
     struct diff_times at;
 };

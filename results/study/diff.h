@@ -19,7 +19,7 @@ struct diff_cause {
     const char *what;                   /* "parallel.micro_batch 3 -> 4"; several that go together are joined by " with " */
     const char **sets; size_t n_sets;   /* as --set takes them */
     struct diff_times change;           /* the change that it adds to those before it */
-    bool possible_alone;                /* false: refused unless those before it are made, too */
+    bool possible_alone;                /* false: the change is refused unless those before it are made, too */
     struct diff_times alone;            /* its change if it is made alone on A */
 };
 struct diff {

@@ -87,7 +87,7 @@ static void add_cause(struct table *t, const struct diff_cause *c, struct arena 
     table_add(t, &row, a);
 }
 
-/* order 0: the row is no change that was applied, such as the sum */
+/* order 0: a row that is no change, such as the sum */
 static void add_cause_text(struct table *t, const struct diff_cause *c, size_t order, struct diff_scales scales, struct arena *a)
 {
     struct cause_row row = times_row(c->what, c->change);

@@ -70,7 +70,8 @@ static bool helps(const struct move *m)
     return !m->refused && m->relative < -HELP_SHOWN && is_choice(m->input);
 }
 
-/* `of` is how the names of the inputs begin that may be changed. Moves to more IPUs are listed apart, because they cost money. */
+/* The move that helps most, of the recipe or of the machine, among inputs whose names begin with `of`. Moves to more IPUs are listed apart, because
+ * they cost money. */
 static const struct move *best_move(const struct explanation *e, bool of_recipe, bool more_ipus, const char *of)
 {
     for (size_t i = 0; i < e->moves.n; i++) {
@@ -266,7 +267,7 @@ static void add_energy(struct document *d, const struct explanation *e)
     const struct { const char *name; double joules; } causes[] = {
         { "products", r->energy_products_j }, { "idling", r->energy_idle_j }, { "running", r->energy_running_j }, { "exchange", r->energy_exchange_j },
         { "vector work", r->energy_vector_j }, { "links", r->energy_links_j }, { "rest of the boards", r->energy_boards_j },
-        { r->energy_counts, is_known(r->energy_products_j) ? 0 : r->energy_per_step_j },        /* a machine without a law */
+        { r->energy_counts, is_known(r->energy_products_j) ? 0 : r->energy_per_step_j },        /* a machine whose sheet has no idle power */
         { "hosts", r->energy_hosts_j }, { "cooling", r->energy_cooling_j },
     };
     json_t *groups = json_object();
@@ -294,7 +295,7 @@ static void add_energy(struct document *d, const struct explanation *e)
 
 /* ---- values and moves -------------------------------------------------------------------------------- */
 
-/* A value; the same value as the list of moves shows it; and as the inputs of a part show it. */
+/* A value, in three forms: as it stands, as the list of moves shows it, and as the inputs of a part show it. */
 struct value_row {
     const char *name, *value, *unit, *source, *file; uint32_t line; const char *origin;
     const char *to, *refused; json_t *fits; double step_time_s, step_time_change_s, sample_time_change, sample_energy_change;

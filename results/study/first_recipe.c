@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 enum { WIDEST = 16, LARGEST_BATCH = 1024, MOST_STEPS = 10000, UPDATES_PER_STAGE = 8, N_SETTINGS = 10 };
-static const double pays = 1.02, call_share = 0.05;     /* how much more a doubled batch must give; the most that calls may take of a step */
+static const double pays = 1.02, call_share = 0.05;     /* the least gain for which the batch is doubled; the share of a step that calls may take */
 
 /* ---- facts from the file -------------------------------------------------------------------------------------------- */
 
@@ -137,13 +137,13 @@ static bool simulate_trial(struct result *best, struct first_trial *t, struct er
 /* The user's system, or one pod of four or sixteen IPUs. */
 static uint64_t system_ipus(const struct first_trial *t, uint64_t width) { return t->own_ipus ? t->own_ipus : width <= 4 ? 4 : 16; }
 
-/* A system full of replicas. */
+/* Fills the system with replicas of this width. */
 static void set_width(struct first_trial *t, uint64_t width)
 {
     uint64_t ipus = system_ipus(t, width);
     t->settings[SET_SYSTEM] = ipus == 4 ? "bow-pod4" : "bow-pod16";
     for (int i = SET_BATCH; i < N_SETTINGS; i++)
-        t->settings[i] = NULL;              /* to be found */
+        t->settings[i] = NULL;              /* the trials find this setting */
     set(t, SET_WIDTH, width);
     set(t, SET_REPLICAS, ipus / width);
     set(t, SET_ACCUMULATION, t->training || width > 1 ? UPDATES_PER_STAGE * width : 1);

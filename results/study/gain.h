@@ -14,9 +14,9 @@
 
 /* The pairs of one group of published runs: same model, mode, framework, chip and number format. Rates are those of one IPU. */
 struct ratio_group { const char *group; uint64_t pairs, told_apart, right; double mean_error, largest_error; };
-/* told_apart: pairs whose published rates differ by more than TOLD_APART; right: of these, the prediction has the same one in front.
- * error: |ln of the predicted ratio over the published one|, as a share. nine_in_ten: of such errors, each group counting once, in units of the runs' spread;
- * NaN if no group has a pair. rows: each group, then one that sums up. */
+/* told_apart: pairs whose published rates differ by more than TOLD_APART. right: those of them in which the prediction ranks the two in the same
+ * order. An error is |ln(predicted ratio / published ratio)|, shown as a share. nine_in_ten: nine in ten errors are smaller, in units of the runs'
+ * spread, where each group counts once; NaN if no group has a pair. rows: one for each group, then their sum. */
 struct ratio_test { struct ratio_group *rows; size_t n_groups; double nine_in_ten; };
 void ratio_test(struct ratio_test *out, const struct references *r, const struct spread *s, struct arena *a);
 void ratio_test_document(struct document *d, const struct ratio_test *t);
@@ -24,7 +24,8 @@ void ratio_test_document(struct document *d, const struct ratio_test *t);
 /* The interval of a gain, and how many other families of configurations are so near the best that luck may have chosen between them.
  * low and high are NaN without a test. */
 struct gain { double ratio, expected, low, high; uint64_t n_rivals; };
-/* ratio: predicted rate of the best over the recipe's. spread: of the best, as a logarithm. values: the best of each family tried, and best among them, of an objective whose ratios are those of rates. */
+/* ratio: the predicted rate of the best over the recipe's. spread: that of the best prediction, as a logarithm. values: the best value of each family
+ * tried; best: the best of them. Ratios of the objective's values are ratios of rates. */
 struct gain gain_of(const struct ratio_test *t, double ratio, double spread, const double *values, size_t n_values, double best);
 
 /* ---- novel_settings.c: what no published run had ---------------------------------------------------- */

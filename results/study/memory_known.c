@@ -29,7 +29,7 @@ static bool is_asked(const struct memory_known *m, const struct figure *f)
     return false;
 }
 
-/* At first sight, where it was kept: both counts of a verdict, what was needed of a row of bytes. */
+/* Takes what was counted at first sight, if it was kept: for a verdict both counts, for a row of bytes the bytes that were needed. */
 static void recall_need(struct memory_question *q, const struct first_sight *seen, const struct memory_sights *sights)
 {
     const struct memory_sight *counted = memory_sight_find(sights, q->figure->id);

@@ -16,7 +16,7 @@ struct own_run {
     uint32_t line;
     const char *why_not;                /* why it does not count; NULL if it does */
     double predicted;                   /* by this version; 0 if it does not count */
-    bool is_guess;                      /* no published run was near when it was measured; known only then */
+    bool is_guess;                      /* no published run was near when it was measured; set only at that time */
 };
 struct own_runs { const char *path; struct own_run *items; size_t n, cap; };
 

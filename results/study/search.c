@@ -281,7 +281,8 @@ static int by_promise(const void *x, const void *y, void *user)
     return a->value == b->value ? 0 : search_better(s->q->objective, a->value, b->value) ? -1 : 1;
 }
 
-/* A candidate is divided again once: the division hardly depends on the accumulation. */
+/* Simulates pipelines again with more attempts to divide their layers, each at its best accumulation only: the division hardly depends on the
+ * accumulation. */
 static void divide_again(struct search_state *s)
 {
     size_t n_taken[2] = { 0, 0 };

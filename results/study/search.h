@@ -24,7 +24,7 @@ struct limit { double low, high; };             /* both ends belong to the range
 enum { MAX_SETTINGS = 32, MAX_VALUES = 32, MAX_DIMENSIONS = 16 };
 struct dimension { const char *key; const char *values[MAX_VALUES]; size_t n; };
 
-struct found { struct result r; double value; const char *settings[MAX_SETTINGS]; size_t n_settings; };   /* value: the objective's */
+struct found { struct result r; double value; const char *settings[MAX_SETTINGS]; size_t n_settings; };   /* value: that of the objective */
 
 struct search_request {
     const char *recipe;

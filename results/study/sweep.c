@@ -369,7 +369,7 @@ static bool hash_input_folder(uint64_t *h, const char *folder, const char *suffi
     return true;
 }
 
-/* The tables of every MLPerf round. */
+/* Hashes the tables of every MLPerf round. */
 static bool hash_rounds(uint64_t *h, const char *data_dir, struct arena *a, struct err *err)
 {
     const char *dir = arena_printf(a, "%s/rounds", data_dir);

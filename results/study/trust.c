@@ -219,7 +219,7 @@ static bool is_near_own(const struct validity *v)
     return false;
 }
 
-/* Wide intervals are factors. */
+/* Writes the interval; a wide one as factors. */
 static const char *range_of_trust(const struct validity *v, const struct result *r, struct arena *a)
 {
     double half = (v->high - v->low) / 2, down = v->low / r->throughput_samples_per_s, up = v->high / r->throughput_samples_per_s;

@@ -50,7 +50,7 @@ struct reference {
     struct properties at;
     double published, simulated;        /* samples/s */
     double left_out;                    /* ln(simulated / published), its group left out of the fit */
-    double without_family, unfitted;    /* the same with all runs of its family and mode left out, and with nothing fitted; of no context row */
+    double without_family, unfitted;    /* left_out with all runs of its family and mode left out; with nothing fitted. Context rows have neither */
     double first_sight;                 /* ln(predicted / published) when it was first simulated; NaN if it was known before errors at first sight were kept */
     double open_low, open_high;         /* ln of the slowest and the fastest of its open readings over the answer: at most and at least 0 */
     double first_open_low, first_open_high;     /* the readings' range at first sight */
@@ -88,7 +88,7 @@ struct apart properties_apart(const struct properties *x, const struct propertie
 /* From one run to each reference. terms: what each name and count adds to each distance; names and counts: those of the run. */
 struct distance { double terms[BY_SHARES]; struct apart apart; };
 struct distances { struct distance *items; char names[BY_IPUS][48]; double counts[BY_SHARES]; };
-/* Zeroed distances find room in the arena. Those of another run and the same references are made anew where the runs differ. */
+/* Distances begin as zeros and find their room in the arena. For another run and the same references, only what differs is computed again. */
 void distances_find(struct distances *d, const struct references *r, const struct properties *at, struct arena *a);
 bool distance_has_name(const struct distance *d, size_t property);    /* the reference has the same name there as the run */
 bool distance_is_of_kind(const struct distance *d);     /* the two are of one family of models, and both are trained or both infer */
@@ -136,7 +136,7 @@ enum likeness likeness_of(const struct references *r, const struct distances *d)
  * as a share; and Winkler's score, the interval's width plus 20 times what a true value lies outside, as logarithms: a wide interval costs, too. */
 struct interval_count { const char *kind; uint64_t runs, inside; double share, chance, median_half_width, score; };
 struct interval_coverage { struct interval_count *rows; size_t n; };
-/* Adds an interval, of this half width and width, and what the true value lies outside, to those of a kind; half_widths has room for all. */
+/* Adds one interval to a kind: its half width, its width, and how far the true value lies outside. half_widths has room for all. */
 void interval_count_add(struct interval_count *c, double *half_widths, double half_width, double width, double outside);
 bool interval_count_end(struct interval_count *c, double *half_widths);        /* false if there are none */
 void interval_coverage(struct interval_coverage *out, const struct references *r, struct arena *a);
@@ -154,13 +154,14 @@ struct open_reading {
     double unset_share;                 /* the share of the step that calls take, if nobody has stated the key and a sheet's value is taken; else 0 */
     const char *zero_means;             /* the meaning of a key's 0, such as "unknown, no limit"; else NULL */
 };
-/* Readings of one key are neighbours. unset_taken_from names the sheet of those that nobody has stated. Two more follow if the torus turns out to be slower than
- * its ladder, which may be where may_break_law is set; links_are_stated: the recipe has the second of them. */
+/* Readings of one key are neighbours. unset_taken_from: the sheet whose values are taken for keys that nobody has stated. Two more readings follow if
+ * the torus turns out to be slower than its ladder, which is possible where may_break_law is set. links_are_stated: the recipe states the second of
+ * these two. */
 struct open_readings { struct open_reading *items; size_t n; const char *unset_taken_from; bool may_break_law, links_are_stated; };
 
-/* Lists the recipe's [open] section. Where calls of a session take more than a twentieth of the step, it adds two readings of keys that nobody
- * has stated: one call for the whole run, as each program has its own number of steps a call; and the engine's launch alone, if a process
- * handles less input in a call than in any published run, as what a call takes was found in those. */
+/* Lists the recipe's [open] section. Where calls of a session take more than a twentieth of the step, it adds two readings of keys that nobody has
+ * stated: one call for the whole run, because each program has its own number of steps a call; and, if a process handles less input in a call than in
+ * any published run, the engine's launch alone, because the time of calls was found in published runs. */
 void open_readings_list(struct open_readings *out, const struct simulation *sim, struct arena *a);
 void open_readings_try(struct open_readings *o, const struct track_record *by, const struct result *base, const struct simulation_request *q,
                        struct arena *a);
@@ -185,7 +186,7 @@ struct validity {
     const char *extrapolates[N_PROPERTIES + 1]; size_t n_extrapolates;  /* names of properties */
     double off_amp_share, most_off_amp_share;   /* the share of the step on products that do not use the AMP unit, and the most that a published run had */
     bool same_kind;                     /* some published run has this family of models and mode */
-    bool near;                          /* one of these is within NEAR_DISTANCE: two names apart, or as much in doublings. Otherwise the interval is a guess */
+    bool near;                          /* a run of this family and mode is within NEAR_DISTANCE: two names apart, or as much in doublings. Otherwise the interval is a guess */
     enum likeness likeness;
     const char *foreign;                /* values of the machine that no published run had: no error is known there; NULL if none */
     double largest_error;               /* the largest error of a published run left out of the fit, as a logarithm */

@@ -106,7 +106,7 @@ static bool stays_without(const struct reference *r, const struct reference *lef
     return r->role == FIGURE_CALIBRATE && !alike(r, left);
 }
 
-/* The step d of the constants without what is alike; false if too few rows remain. Rows and columns of zeros stand for the
+/* The step d of the constants without the runs that are alike; false if too few rows remain. Rows and columns of zeros stand for the
  * references that are left out and for constants that are not fitted. */
 static bool refit_without(double *d, const struct build *b, const struct reference *left, references_alike *alike)
 {
@@ -146,7 +146,7 @@ static bool others_depend_on(const struct build *b, const struct reference *left
     return false;
 }
 
-/* The error of a reference if what is alike had not been seen by the fit. If too few others are left to fit, constants stay as they are. */
+/* The error of a reference if the fit had not seen the runs that are alike. If too few others are left to fit, constants stay as they are. */
 static double error_without(struct build *b, size_t i, references_alike *alike)
 {
     const struct reference *r = &b->out->items[i];

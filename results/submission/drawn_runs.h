@@ -60,13 +60,13 @@ struct drawn_runs {
     uint64_t n_draws;                   /* submissions drawn until these runs; more than 1 only with until_valid */
     const char *refusal;                /* why the round refuses these runs; NULL if it does not */
     double score_minutes;               /* score of these runs; NaN if they are not valid */
-    double scaling;                     /* the checker's factor in it, for a submission that passes and is faster than the reference; else 1 */
+    double scaling;                     /* the checker's factor in score_minutes, for a submission that passes and is faster than the reference; else 1 */
     double expected_minutes, expected_samples;  /* means of the score over valid submissions, and of a run's samples; without shared errors */
-    double low_minutes, high_minutes;           /* 5 % and 95 % of that score; this and all below include shared errors */
+    double low_minutes, high_minutes;           /* 5 % and 95 % of the score. These and all members below include shared errors */
     double run_low_s, run_high_s;               /* 5 % and 95 % of one run's time to train */
-    double samples_low, samples_high;           /* bounds of its samples to converge */
-    double pass_probability;            /* that enough runs converge, and pass the reference-convergence test */
-    double valid_probability;           /* that enough runs converge */
+    double samples_low, samples_high;           /* 5 % and 95 % of one run's samples to converge */
+    double pass_probability;            /* probability that enough runs converge, and pass the reference-convergence test */
+    double valid_probability;           /* probability that enough runs converge */
 };
 
 /* The same request and seed give the same runs. Fails for values that no run can have, and when until_valid finds no

@@ -23,7 +23,7 @@ struct log_writer {
     const struct log_demands *demands;
     int64_t time_ms;                    /* time of the next line */
     int lineno;                         /* in place of a source line; each line of the log has its own */
-    double interval;                    /* between evaluations */
+    double interval;                    /* samples or epochs between evaluations */
     struct arena *a;
     struct err *err;
 };

@@ -62,7 +62,7 @@ bool training_setup_make(struct training_setup *out, const struct simulation *si
 
 struct training_request {
     uint64_t seed, last_step;           /* the run ends at last_step at the latest */
-    bool until_target;                  /* and where the target is reached */
+    bool until_target;                  /* the run also ends where the target is reached */
     const char *checkpoint;             /* written after each evaluation; NULL if none */
     bool resumes;                       /* begins where the checkpoint ends, if there is one */
     uint32_t n_threads;
@@ -95,6 +95,6 @@ bool training_log_write(const char *dir, const struct training_setup *t, const s
 /* ---- training_print.c ----------------------------------------------------------------------------------------------- */
 
 void trainings_document(struct document *d, const struct training_setup *t, const struct training *runs, size_t n);
-bool training_points_csv(const char *path, const struct training *runs, size_t n, struct err *err);       /* for the figure */
+bool training_points_csv(const char *path, const struct training *runs, size_t n, struct err *err);       /* CSV for the figure */
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * assumed.h - numbers of the model that are in code and that no source at hand gives, each with its meaning. podbench list assumptions prints
- * them with the values that are assumed on sheets; make assumed halves and doubles each (docs/maintainers/trust.md). An entry says so if calibrating rows
- * prompted it: the rows showed that something was missing, but the number itself is from elsewhere. PopLibs is 7eac0f2, as it was read for
- * vertex_cost.c; its file is recorded only where one is named.
+ * assumed.h - numbers of the model that are in code and that no source at hand gives, each with its meaning. podbench list assumptions prints them
+ * with the values that are assumed on sheets; make assumed halves and doubles each (docs/maintainers/trust.md). An entry says so if calibrating rows
+ * prompted it: the rows showed that something was missing, but the number itself is from elsewhere. PopLibs means its commit 7eac0f2, which
+ * vertex_cost.c follows; an entry names a file of it if one was recorded.
  */
 #ifndef ASSUMED_H
 #define ASSUMED_H

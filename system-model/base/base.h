@@ -88,15 +88,15 @@ const char *why_no_u64(const char *text);               /* "is not a whole numbe
  * a program that uses the library may have, and a new thread begins with that locale. */
 locale_t plain_locale(void);
 bool parse_f64(const char *text, double *out);          /* the whole text is a finite decimal number */
-/* A number, which its unit may follow with an SI prefix (n, u, m, k, M, G, T, P) or, for bytes, Ki, Mi, Gi or Ti: 32GB, 1.5 ms. False for another
- * unit. The unit may be NULL or "": then no unit may follow. */
+/* Reads a number, which its unit may follow with an SI prefix (n, u, m, k, M, G, T, P) or, for bytes, Ki, Mi, Gi or Ti: 32GB, 1.5 ms. False for
+ * another unit. If `unit` is NULL or "", no unit may follow. */
 bool parse_quantity(const char *text, const char *unit, double *out);
-/* A number with n significant digits, as %g of printf writes it; and a whole number. The text returned lies in `room`, and need not begin at its
- * start. */
+/* f64_text() writes a number with n significant digits as printf's %g does, u64_text() a whole number. The text returned lies in `room`, and need not
+ * begin at the start of it. */
 enum { NUMBER_ROOM = 32 };
 const char *f64_text(char room[NUMBER_ROOM], double x, int n);
 const char *u64_text(char room[NUMBER_ROOM], uint64_t x);
-/* The number of a quantity without its unit; the text itself if it has none, or another one. */
+/* The number of a quantity such as "32 GB", without the unit. A text without this unit is returned as it is. */
 const char *plain_number(const char *text, const char *unit, struct arena *a);
 /* The seconds since 1970 in SOURCE_DATE_EPOCH, or otherwise_s if it is not set. Fails if that is not a time up to
  * the year 9999. */
@@ -138,7 +138,8 @@ static inline void sort_items(void *items, size_t n, size_t item_bytes, int (*co
 
 /* Index of the first name that has occurred before, and in *earlier the index of that occurrence; n if all names differ. */
 size_t first_repeated(size_t *earlier, const char *const *names, size_t n);
-/* The next item of a list, without the blanks around it; *list moves behind its separator, and is NULL after the last item. NULL: no more. */
+/* The next item of a list, without the blanks around it; NULL after the last. *list moves behind the item's separator, and becomes NULL with the last
+ * item. */
 char *text_item(const char **list, char separator, struct arena *a);
 const char *names_joined(const char *const *names, size_t n, const char *separator, struct arena *a);
 /* The names separated by commas, for messages about an unknown name. After 300 bytes "..." ends the list. */
@@ -197,13 +198,14 @@ bool new_folder_replace(struct new_folder *out, const char *path, struct err *er
 bool new_folder_save(struct new_folder *folder, struct err *err);
 void new_folder_drop(struct new_folder *folder);
 
-bool is_unfinished(const char *name);                   /* the name of what is being written, or was when its writer was killed */
+bool is_unfinished(const char *name);                   /* true for the temporary name of a file or folder that was never completed, or is not yet */
 
 /* The file that a symbolic link points to, or the path itself. Free it. NULL if the link points to nothing. */
 char *file_behind_link(const char *path, struct err *err);
 bool make_folders(const char *path, struct err *err);   /* mkdir -p */
-/* The same for the time of a command: made_folders_drop() removes those that were made and are still empty. Paths live in the arena. */
-struct made_folders { const char *path; size_t n_there; };      /* n_there: bytes of the part of the path that was there before */
+/* Makes folders that only a command that succeeds keeps: made_folders_drop() removes those that were made and are still empty. Paths live in the
+ * arena. */
+struct made_folders { const char *path; size_t n_there; };      /* n_there: length of the part of the path that existed before */
 bool made_folders_make(struct made_folders *out, const char *path, struct arena *a, struct err *err);
 void made_folders_drop(const struct made_folders *m);
 /* open_memstream() that never returns NULL. After fclose() the caller frees *text. */
@@ -221,9 +223,9 @@ struct csv_table {
     bool crlf;                          /* the header line ends in \r\n, as spreadsheets write it; no cell contains it */
 };
 
-/* Refuses: no header, an empty or repeated column name, a row with another number of cells, an unclosed quote. */
+/* Refuses a table without header, an empty or repeated column name, a row with another number of cells, and an unclosed quote. */
 bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct err *err);
-/* The same of n bytes of text; path names it in messages. */
+/* Like csv_load(), but reads n bytes of text, which messages call `path`. */
 bool csv_read_text(struct csv_table *out, const char *path, const char *text, size_t n, struct arena *a, struct err *err);
 bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct err *err);     /* the index of a column */
 bool csv_has_columns(const struct csv_table *t, const char *const *names, struct err *err);     /* names: ends with NULL */
@@ -234,10 +236,11 @@ void csv_write_cell(FILE *f, const char *text, bool last);
 
 /* ---- INI: sections of key = value ----------------------------------------------------------- */
 
-struct ini_entry { const char *section, *key, *value; uint32_t line, place; };        /* place: for a reader that looks keys up once; 0 at first */
+struct ini_entry { const char *section, *key, *value; uint32_t line, place; };        /* place: a number that the reader may keep with the entry; 0 at first */
 struct ini_file { const char *path; struct ini_entry *entries; size_t n_entries; };
 
-/* Refuses: no entry, an over-long line, a key outside a section, a repeated key, a line that is neither. */
+/* Refuses a file without entries, an over-long line, a key outside a section, a repeated key, and a line that is neither entry nor section nor
+ * comment. */
 bool ini_load(struct ini_file *out, const char *path, struct arena *a, struct err *err);
 
 /* ---- field tables: one row for each member of a struct ---------------------------------------- */
@@ -253,7 +256,7 @@ struct field {
     bool required;
     const char *help;
 };
-/* A field named as its member, whose type is the member's own; further members of the field may follow. FIELD_ANY: any number. */
+/* A field with the name and the type of a struct's member. Further members of struct field may follow. FIELD_ANY allows any number. */
 #define FIELD_OF(record, member, ...) FIELD_AS(record, member, #member, __VA_ARGS__)
 #define FIELD_AS(record, member, text, ...) { .name = text, .offset = offsetof(record, member), .type = _Generic(((record *)0)->member, \
     const char *: FIELD_TEXT, double: FIELD_F64, uint64_t: FIELD_U64, uint32_t: FIELD_U32, bool: FIELD_BOOL, int: FIELD_CHOICE), __VA_ARGS__ }
@@ -264,10 +267,10 @@ bool field_set(void *record, const struct field *f, const char *text, const char
 size_t field_bytes(const struct field *f);              /* the size of the member */
 /* csv_load(), which refuses a table that lacks the column of one of these fields. */
 bool fields_load(struct csv_table *out, const char *path, const struct field *fields, size_t n_fields, struct arena *a, struct err *err);
-/* Reads a record from the cells of the columns that are named as its fields. An empty cell, or a missing column, of a field that is not required
- * makes a FIELD_F64 NaN and a text "". */
+/* Reads a record from a row, each field from the column of its name. A field that is not required may have no column or an empty cell: then a
+ * FIELD_F64 is NaN and a text is "". */
 bool fields_from_row(void *record, const struct field *fields, size_t n_fields, const struct csv_table *t, const struct csv_row *row, struct err *err);
-/* The member as field_set() reads it, numbers with 15 digits; "" for a NULL text. */
+/* Writes the member as a text that field_set() reads back: numbers have 15 digits, a NULL text is "". */
 const char *field_text(const struct field *f, const void *record, struct arena *a);
 const struct field *field_find(const struct field *fields, size_t n_fields, const char *name);      /* NULL if no field has this name */
 

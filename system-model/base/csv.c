@@ -80,7 +80,7 @@ static bool csv_add_row(struct csv_reader *r)
     struct csv_table *t = r->table;
     if (r->n_cells != t->n_columns)
         return fail(r->err, "%s:%u: %zu cell%s, want %zu%s", t->path, r->row_line, r->n_cells, plural(r->n_cells), t->n_columns,
-                    t->n_columns > 1 ? arena_printf(r->a, " (%s, ...)", t->columns[0]) : "");      /* a single column may be any text */
+                    t->n_columns > 1 ? arena_printf(r->a, " (%s, ...)", t->columns[0]) : "");      /* the header of a single column may be any text, so it is left out */
     t->rows = arena_grow(r->a, t->rows, t->n_rows, &r->rows_cap, sizeof *t->rows);
     t->rows[t->n_rows++] = (struct csv_row){ r->row_line, copy_cells(r) };
     return true;
@@ -117,7 +117,7 @@ static void csv_cut_line(struct csv_reader *r, const char *text, size_t n)
     csv_on_row('\n', r);
 }
 
-/* Lines end with a newline, and have no other sign that needs libcsv: a quote, or a carriage return within. */
+/* True for a line that ends with a newline and holds nothing that needs libcsv: no quote, no carriage return. */
 static bool is_plain_line(const char *text, size_t n)
 {
     const char *turn = memchr(text, '\r', n);
@@ -220,7 +220,7 @@ static bool is_plain_cell(size_t *n, const char *text)
     return !*p && !closer_look[(unsigned char)*text] && (p == text || p[-1] != ' ');
 }
 
-/* One thread alone writes to f. */
+/* Not for several threads: only one may write to f. */
 void csv_write_cell(FILE *f, const char *text, bool last)
 {
     size_t n;

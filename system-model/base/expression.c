@@ -59,7 +59,7 @@ static void skip_space(struct parser *p)
     p->at += strspn(p->at, " ");
 }
 
-/* A token of letters is a whole word. */
+/* Letters match only as a whole word. */
 static bool take_token(struct parser *p, const char *token)
 {
     skip_space(p);
@@ -144,7 +144,7 @@ static struct node *parse_path(struct parser *p, struct node *n)
     return n;
 }
 
-/* A chain of LIST nodes; *count of them. */
+/* Parses a chain of LIST nodes, and counts them in *count. */
 static struct node *parse_list(struct parser *p, int *count)
 {
     struct node *first = NULL, *last = NULL;
@@ -300,7 +300,8 @@ static struct node *parse_prefix(struct parser *p, enum expression_level level)
     return n && taken ? new_node(p, is_sign ? NODE_MINUS : NODE_NOT, n, NULL) : n;
 }
 
-/* The operands that operators of this level or tighter ones join. They group to the left, ** to the right; comparisons chain, and `in` ends a chain. */
+/* Parses operands joined by operators of this level or of tighter ones. Operators group to the left, ** to the right; comparisons chain, and `in`
+ * ends a chain. */
 static struct node *parse_level(struct parser *p, enum expression_level level)
 {
     if (level == LEVEL_NOT || level == LEVEL_SIGN)

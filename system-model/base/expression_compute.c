@@ -240,7 +240,7 @@ static bool mentions_variable(const struct node *n, size_t index)
     return n && ((n->kind == NODE_VARIABLE && n->index == index) || mentions_variable(n->left, index) || mentions_variable(n->right, index));
 }
 
-/* The variable of x, x.y, x[1] or f(x); NULL: another form. */
+/* The variable x of the expressions x, x.y, x[1] and f(x); NULL for any other expression. */
 static const struct node *only_variable(const struct node *n)
 {
     while (n && (n->kind == NODE_MEMBER || n->kind == NODE_ITEM || n->kind == NODE_CALL || n->kind == NODE_LIST))

@@ -25,7 +25,7 @@ struct node {
     const struct function *function;
 };
 
-/* Has one of the three. A function of numbers has no result where it is not finite for finite numbers: sqrt(-1), log2(0). */
+/* One of the three pointers is set. A function of numbers has no result where the true one is not finite: sqrt(-1), log2(0). */
 struct function {
     const char *name;
     int n_arguments;

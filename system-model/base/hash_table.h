@@ -29,10 +29,10 @@ struct hash_entry *hash_table_find_entry(const struct hash_table *t, const void 
 void *hash_table_add(struct hash_table *t, const void *key, size_t n_key_bytes, size_t n_value_bytes, struct arena *a);
 struct hash_entry *hash_table_add_entry(struct hash_table *t, const void *key, size_t n_key_bytes, size_t n_value_bytes);
 
-/* The number that was first given with this key: `number`, if the table does not have the key yet. */
+/* The number that the first call gave for this key. The first call adds the key with `number` and returns that. */
 uint32_t hash_table_first(struct hash_table *t, const void *key, size_t n_key_bytes, uint32_t number, struct arena *a);
 
-/* For tables on the heap. */
+/* Drops one entry of a table on the heap. */
 void hash_table_drop(struct hash_table *t, struct hash_entry *x);
 /* Drops every entry without users. before_drop, which may be NULL, is called with each of them first. */
 void hash_table_drop_idle(struct hash_table *t, void (*before_drop)(struct hash_entry *x));

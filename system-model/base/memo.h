@@ -27,7 +27,7 @@
 struct owned {
     const void *at;
 #if UINTPTR_MAX == UINT32_MAX
-    uint32_t filled;            /* an input with 32-bit pointers (explorer/) has no hole here either */
+    uint32_t filled;            /* fills the hole that 32-bit pointers (explorer/) would leave in an input */
 #endif
 };
 
@@ -45,11 +45,11 @@ struct memo {
 };
 void memo_start(struct memo *out, void *world, struct arena *a);
 void memo_forget(struct memo *m);       /* its artefacts live on in the arena, but are not found again */
-bool memo_is_off(void);                 /* by the environment */
+bool memo_is_off(void);                 /* true if PODBENCH_MEMO=off is in the environment */
 
 /* The artefact that the maker has made, or makes now, from these bytes. A failure is not remembered. */
 struct owned memo_get(struct memo *m, memo_maker *maker, const void *input, size_t n_bytes, struct err *err);
-/* The memo's own copy of these bytes: equal bytes give the same pointer. They hold no pointers but owned ones. */
+/* The memo's own copy of these bytes: equal bytes give the same pointer. The bytes may hold no pointers but owned ones. */
 struct owned memo_own(struct memo *m, const void *bytes, size_t n_bytes);
 
 #endif

@@ -52,7 +52,7 @@ static bool round_to_digits(uint64_t *whole, int *exponent, double x, int n)
     return fabsl(above_half) > 4 * LDBL_EPSILON * exact;
 }
 
-/* Digits with a point after the first `before` of them; zeros at the end are left out, and below 1 zeros come first. */
+/* Writes digits with a point after the first `before` of them. Zeros at the end are left out, and a number below 1 begins with zeros. */
 static char *put_digits(char *at, const char *digits, int n, int before)
 {
     if (before <= 0) {

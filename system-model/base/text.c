@@ -71,7 +71,7 @@ locale_t plain_locale(void)
     return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));     /* the C library's own object, never freed */
 }
 
-/* Under plain_locale(), so strtod reads a decimal point. */
+/* Callers use plain_locale(), so that strtod() reads a decimal point. */
 bool parse_f64(const char *text, double *out)
 {
     if (!*text || text[strspn(text, "0123456789.eE+-")])

@@ -82,8 +82,8 @@ static bool same_options(const struct op_plan_options *a, const struct op_plan_o
            a->plain_products == b->plain_products && a->n_tiles == b->n_tiles;
 }
 
-/* How the results of an operation are laid out: the fullest tile over an even share; the plan that put them there, NULL if the layout is
- * one of a kind; op_plan.groups and op_plan.crowding. */
+/* How the results of an operation are laid out. imbalance: their bytes on the fullest tile over an even share. laid_by: the plan that put them there;
+ * NULL: no other tensor has this layout. groups, turned and crowding: as in struct op_plan. */
 struct op_layout { double imbalance; const struct op_plan *laid_by; uint32_t groups; bool turned; double crowding; };
 static const struct op_layout lying_alone = { 1, NULL, 0, false, 0 };
 
@@ -125,7 +125,8 @@ static struct operands operands_of(const struct graph *g, const struct op *op, c
     return (struct operands){ (*taken)->imbalance, several && alike, (*taken)->groups, (*taken)->turned, (*taken)->crowding };
 }
 
-/* An axis of n elements lies in equal parts on the tiles and repeats every `period`: the elements of a slice on its fullest tile over an even share. */
+/* n elements of an axis lie on the tiles in equal parts, and are cut into slices in the same way every `period` elements. Returns the elements of a
+ * slice on its fullest tile over an even share. */
 static double crowding_along(uint64_t n, uint64_t parts, uint64_t period, uint64_t slices)
 {
     uint64_t on_tile = ceil_div(n, max_u64(1, parts)), slice = period / slices;
@@ -215,7 +216,7 @@ static void plan_ops(const struct op_plan **out, struct compiler *c, const struc
     struct op_plan_options all = *opt;
     all.splits_of = c->splits_of;
     struct op_layout *places = ARENA_ROOM(&scratch, struct op_layout, g->n_ops);
-    struct operands *found = ARENA_ROOM(&scratch, struct operands, g->n_ops);       /* by operation */
+    struct operands *found = ARENA_ROOM(&scratch, struct operands, g->n_ops);       /* by operation: how its operands are laid out */
     uint32_t *next = ARENA_ARRAY(&scratch, uint32_t, g->n_ops);             /* the next equal operation with a plan of its own; 0 if none yet */
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
@@ -363,7 +364,7 @@ struct cycles compile_weight_work(struct compiler *c, const struct layer_range *
 
 /* Everything that a plan may read of an operation and its tensors, in words without padding: equal forms give equal
  * plans. Equal attributes are the same object. A backward pass refers by `forward` to the first operation equal to the
- * one that it differentiates (else NO_ID), and of_input says which input of that one a result is the gradient of. Each
+ * one that it differentiates (else NO_ID), and of_input is the index of the input of that operation whose gradient a result is. Each
  * tensor is followed by its dimensions. */
 struct tensor_form { uint8_t type, role, is_made, n_dims; uint32_t of_input; };
 struct op_form { uint64_t attributes; uint32_t kind, pass, forward, n_inputs; };

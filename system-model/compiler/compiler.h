@@ -21,21 +21,21 @@
 
 /* ---- layer_costs.c: operations summed by layer ----------------------------------------------------------------- */
 
-/* One layer, one micro-batch. */
+/* The costs of one layer for one micro-batch. */
 struct layer_cost {
     struct cycles forward, backward;
-    uint64_t forward_cycles, backward_cycles;           /* totals of the two */
-    uint64_t op_cycles, off_amp_cycles;                 /* all operations once, forward and backward; products among them that do not use the AMP */
-    uint64_t codelet_cycles;                            /* the computing of codelets among them */
+    uint64_t forward_cycles, backward_cycles;           /* sums of forward and backward over all parts */
+    uint64_t op_cycles, off_amp_cycles;                 /* cycles of all operations, forward and backward, each counted once; those of products that do not use the AMP */
+    uint64_t codelet_cycles;                            /* the part of op_cycles in which codelets compute */
     struct energy forward_energy, backward_energy;      /* backward_energy includes the slices that are computed again */
     uint64_t forward_mac, backward_mac, slices_mac;     /* slices_mac: forward work that a repeated layer does again in its backward pass */
     uint64_t n_parameters;                  /* trainable elements */
     uint64_t weight_bytes;
     uint64_t output_bytes;                  /* activations of this and earlier layers that later layers read */
     uint64_t kept_bytes;                    /* activations that backward passes read; without recomputation they live until then */
-    uint64_t temp_bytes_per_tile, interleaved_bytes;        /* the largest that a plan of its operations needs */
+    uint64_t temp_bytes_per_tile, interleaved_bytes;        /* the most that any of its operations needs */
     uint64_t host_bytes, result_bytes;      /* inputs from the host; forward results that no operation reads */
-    uint64_t n_arrivals, n_results;         /* operations that read an input before all others; result tensors */
+    uint64_t n_arrivals, n_results;         /* n_arrivals: operations that are the first to read some input */
 };
 /* The costs of all layers as far as no plan is needed: parameters and bytes, which are the same on every chip. */
 const struct layer_cost *layer_costs_unplanned(const struct graph *g, struct arena *a);
@@ -67,7 +67,7 @@ typedef bool layer_test(const void *user, uint32_t layer_id);
 /* Compiles on demand and remembers, so that a sweep over configurations of one graph on one machine pays for each layer and each collective only
    the first time. compiler_start() sets it up; callers may then set what is marked as optional. */
 struct compiler {
-    /* The caller's, which outlive the compiler. */
+    /* Set by the caller; they outlive the compiler. */
     const struct graph *graph;
     const struct topology *topology;
     struct plan_cache *cache;
@@ -88,17 +88,18 @@ struct compiler {
     struct hash_table codes;
     struct collective_cache collective_cache;
 };
-/* True if c->tied[i] is the first use of its weight by a layer that is here: a place has one copy, however many of its layers read it. */
+/* True if c->tied[i] is the first use of its weight among the layers for which is_here() holds. They share one copy of the weight, however many read
+ * it. */
 bool tied_is_first(const struct compiler *c, size_t i, layer_test *is_here, const void *user);
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
-/* Remembers for compilers of one graph, whatever their topology, what they need of the graph alone. It compiles nothing itself. */
+/* Sets up a compiler that compiles nothing, but remembers for all compilers of one graph, whatever their topology, what follows from the graph alone. */
 void compiler_of_graph(struct compiler *c, const struct graph *g, struct arena *a);
 void compiler_forget(struct compiler *c);       /* artefacts live on, but are not found again */
 
 /* For each operation, the first one that is planned in the same way if operands are laid out alike: the layers of
  * most models repeat. */
 const uint32_t *compile_equal_ops(const struct graph *g, struct arena *a);
-/* Equal options give the same object. */
+/* The graph compiled with these options. Equal options give the same object. */
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt);
 
 /* collective_run(), remembered. kind and method are enum collective_kind and collective_method. */
@@ -113,9 +114,10 @@ bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow
 
 /* n compiled layers from `first` on. The ranges of one IPU are summed together. */
 MEMO_INPUT(layer_range, struct owned compiled; uint32_t first, n;);
-/* Code is shared: operations with equal plans call it. by value: each call copies its inputs. */
+/* Code is shared: operations with equal plans call it. CODE_SHARED_BY_VALUE: each call also copies its inputs. */
 enum code_sharing { CODE_OWN, CODE_SHARED, CODE_SHARED_BY_VALUE };
-/* image_code: exchanges between the layouts of unlike convolutions have an instruction for each piece, as they are made for cycles. */
+/* image_code: exchanges between convolutions with different layouts take an instruction for each piece, as they are made for few cycles and not for
+ * little code. */
 struct code_options { enum code_sharing sharing; bool image_code; };
 /* The program on a tile besides its data (program_code.c). */
 struct program_bytes compile_program(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, struct code_options options);

@@ -21,8 +21,8 @@ struct conv_shape {
     uint32_t in_stride_h, in_stride_w;  /* input elements from one output position to the next */
     uint32_t out_stride_h, out_stride_w;            /* output elements of one position (dilated gradient) */
     uint32_t in_h, in_w;                /* the input field without padding: halos end there */
-    uint32_t before_h, before_w;        /* rows and columns of padding in front of what kernels may meet, */
-    uint32_t met_h, met_w;              /* which is the input of the convolution itself, also for the gradient to that input */
+    uint32_t before_h, before_w;        /* rows and columns of padding above and left of the region that kernels may meet */
+    uint32_t met_h, met_w;              /* size of that region: the convolution's own input, also in the gradient to it */
     uint32_t dilation;                  /* input elements from one element of the kernel to the next */
     uint32_t in_expand;                 /* rows in which each input element appears (weight gradient of a k x k kernel) */
     uint32_t type;                      /* enum data_type */
@@ -30,8 +30,8 @@ struct conv_shape {
     /* Layouts before the operation. With zeros an operand is laid out as this plan wants it: each tile has its share
      * of what it needs. */
     uint32_t in_elsewhere, weights_elsewhere;       /* 1: another operation has laid it out, so that all of it moves */
-    uint32_t rearrange_in, rearrange_weights;       /* 1: and every element changes place in the order */
-    uint32_t rearrange_out;                         /* 1: every element of the results does */
+    uint32_t rearrange_in, rearrange_weights;       /* 1: in addition, every element changes its place in the order */
+    uint32_t rearrange_out;                         /* 1: every element of the results changes its place in the order */
     uint32_t weights_stay, no_padding;              /* 1: serial steps slice the weights as they lie, instead of a copy in the steps' order */
 };
 
@@ -73,14 +73,14 @@ static inline uint64_t tiles_in_use(const struct share *t)
 
 /* The numbers of conv_bound.c that are the same for all splits of a candidate. They are cycles unless their name says bytes. */
 struct conv_units {
-    double turn, sync, rate, bus;       /* the chip's; rate in bytes a cycle */
+    double turn, sync, rate, bus;       /* values of the chip; rate and bus in bytes a cycle */
     double fixed, once;                 /* cycles of each step; cycles of all steps together */
     double positions, row, row_positions;           /* positions of the field; an item of a worker's list; positions of one item of each worker */
-    double load, position, channel, loads;          /* a load of weights; its use at all positions, and there for each channel; loads in a block */
+    double load, position, channel, loads;          /* cycles of a load of weights, of its use at all positions, and of that for each channel; loads in a block */
     double weights, weight_copy, input, thin_input; /* bytes of a block's weights; cycles a byte to copy them; bytes of a grain of the input */
     double received, padding, slice;    /* cycles a byte */
     double results, outputs, partial_bytes;         /* results of a grain of output channels; elements for each; bytes */
-    double slice_once, add_once;        /* one slice, and one addition to a sum, that take a single element */
+    double slice_once, add_once;        /* one slice of a single element; one addition of a single element to a sum */
     double serial;                      /* slices and counter of each step, where there are several */
     double stage, exchanged, added;     /* a stage of sums; an element of it exchanged, and added up */
     double cast, cast_fixed, zero;      /* an element cast; any cast at all; an element set to zero */
@@ -101,7 +101,7 @@ struct conv_candidate {
     size_t order;                       /* place in the list: of equal plans the earlier candidate's is kept */
 };
 
-enum { MAX_CANDIDATES = 48 };           /* 1024 units in eight grains give 40 of the AMP, and there are four others */
+enum { MAX_CANDIDATES = 48 };           /* at most 40 of the AMP, from 1024 units in eight grains, and four others */
 struct candidates { struct conv_candidate items[MAX_CANDIDATES]; size_t n; };
 
 void conv_candidates(struct candidates *list, const struct conv_shape *s, const struct chip *chip,
@@ -140,11 +140,11 @@ struct search {
     const struct conv_shape *shape;
     uint64_t n_tiles, bound_bytes, best_cycles;
     uint64_t least_over_bytes;          /* every split that was left out for its memory takes at least so much */
-    struct conv_cost layout, by_step;   /* the same for all splits: changes of layout; weights brought into the order of serial steps */
+    struct conv_cost layout, by_step;   /* costs that all splits share: changes of layout; bringing weights into the order of serial steps */
     uint64_t rearranged_bytes;
     uint64_t operand_bytes;             /* operands and results, an even share of a tile */
     const struct conv_candidate *best_candidate;
-    bool is_wide;                       /* all numbers of steps are tried, and inputs that come in each */
+    bool is_wide;                       /* tries all numbers of serial steps, also with inputs that arrive in each step */
     struct share best;
     struct conv_cost best_cost;
     struct effort effort;
@@ -167,32 +167,31 @@ struct conv_work conv_work_of(const struct conv_candidate *c, const struct share
 /* ==== conv_fill.c: what the chip pays for the split that was chosen ============================================= */
 
 void conv_fill_plan(struct op_plan *out, struct search *f);
-struct op_code conv_code(const struct search *f);         /* conv_code.c: of the best split */
+struct op_code conv_code(const struct search *f);         /* conv_code.c: the code of the best split */
 /* Cycles that one step saves because vertices skip positions that meet only padding, on the tile that saves least. */
 uint64_t conv_padding_cycles(const struct search *f, const struct conv_candidate *c, const struct share *t);
 
 /* ==== conv_bound.c: lower bounds for every split below a point of the search ==================================== */
 
-/* The dimensions of a share that are not split yet. Each value adds one to those before it: the field, kernel rows, input channels, output
-   channels, groups. */
+/* The dimensions of a share that are not split yet. Each value means one dimension more than the value before it: the field, kernel rows, input
+ * channels, output channels, groups. */
 enum open_splits { OPEN_FIELD, OPEN_KERNEL, OPEN_INPUTS, OPEN_OUTPUTS, OPEN_GROUPS };
 struct least { double cycles, bytes; };         /* bytes is 0 if the cycles alone are more than the best plan's */
 void conv_add_units(struct conv_candidate *c, const struct search *f);       /* must precede conv_least() */
 struct least conv_least(const struct search *f, const struct conv_candidate *c, const struct share *t, double tiles, enum open_splits open);
-/* How many tiles, more than one, may share a sum (p_in * p_kernel, both still open in t) in a plan as good as the
- * best. */
+/* The range of numbers above one of tiles that may share a sum (p_in * p_kernel, both still open in t) in a plan as good as the best. */
 struct conv_range { double low, high; };
 struct conv_range conv_sum_range(struct search *f, const struct conv_candidate *c, const struct share *t, double tiles);
 
 /* ==== conv_search.c: the fastest split ========================================================================== */
 
-/* The range of memory for temporaries in which a plan is the best: from what it takes itself up to the least that was left out for its memory. */
+/* The range of memory for temporaries in which a plan is the best: from its own memory to the least memory of a plan that was left out because of it. */
 struct bounds { uint64_t least_bytes, most_bytes; };
 uint64_t conv_bound_bytes(const struct chip *chip, const struct op_plan_options *opt);     /* available_memory x tile memory */
 
 /* A plan without its prices, so that the same split can be priced on another chip. */
 struct conv_choice {
-    bool turned;                        /* the product transposed */
+    bool turned;                        /* true: the product is computed transposed */
     size_t candidate;                   /* which candidate; vertex and grains must match for the share to hold on another chip */
     enum vertex_kind vertex;
     uint64_t in_grain, out_grain;
@@ -246,7 +245,7 @@ bool conv_plan_fully_connected_as(struct op_plan out[N_OP_PASSES], const struct 
 
 /* ==== plan_cache.c ================================================================================================= */
 
-/* Searches once for each shape, chip and options; or, with the splits of another chip, prices once. */
+/* Searches once for each shape, chip and options. If another chip's splits are given, it only prices those, once. */
 void cached_conv_plan(struct op_plan *out, const struct conv_shape *s, const struct chip *chip,
                       const struct op_plan_options *opt, struct plan_cache *cache);
 /* One pass of a layer whose weights are trained. */

@@ -42,7 +42,7 @@ static void vertex_units(struct conv_units *u, const struct search *f, const str
         u->zero = f->vertices->zero.vector * u->turn / to_real(f->chip->n_workers * (f->chip->vector_bytes_per_cycle / c->amp.partial_bytes));
 }
 
-/* The least cycles a byte of a copy on the tile that conv_price charges. */
+/* The fewest cycles a byte that conv_price charges for a copy on the tile. */
 static double padding_slope(const struct search *f, const struct conv_candidate *c)
 {
     uint64_t es = c->amp.element_bytes, vector_bytes = f->chip->vector_bytes_per_cycle;
@@ -280,8 +280,8 @@ static struct point point_of(const struct search *f, const struct conv_candidate
 struct least conv_least(const struct search *f, const struct conv_candidate *c, const struct share *t, double n, enum open_splits open)
 {
     struct point p = point_of(f, c, t, n, open);
-    /* The rounding of doubles and one cycle are taken off. 64 bits always hold the result: there is a plan in any
-     * case, to be refused later. */
+    /* The rounding of doubles and one cycle are taken off. The result is cut to what 64 bits hold: some plan is needed in any case, and may be
+     * refused later. */
     struct least least = { .cycles = at_most(least_cycles(f, c, t, &p, open) * LESS - 1, MOST) };
     if (conv_is_as_fast(f, least.cycles))
         least.bytes = at_most(least_bytes(f, c, t, &p, open) * LESS, MOST);

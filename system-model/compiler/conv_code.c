@@ -42,7 +42,8 @@ static uint64_t field_pieces(const struct search *f)
     return min_u64(ceil_div(received_bytes, c->flat ? FIELD_PIECE_BYTES : KERNEL_PIECE_BYTES), MOST_FIELD_PIECES);
 }
 
-/* A product is a field of one column. Inputs of the program are laid out for their reader. No profile shows the passes of gradients. */
+/* True for an image that another operation laid out, in a forward pass. A product is a field of one column, inputs of the program are laid out for
+ * their reader, and no profile shows the passes of gradients. */
 static bool has_field(const struct search *f) { return f->shape->in_w > 1 && f->shape->in_elsewhere && f->shape->pass == PASS_FORWARD; }
 
 /* ---- vertices --------------------------------------------------------------------------------------------- */
@@ -85,7 +86,7 @@ static uint64_t worklist_bytes(const struct conv_candidate *c, const struct shar
         return n_workers * item_bytes;
     if (c->vertex == VERTEX_OUTER_PRODUCT)
         return 0;
-    bool one_row = c->s.field_w == 1;       /* a product's field */
+    bool one_row = c->s.field_w == 1;       /* a product has a field of one column */
     uint64_t items = one_row ? rows_of_workers(t->batch, t->height, n_workers) : rows_of_workers(t->batch * t->height, t->width, n_workers);
     return kernel_passes(c, t) * (n_workers * LIST_BYTES + item_bytes * items);
 }

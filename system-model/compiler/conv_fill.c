@@ -112,7 +112,7 @@ static uint64_t met(const struct conv_axis *x, const struct axis_part *p)
     return sum;
 }
 
-/* The first of the parts with n positions and n_kernel kernel elements for which the most of the input is not padding. */
+/* The part with n positions and n_kernel kernel elements that reads most input; the first of equal ones. */
 static struct axis_part busiest_part(const struct conv_axis *x, uint64_t n, uint64_t n_kernel, uint64_t together)
 {
     struct axis_part best = { 0, n, 0, n_kernel, together };

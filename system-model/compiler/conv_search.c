@@ -313,7 +313,7 @@ static uint64_t least_over_bytes(const struct way *ways, size_t n_ways)
     return min_u64(ways[0].f.least_over_bytes, ways[n_ways - 1].f.least_over_bytes);
 }
 
-/* The first time more splits are tried within the same bound; then it doubles. */
+/* The first call makes the search try more splits within the same bound. Later calls double the bound. */
 static void grow_bound(struct way *ways, size_t n_ways)
 {
     uint64_t bound = ways[0].f.bound_bytes, least_over = least_over_bytes(ways, n_ways);
@@ -327,7 +327,7 @@ static void grow_bound(struct way *ways, size_t n_ways)
     }
 }
 
-/* If there was nothing at first, the result depends on where the bound began, so that it holds for this bound only. */
+/* If no plan fits the first bound, the result depends on where the bound began, and holds for that bound only. */
 static struct bounds equal_bounds(const struct way *ways, size_t n_ways, const struct way *best, uint64_t asked_bytes)
 {
     if (best->f.is_wide)

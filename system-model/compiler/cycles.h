@@ -45,6 +45,6 @@ enum energy_cause { ENERGY_RUNNING, ENERGY_MAC, ENERGY_VECTOR, ENERGY_EXCHANGE, 
 struct energy { double j[N_ENERGY_CAUSES]; };
 void energy_add(struct energy *to, const struct energy *e, double times);       /* to += times * e, cause by cause */
 double energy_total(const struct energy *e);
-double energy_error_j(const struct energy *e, const struct chip *chip);         /* how far it may be off, by what the chip's sheet leaves open */
+double energy_error_j(const struct energy *e, const struct chip *chip);         /* how far the energy may be off, because of what the chip's sheet leaves open */
 
 #endif

@@ -12,7 +12,7 @@
 #include "system-model/compiler/passes.h"
 #include "system-model/graph/graph.h"
 
-struct carried { uint64_t kept_bytes, moved_bytes; };       /* on a tile */
+struct carried { uint64_t kept_bytes, moved_bytes; };       /* bytes on a tile */
 
 static uint64_t tile_bytes(const struct tensor *t, uint64_t n_tiles)
 {

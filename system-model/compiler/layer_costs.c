@@ -44,7 +44,7 @@ static void add_weights(struct layer_cost *layers, const struct graph *g)
     }
 }
 
-/* A host input is transferred only for the first operation that reads it; what that reads first arrives together. */
+/* A host input is transferred for the first operation that reads it, together with all other inputs that this operation reads first. */
 static void add_host_inputs(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
 {
     bool *seen = ARENA_ARRAY(scratch, bool, g->n_tensors);

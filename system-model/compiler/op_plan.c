@@ -132,7 +132,7 @@ void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, s
         struct conv_params p = conv_params(g, op);
         enum op_pass pass = op->kind == OP_CONV ? op->pass : turned_pass(op->pass);
         struct conv_shape s = conv_shape_of_pass(&p, pass);
-        s.in_elsewhere = op->pass != PASS_FORWARD || is_made(g, op->inputs[0]);   /* gradients always were */
+        s.in_elsewhere = op->pass != PASS_FORWARD || is_made(g, op->inputs[0]);   /* in a backward pass another operation has always laid it out */
         cached_conv_plan(out, &s, chip, opt, cache);
     } else {
         vector_op_plan(out, g, op, op_operands(op, at), chip, opt, cache);

@@ -12,8 +12,8 @@
 
 enum partials_type { PARTIALS_FP16, PARTIALS_FP32 };
 extern const char *const partials_type_names[];         /* NULL-ended */
-/* A unit of the AMP multiplies a chain of four operands of 8 bytes, one a cycle, and adds their products and a partial sum. Its weights for them
-   are 32 bytes: 8 floats, 16 halves or 32 quarters (weights per conv unit in PopLibs' target). The width of the vector unit is independent of
+/* A unit of the AMP multiplies a chain of four operands of 8 bytes, one a cycle, and adds their products and a partial sum. The weights of a chain
+ * are 32 bytes: 8 floats, 16 halves or 32 quarters (weights per conv unit in PopLibs' target). The width of the vector unit is independent of
    that. */
 enum { AMP_CHAIN = 4, AMP_UNIT_BYTES = 32 };
 enum vertex_kind { VERTEX_NONE, VERTEX_AMP_1X1, VERTEX_AMP_NX1, VERTEX_SLIC, VERTEX_HMAC, VERTEX_OUTER_PRODUCT, N_VERTEX_KINDS };
@@ -59,19 +59,19 @@ struct op_plan {
     enum vertex_kind vertex;
     enum partials_type partials;
     struct conv_split split;            /* convolutions and matmuls; else zeros */
-    uint64_t rearrange_cycles;          /* part of the above: changes of layout, compute and exchange */
+    uint64_t rearrange_cycles;          /* the part of compute and exchange cycles that changes layouts */
     double imbalance;                   /* bytes of the results on the fullest tile over an even share; at least 1 */
     uint32_t code_id;                   /* set by compile_graph(): operations with the same number share their code (outlining) */
     uint32_t together;                  /* 1: its operands have the same layout, so that none was moved to another */
-    uint32_t groups, turned;            /* groups of channels on the fullest tile: a product's results, else the operands; 1: field and output channels of the split change places */
-    double crowding;                    /* its operands' */
+    uint32_t groups, turned;            /* groups: groups of channels on the fullest tile, of a product's results, else of the operands; turned: 1 if field and output channels of the split change places */
+    double crowding;                    /* crowding of its operands (struct operands) */
 };
 
 static inline uint64_t op_plan_cycles(const struct op_plan *p)
 {
     return p->compute_cycles + p->exchange_cycles + p->sync_cycles;
 }
-/* Adds computing to the part given, exchange and sync to parts of their own, times over. */
+/* Adds a plan's cycles `times` over: computing to the part given, exchange and sync to parts of their own. */
 void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part, uint64_t times);
 
 /* Plans of convolutions by shape, chip and options. One cache may serve many graphs and simulations; {0} is an empty
@@ -84,9 +84,9 @@ void plan_cache_free(struct plan_cache *c);
 struct operands {
     double imbalance;                   /* the most even operand's bytes on the fullest tile over an even share, at least 1 */
     bool together;                      /* all operands of the largest size have one layout, element by element */
-    uint32_t groups;                    /* as a product laid them: groups of channels on the fullest tile; 0: rows are whole */
-    bool turned;                        /* those are groups of rows, each with all columns of its tile */
-    double crowding;                    /* a slice's bytes on one of the tiles that hold it over those that the whole's layout gives each tile; 0: no slice */
+    uint32_t groups;                    /* groups of channels on the fullest tile, in the layout that a product left; 0: rows are whole */
+    bool turned;                        /* true: `groups` counts groups of rows, each with all columns of its tile */
+    double crowding;                    /* for a slice: its bytes on a tile that holds it, over the even share of each tile in the layout of the whole; 0: no slice */
 };
 static const struct operands even_operands = { 1, false, 0, false, 0 };
 /* The facts about its operands' layout that the operation's plan depends on; all others are cleared. */
@@ -94,16 +94,16 @@ struct operands op_operands(const struct op *op, struct operands at);
 void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, struct operands operands, const struct chip *chip,
                    const struct op_plan_options *opt, struct plan_cache *cache);
 bool op_is_elementwise(const struct op *op);    /* the operation works where its operand lies */
-bool op_keeps_layout(const struct op *op);      /* leaves its results where its first operand is: elementwise operations, casts and views */
-bool op_takes_apart(const struct op *op);    /* cuts a tensor into pieces, or joins their gradients: nothing moves */
-bool op_writes_over(const struct op *op);       /* has a form in place, which writes its result over an operand that is not read again */
-enum part op_part(const struct op *op);     /* the part of a step that its computing belongs to */
+bool op_keeps_layout(const struct op *op);      /* the operation leaves its results where its first operand is: elementwise operations, casts and views */
+bool op_takes_apart(const struct op *op);    /* the operation cuts a tensor into pieces, or joins their gradients: nothing moves */
+bool op_writes_over(const struct op *op);       /* the operation has a form in place, which writes its result over an operand that is not read again */
+enum part op_part(const struct op *op);     /* the part of a step that the operation's computing belongs to */
 
 /* Joules of an AMP's cycle, of a cycle in which a tile runs, and of a byte that is loaded or stored. */
 struct energy_prices { const struct chip *chip; double cycle_j, running_cycle_j, byte_j; };
 struct energy_prices energy_prices(const struct chip *chip);
-/* The energy of one pass, in all tiles, by the chip's law; zeros if it has none. Products are counted with padding and with their operands;
- * all other work by the bytes of its operands and results. Tiles that run are counted apart, whatever they do. */
+/* The energy of one pass, in all tiles, from the values on the chip's sheet; zeros if it has none. Products are counted with padding and with their
+ * operands; all other work by the bytes of its operands and results. Tiles that run are counted apart, whatever they do. */
 struct energy op_energy(const struct graph *g, const struct op *op, const struct op_plan *p, const struct energy_prices *prices);
 
 /* Multiply-accumulates that one tile's AMP does in a cycle, by which shares of peak are measured; 0 for fp8 on a chip without it. */

@@ -38,10 +38,10 @@ struct optimizer {
     bool moments_of_framework;          /* the framework chooses the moments' type; otherwise it is that of the weights */
 };
 
-/* Set from step to step. The moments' decays are momentum (SGD, LARS: the only one) and second_momentum. */
+/* Values that may change from step to step. The moments' decays are momentum (SGD, LARS: the only one) and second_momentum. */
 struct optimizer_values {
     double learning_rate, momentum, second_momentum, epsilon, weight_decay;
-    double trust;                       /* LARS: the share of the weights' norm that a step may be */
+    double trust;                       /* LARS: the norm of a step as a share of the weights' norm */
     double clip_norm;                   /* the limit of all gradients' norm, if the program clips; 0 if no limit */
 };
 

@@ -29,7 +29,7 @@ struct passes {
     uint64_t n_operand;                 /* tensors with at least this many elements are laid out like the operand, smaller ones evenly */
     double imbalance;                   /* elements of the operand on the fullest tile over an even share */
     uint64_t row, groups;               /* elements of a whole row; groups of channels on the fullest tile, 0: rows are whole */
-    bool integers, turned;              /* turned: those are groups of rows */
+    bool integers, turned;              /* turned: `groups` counts groups of rows */
     uint64_t scratch_bytes;             /* results between passes, on the fullest tile */
     uint64_t room_bytes;                /* the most that temporaries may take of a tile */
 };
@@ -39,10 +39,10 @@ uint64_t passes_share(const struct passes *p, uint64_t n);         /* elements o
 void passes_superstep(struct passes *p, uint64_t compute_cycles);
 void passes_control(struct passes *p, uint64_t n_sets);            /* compute sets over a few integers of one tile, whose result all tiles wait for */
 void passes_map(struct passes *p, enum map_op op, uint64_t n);     /* one vertex over n elements */
-/* n elements, combined with a value for each row; with a value for each channel. */
+/* One vertex that combines n elements with a value for each row, or with a value for each channel. */
 void passes_map_rows(struct passes *p, uint64_t n);
 void passes_map_channels(struct passes *p, enum map_channels op, uint64_t n);
-void passes_exchange(struct passes *p, uint64_t bytes_per_tile);   /* before the next compute set; bytes that the fullest tile receives */
+void passes_exchange(struct passes *p, uint64_t bytes_per_tile);   /* an exchange before the next compute set: the fullest tile receives so many bytes */
 void passes_move(struct passes *p, uint64_t n_elements);
 /* A scale or bias of n_vector elements goes to the tiles that need a part of it. */
 void passes_broadcast(struct passes *p, uint64_t n_vector, uint64_t n_elements);

@@ -145,7 +145,7 @@ static void add_codelet(struct tile_program *out, uint32_t id, uint32_t n_bytes)
     out->has_codelet[id] = true;
 }
 
-/* The vertices and their calls that an operation on images has more than one on rows. */
+/* Adds the vertices, and their calls, that an operation needs on images beyond those that it needs on rows. */
 static void add_image_vertices(struct tile_program *out, const struct program_op *o)
 {
     bool sums = adds_sums(out->graph, o->op, o->plan), elementwise = op_part(o->op) == PART_ELEMENTWISE && out->is_image[o->op->inputs[0]];

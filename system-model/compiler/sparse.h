@@ -26,9 +26,9 @@ enum { SPARSE_META_BYTES = 2 };         /* a word that says where a block is */
 /* m rows with k blocks each, and n columns. With block 1 the rows are those of the busiest worker; with larger blocks the columns are. */
 double static_sparse_cycles(uint64_t n_workers, double m, double k, uint64_t n, uint64_t block, uint64_t type);
 
-/* A pass over the buckets that a tile has received: blocks in x rows with y each, or those that the pass has in their place. */
+/* A pass over the buckets that a tile has received: x rows with y blocks each; a gradient has rows or columns in their place. */
 struct bucket_work {
-    uint64_t n_buckets, n_useful;       /* all; those that hold something for the tile */
+    uint64_t n_buckets, n_useful;       /* n_buckets: all buckets; n_useful: those that hold something for the tile */
     double x, y;
     uint64_t z;                         /* columns of the busiest worker */
     uint64_t block, type, partials, conv_units, n_workers;
@@ -45,12 +45,12 @@ struct static_split {
     uint64_t n_splits, n_bands;
     uint64_t cycles, bytes;
     uint64_t columns, blocks, band_blocks;              /* the fullest tile's columns and non-zero blocks; columns of blocks of its band */
-    uint64_t tile_rows, met_rows, met_columns;          /* rows of blocks; those, and columns of blocks, that its blocks meet */
+    uint64_t tile_rows, met_rows, met_columns;          /* rows of blocks in the tile; rows and columns of blocks that the tile's non-zero blocks meet */
     uint64_t sources;                                   /* tiles with sums of the same rows */
     uint64_t dense_exchange, block_exchange, compute, zero, sum_exchange, sum_compute, move;
 };
 struct static_split static_sparse_split(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt);
-/* A list of words says on each tile where its blocks are; it always lives. */
+/* On each tile a list of words, which is live all the time, says where the tile's blocks are. */
 uint64_t static_sparse_meta_bytes(uint64_t n_workers, uint64_t rows, uint64_t blocks, uint64_t block);
 
 /* ---- sparse_dynamic.c ----------------------------------------------------------------------------------------------- */
@@ -59,19 +59,19 @@ uint64_t static_sparse_meta_bytes(uint64_t n_workers, uint64_t rows, uint64_t bl
 struct dynamic_split {
     uint64_t x, y, z;
     uint64_t cycles, bytes;
-    uint64_t blocks, meta;                              /* a bucket has room for */
-    uint64_t steps;                                     /* rounds in which buckets move on, for blocks that lie elsewhere: those of a middling pattern */
-    uint64_t most_blocks;                               /* largest number in one partition, over all its buckets, after others took the rest */
+    uint64_t blocks, meta;                              /* blocks, and words of their places, that a bucket has room for */
+    uint64_t steps;                                     /* rounds in which buckets move on to reach blocks that found no room: those of a median pattern */
+    uint64_t most_blocks;                               /* the most blocks of one partition, in all its buckets, after blocks without room went to other partitions */
 };
 struct dynamic_search { const struct sparse_shape *s; const struct chip *chip; const struct op_plan_options *opt; uint64_t grain; double density; };
 struct dynamic_search dynamic_sparse_search(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt);
-/* One pass on a tile. In cycles: exchange of dense rows and of buckets, turning of blocks, the vertex, and the reduction of its sums over `depth`
-   tiles or their cast. In bytes: what it receives of the dense side, one bucket, and all temporaries. `blocks` of the tile's partition; 0: those
-   of an even pattern, as the planner counts. */
+/* The costs of one pass on a tile. Cycles: exchange of dense rows and of buckets, turning of blocks, the vertex, and the reduction of sums over
+ * `depth` tiles or their cast. Bytes: the dense side that the tile receives, one bucket, and all temporaries. `blocks` is the number of blocks in the
+ * tile's partition; 0: those of an even pattern, which the planner assumes. */
 struct dynamic_cost { uint64_t exchange, turn, sum_exchange, sum_compute, dense_bytes, bucket_bytes, sums, depth, bytes; double vertex; };
 struct dynamic_cost dynamic_sparse_pass(const struct dynamic_search *f, const struct dynamic_split *p, enum op_pass pass, uint64_t blocks);
 struct dynamic_split dynamic_sparse_split(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt);
-/* How many steps of propagation a random pattern takes, in the middle of several, and the most blocks of one partition (SparsePartitionerImpl.cpp). */
+/* Sets the steps of propagation of a random pattern, the median of several, and the most blocks of one partition (SparsePartitionerImpl.cpp). */
 void sparse_buckets_fill(struct dynamic_split *p, const struct sparse_shape *s);
 
 /* ---- both ------------------------------------------------------------------------------------------------------------- */

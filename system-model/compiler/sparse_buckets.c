@@ -81,7 +81,7 @@ static struct drawn_pattern draw_pattern(const struct dynamic_split *p, uint64_t
         farthest = max_u64(farthest, settle_row(blocks, p->y, room, &over));
         left += over;
     }
-    out.steps = left ? p->y * p->z : farthest * p->z;       /* the nearest partition of rows has room for the remaining blocks */
+    out.steps = left ? p->y * p->z : farthest * p->z;       /* the blocks that are left go to the nearest partition of rows, which has room for them */
     return out;
 }
 

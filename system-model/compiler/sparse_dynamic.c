@@ -12,11 +12,11 @@
 #include "system-model/compiler/conv.h"
 #include "system-model/compiler/sparse.h"
 
-enum { SUB_GROUPS = 2 };                /* parts of a bucket, for whose words the planner has room */
+enum { SUB_GROUPS = 2 };                /* parts of a bucket; the planner has room for the words of so many */
 
 static uint64_t elements_bytes(const struct sparse_shape *s) { return data_type_bytes((enum data_type)s->type); }
 
-/* Rows of blocks that have one, and blocks of each of them, if the pattern is even. */
+/* In an even pattern: rows that have non-zero blocks, and the blocks of each such row. */
 struct met { uint64_t x, y; };
 
 static struct met blocks_met(double density, uint64_t x, uint64_t y)
@@ -69,7 +69,8 @@ static uint64_t conv_units(const struct chip *c, uint64_t type, enum partials_ty
     return type == TYPE_FP32 ? c->conv_units_fp32 : partials == PARTIALS_FP32 ? c->conv_units_fp16_fp32 : c->conv_units_fp16_fp16;
 }
 
-/* Workers share rows and columns in the way that leaves the busiest with least (splitTileBetweenWorkers); those of blocks share columns alone. */
+/* Workers share rows and columns in the way that leaves the busiest with least (splitTileBetweenWorkers); with blocks of several elements they share
+ * columns alone. */
 struct busiest { uint64_t rows, columns; };
 
 static struct busiest busiest_worker(uint64_t rows, uint64_t vectors, uint64_t n_workers)
@@ -82,7 +83,7 @@ static struct busiest busiest_worker(uint64_t rows, uint64_t vectors, uint64_t n
     return best;
 }
 
-/* blocks: of all rows of the tile; 0: as many as an even pattern has. */
+/* blocks: in all rows of the tile; 0: as many as an even pattern has. */
 static double bucket_vertex_cycles(const struct dynamic_search *f, const struct dynamic_split *p, const struct tile_part *t, enum op_pass pass, uint64_t blocks)
 {
     uint64_t w = f->chip->n_workers, vector = 8 / elements_bytes(f->s), turns = pass == PASS_BACKWARD_WEIGHT ? p->z : 1;
@@ -157,7 +158,7 @@ static void price_partitions(struct dynamic_split *p, const struct dynamic_searc
     }
 }
 
-/* Offsets of single elements are words of 16 bits: of a row of the dense side, in elements or pairs of them. */
+/* True if the offset of each element in a row of the dense side fits into 16 bits. Offsets count elements or pairs of them. */
 static bool has_offsets(const struct dynamic_search *f, const struct dynamic_split *p)
 {
     struct tile_part t = tile_part_of(f, p);

@@ -12,9 +12,9 @@
 #include "system-model/compiler/sparse.h"
 #include "system-model/graph/graph.h"
 
-enum { CONTROL_SETS = 2, STEP_CONTROL_SETS = 5 };      /* once, and for each step of propagation */
+enum { CONTROL_SETS = 2, STEP_CONTROL_SETS = 5 };      /* compute sets on one tile: once in a pass, and in each step of propagation */
 
-/* The exchange that the planner estimates to take so many cycles. */
+/* Adds the exchange that the planner estimates to take so many cycles. */
 static void add_exchange(struct passes *p, uint64_t cycles) { passes_exchange(p, cycles * p->chip->exchange_bytes_per_cycle); }
 
 static void add_static(struct passes *p, const struct sparse_shape *s, const struct static_split *best)
@@ -113,7 +113,7 @@ struct sparse_bytes sparse_product_plan(struct op_plan *out, const struct sparse
     }
     if (s->in_order)
         add_block_rearrangement(&p, s);
-    out->temp_bytes_per_tile = fits ? p.scratch_bytes : 2 * chip->tile_memory_bytes;        /* no split fits, and so the model does not */
+    out->temp_bytes_per_tile = fits ? p.scratch_bytes : 2 * chip->tile_memory_bytes;        /* if no split fits, the model does not fit either */
     out->code.field_bytes += pass == PASS_FORWARD ? (uint32_t)living_bytes(s, &operand, opt.n_tiles) : 0;
     return operand;
 }

@@ -4,7 +4,7 @@
  *
  * The numbers are those of PopSparse's planner (graphcore/poplibs at 7eac0f26: StaticMatMulPartitioner.cpp, PerformanceEstimation.hpp), by block
  * and type. They are linear in rows and blocks, which may therefore be means. The simulator of the vendor gives these vertices no time at all.
- * Measured and not by these: nothing. Left out: the remainders of columns that no model has (a last vector of 1 to 3 halves).
+ * No measurement went into them. Left out: the remainders of columns that no model has (a last vector of 1 to 3 halves).
  */
 #include "system-model/compiler/sparse.h"
 #include <assert.h>

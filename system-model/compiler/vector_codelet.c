@@ -49,7 +49,7 @@ static double codelet_worker_cycles(const struct grid *g, const struct cut *regi
     return g->c->cycles_fixed + (double)rows * (g->c->cycles_per_row + elements * g->c->cycles_per_element);
 }
 
-/* The axis along which the last worker's share falls most short of an even cut. */
+/* The axis that the workers divide most evenly: the remainder is the smallest share of its length. The first of equal ones. */
 static uint32_t most_even_axis(const struct grid *g, const struct cut *region)
 {
     uint32_t best = 0;

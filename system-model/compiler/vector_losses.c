@@ -8,7 +8,7 @@
  *                   that are ignored; then a second copy's whole softmax is multiplied by the sum of each row and taken away
  *                   (poptorch/source/popart_canonicalization/LossOps.cpp:144; PopART nllx.cpp, logsoftmaxx.cpp)
  * Both work where the product has left the scores. Labels are encoded evenly over the tiles and then brought there (popops lib/popops/Encoding.cpp).
- * Left out: sums over what is one number a row.
+ * Left out: sums of one number for each row.
  */
 #include "system-model/compiler/passes.h"
 #include "system-model/graph/graph.h"

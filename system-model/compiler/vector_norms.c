@@ -23,7 +23,7 @@ static uint64_t norm_statistics(const struct vector_op *w)
     return w->x->dims[0] * max_u64(1, w->forward->at->norm_groups);
 }
 
-/* A value for each row or for each channel. */
+/* Combines n elements with a value for each row, or for each channel. */
 static void add_statistic(struct passes *p, enum map_channels op, uint64_t n, bool by_row)
 {
     if (by_row)
@@ -32,7 +32,7 @@ static void add_statistic(struct passes *p, enum map_channels op, uint64_t n, bo
         passes_map_channels(p, op, n);
 }
 
-/* A norm over several replicas hands its sums over and takes them back: two more passes on this chip. */
+/* A norm over several replicas copies its sums into the all-reduce and back: two more passes on this chip. */
 static void add_shared_statistics(struct passes *p, const struct vector_op *w, uint64_t n)
 {
     if (w->op->kind != OP_BATCH_NORM || w->forward->at->norm_groups < 2)

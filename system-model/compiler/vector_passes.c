@@ -116,14 +116,14 @@ static uint64_t worker_rows(const struct passes *p, uint64_t n)
     return ceil_div(ceil_div(share, run), p->chip->n_workers);
 }
 
-/* A value for each of many pieces, of a row or of a group. */
+/* Combines n elements with values that each serve one piece, of a row or of a group. */
 static void map_pieces(struct passes *p, uint64_t n)
 {
     passes_map(p, MAP_VECTOR, n);
     p->plan->compute_cycles += chip_turn_cycles(p->chip) * BROADCAST_ROW_CYCLES * worker_rows(p, n);
 }
 
-/* A vector that repeats. */
+/* Combines n elements with a vector that repeats along them. */
 static void map_vector(struct passes *p, enum map_channels op, uint64_t n)
 {
     uint64_t width = p->groups ? p->groups * PIECE_CHANNELS : p->row;

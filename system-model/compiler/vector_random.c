@@ -26,7 +26,8 @@ void plan_dropout(struct passes *p, const struct vector_op *w)
     passes_map(p, MAP_DROPOUT, w->n);
 }
 
-/* PopTorch's bernoulli: uniform numbers, compared with what is kept, made numbers again; torch then divides them by it. */
+/* PopTorch's bernoulli draws uniform numbers, compares them with the share that is kept, and casts the truth values to numbers. Then torch divides by
+ * that share. */
 void plan_noise(struct passes *p, const struct vector_op *w)
 {
     static const enum map_op steps[] = { MAP_RANDOM, MAP_COMPARE_NUMBER, MAP_CAST_ELEMENT, MAP_DIVIDE_NUMBER };

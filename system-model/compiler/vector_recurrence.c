@@ -40,7 +40,7 @@ static void lstm_cell(struct passes *p, uint64_t units, bool backward)
         passes_map(p, MAP_BINARY_IN_PLACE, units);
         passes_map(p, MAP_TANH_IN_PLACE, units);
         passes_map(p, MAP_BINARY, units);
-        passes_map(p, MAP_COPY, units);    /* into the sequence */
+        passes_map(p, MAP_COPY, units);    /* copies the result into the sequence */
         return;
     }
     passes_map(p, MAP_TANH_IN_PLACE, units);

@@ -9,7 +9,7 @@
  *
  * What runs: if lookups are split, each group of tiles receives its part of the table, or sums updates of its own, which are then added. If rows are
  * split, candidates of all parts are brought together and the right ones are picked by indices that two more compute sets make. Random indices do not
- * fall evenly: a compute set lasts as long as the busiest of all workers, which has the most that falls on one of them in half of all draws.
+ * fall evenly: a compute set lasts as long as the busiest of all workers, whose share is the median over all draws.
  * Limits: the series doubles; a table lies as its own split wants it. Programs that train keep vector_lookups.c.
  */
 #include "system-model/base/assumed.h"
@@ -93,7 +93,7 @@ static struct slice_estimate estimate_updates(const struct passes *p, const stru
 
 /* ---- what runs ------------------------------------------------------------------------------------------------------------------------ */
 
-/* The most of n random lookups that one of so many workers gets, each with this chance: more in half of all draws, and fewer in the other half. */
+/* The median, over all draws, of how many of n random lookups the busiest worker gets, if each worker gets a lookup with this chance. */
 static uint64_t busiest_lookups(uint64_t n, double chance, uint64_t n_workers)
 {
     double all_below = pow(0.5, 1 / (double)n_workers);

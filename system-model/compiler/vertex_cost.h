@@ -49,7 +49,7 @@ struct vertex_table {
     uint16_t amp_filter_load[5];            /* by filter height: what a load of weights takes besides the weights */
     uint16_t amp_half_partials;             /* cycles of a worker in a call, with partial sums of 2 bytes */
     uint16_t amp_1x1_least_positions, amp_1x1_alone;        /* fewer positions are charged as so many; a single one takes so much more */
-    struct slic_terms slic[2];              /* positions next to each other; every other one */
+    struct slic_terms slic[2];              /* a stride of one; a stride of two */
     uint16_t slic_thin_load;                /* cycles of a worker in a load, with fewer than four channels */
     uint16_t outer_product_free_chans;      /* output channels that a position's cycles include; each four more take another cycle */
     struct vector_terms reduce, cast, zero, slice;          /* the vectors of `reduce` are vectors of outputs */
@@ -121,14 +121,15 @@ uint64_t map_cycles(const struct chip *chip, enum map_op op, uint64_t n, uint64_
 enum map_channels { CHANNELS_ADD, CHANNELS_MUL, CHANNELS_MUL_IN_PLACE };
 uint64_t map_channels_cycles(const struct chip *chip, enum map_channels op, uint64_t n, uint64_t width, uint64_t element_bytes);
 
-/* Cycles of a worker besides its vectors, for a row or a piece of one: that is combined with a value of its own (popops' BroadcastVectorOuter);
-   that is reduced to one value (lib/popops/reduction/CycleEstimationFunctions.cpp, AllRegionsContinuous). */
+/* Cycles of a worker besides its vectors, for each row or piece of a row: when it is combined with a value of its own (popops' BroadcastVectorOuter),
+ * and when it is reduced to one value (lib/popops/reduction/CycleEstimationFunctions.cpp, AllRegionsContinuous). */
 enum { BROADCAST_ROW_CYCLES = 7, REDUCED_ROW_CYCLES = 12 };
 
 /* Rows of a table, of which a tile holds a part: n_in of the n_lookups fall into that part. */
 uint64_t gather_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t row_elements);
 uint64_t scatter_add_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t row_elements);
-/* Lookups of the busiest worker, and updates that each worker goes through, of which n_in fall into its rows. Rows have so many elements on the tile. */
+/* slice_cycles(): n_lookups are those of the busiest worker. slice_update_cycles(): each worker goes through all n_lookups, and n_in of them fall
+ * into its rows. `elements` is the part of a row on the tile. */
 enum { UPDATE_ATOM_BYTES = 4 };         /* the bytes that one store of a worker can write alone */
 uint64_t slice_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t elements, uint64_t element_bytes);
 uint64_t slice_update_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t elements, uint64_t element_bytes);

@@ -12,12 +12,12 @@
 /* The tensors that a stage of a replica holds for the task at work. Weights and state are borrowed: not counted, never freed. */
 struct stage_store { const struct graph *g; struct tensor_value *values; struct live_bytes live; };
 void live_add(struct live_bytes *l, enum live_category c, uint64_t bytes);
-void store_make(struct stage_store *s, uint32_t tensor_id);         /* an activation or gradient, undefined; no change if it is there */
+void store_make(struct stage_store *s, uint32_t tensor_id);         /* adds an activation or gradient with undefined contents; does nothing if it is there */
 void store_drop(struct stage_store *s, uint32_t tensor_id);
 /* Tensors that left the store for a while, in the order of the list; NULL where one was not there. */
 struct packet { uint64_t micro_batch; const struct id_list *list; float **x; };
 struct packet store_take(struct stage_store *s, const struct id_list *list, uint64_t micro_batch);
-void store_put(struct stage_store *s, struct packet *p);            /* back, or into a neighbour's store; empties the packet */
+void store_put(struct stage_store *s, struct packet *p);            /* puts the tensors back, or into a neighbour's store, and empties the packet */
 uint64_t packet_bytes(const struct packet *p, const struct graph *g);
 void packet_free(struct packet *p);                                 /* frees the packet and its tensors */
 float *elements_new(uint64_t n);                                    /* zeros; ends the program where the host has no memory left */
@@ -34,14 +34,14 @@ struct weight {
     const struct update_steps *steps;   /* the steps of its chain */
     uint64_t n, n_local;
     float *x, *gradient, *moments[2];
-    bool is_reduced, is_reduced_between;        /* in this update: over the replicas of a shard group, between the groups */
+    bool is_reduced, is_reduced_between;        /* reduced in this update over the replicas of a shard group; between the groups */
 };
 
 /* A replica's stage: its store, what its neighbours handed over, and its stash. list NULL: no packet. */
 struct stage_state {
     struct stage_store store;
-    struct packet sent[2];              /* to a neighbour, in this slot; by task_kind */
-    struct packet *handed[2]; uint32_t n_handed[2];     /* from one, for later tasks, the oldest first; room for one, in phases for all of a step */
+    struct packet sent[2];              /* packets sent to a neighbour in this slot, by task_kind */
+    struct packet *handed[2]; uint32_t n_handed[2];     /* packets that came from a neighbour for later tasks, the oldest first; there is room for one or, in phases, for all of a step */
     struct packet *entries; uint32_t n_entries;         /* FIFO, the oldest first; room for the plan's depth */
 };
 
@@ -71,12 +71,12 @@ struct weight *weight_on(const struct execution *x, uint32_t replica, uint32_t i
 void accumulate(struct execution *x, uint32_t replica, uint32_t ipu, uint32_t gradient_id, const float *gradient, uint64_t key);
 void clear_gradients(struct execution *x);
 bool update_execute(struct execution *x, struct step_result *out, struct err *err);     /* update_execute.c */
-/* reduction.c: to += more, rounded to the weight's type, if numbers are to be. */
+/* reduction.c: to += more. The sum is rounded to the weight's type if numbers are to be rounded. */
 void add_gradient(struct execution *x, uint32_t tensor_id, float *to, const float *more, uint64_t n, const struct rounding_draws *d);
 /* Adds up elements begin to end of a weight's gradient over n replicas, first, first + stride, ...; all of them get the sum. */
 void reduce_gradients(struct execution *x, uint32_t weight, uint32_t first, uint32_t stride, uint32_t n, uint64_t begin, uint64_t end);
 
-/* op_execute.c: a tensor's elements become numbers of its type, if they are to. */
-void round_given(const struct execution *x, uint32_t id, float *values);        /* to the nearest, after fill() */
+/* op_execute.c: rounds a tensor's elements to its type, if numbers are to be rounded. */
+void round_given(const struct execution *x, uint32_t id, float *values);        /* rounds to the nearest, after fill() */
 
 #endif

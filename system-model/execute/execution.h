@@ -24,7 +24,7 @@ struct tensor_value { float *x; uint64_t n_elements; };
 struct precision {
     bool by_type;
     enum partials_type partials;        /* the partials of products in fp16 and fp8 */
-    bool stochastic_rounding;           /* results are rounded so; partial sums and sums over replicas go to the nearest */
+    bool stochastic_rounding;           /* rounds results stochastically; partial sums and sums over replicas are rounded to the nearest */
     bool fp8_is_e5m2;                   /* else E4M3 */
 };
 
@@ -120,14 +120,15 @@ float *execution_weight(const struct execution *x, uint32_t replica, uint32_t ip
 /* The direction of the last step: for SGD without weight decay the mean gradient. */
 const float *execution_direction(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);
 const struct tensor_value *execution_output(const struct execution *x);     /* inference's output: the last operation's on micro-batch 0 of replica 0 */
-const struct live_bytes *execution_live(const struct execution *x, uint32_t stage);         /* replica 0's */
-/* Visits the weights and moments of all replicas, in an order that depends on the plan alone: with the number of steps, all that an execution knows. */
+const struct live_bytes *execution_live(const struct execution *x, uint32_t stage);         /* live bytes of replica 0 */
+/* Visits the weights and moments of all replicas, in an order that depends on the plan alone. They and the number of steps are the whole state of an
+ * execution. */
 void execution_state(const struct execution *x, void (*visit)(void *user, float *elements, uint64_t n), void *user);
 void execution_set_step(struct execution *x, uint64_t n_done);
 void execution_end(struct execution *x);
 /* Host memory that a step takes, without the buffers of single operations. */
 uint64_t execution_host_bytes(const struct plan *p);
-/* The time of the step's products on this host, by that of a small one: other operations come on top, and large products are faster. */
+/* Estimates how long the step's products take on this host, from one small product. Other operations come on top, and large products are faster. */
 double execution_host_seconds(const struct plan *p, const struct execution_options *o);
 bool execution_fits_host(const struct plan *p, struct err *err);         /* false if it would take nearly all memory of the host */
 

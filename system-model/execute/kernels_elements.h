@@ -25,7 +25,7 @@ static inline void run_relu(const struct run *r)
         y[i] = kept[i] > 0 ? x[i] : 0;
 }
 
-/* Element i of a tensor as seen by one whose dimensions may be 1 there. */
+/* The element of `small` that meets element i of `big`: dimensions of `small` may be 1, and are repeated. */
 static inline uint64_t seen_at(uint64_t i, const struct tensor *big, const struct tensor *small)
 {
     uint64_t at = 0, stride = 1;
@@ -52,7 +52,7 @@ static inline void run_pair(const struct run *r)
     }
 }
 
-/* From [gradient, a, b] to the gradients of a and b. */
+/* Makes the gradients of a and b from [gradient, a, b]. */
 static inline void run_mul_backward(const struct run *r)
 {
     const struct op *f = op_forward(r->g, r->op);

@@ -11,7 +11,7 @@
 #include "system-model/execute/product.h"
 #include "system-model/graph/graph.h"
 
-/* v[i] holds the elements of tensor i. peers are the same of the replicas that the operation exchanges something with, this one's included. */
+/* v[i] holds the elements of tensor i. peers hold them for each replica that the operation exchanges something with, this one included. */
 struct run {
     const struct graph *g;
     real *const *v;
@@ -31,7 +31,7 @@ static inline real *out(const struct run *r, uint32_t i) { return r->v[r->op->ou
 static inline uint64_t last_dim(const struct tensor *t) { return t->dims[t->n_dims - 1]; }
 static inline uint64_t n_out(const struct run *r) { return tensor_elements(tensor_out(r, 0)); }
 
-/* The forward input that output i of a backward pass is the gradient of. An operation that reads one tensor twice has a gradient for
+/* The forward input whose gradient output i of a backward pass is. An operation that reads one tensor twice has a gradient for
  * each, in the order of its inputs. */
 static inline uint32_t which_input(const struct run *r, uint32_t i)
 {

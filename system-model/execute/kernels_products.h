@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kernels_products.h - matrix products, convolutions, and windows that slide as theirs do. */
+/* kernels_products.h - matrix products, convolutions, and pools, whose windows slide in the same way. */
 #ifndef KERNELS_PRODUCTS_H
 #define KERNELS_PRODUCTS_H
 #include "system-model/execute/kernels_operands.h"
@@ -41,7 +41,7 @@ static inline void add_sparse_element(const struct sparse_run *u, real *w, uint6
             *w += *x * *y;
 }
 
-/* Rows of the sparse matrix, as it stands, are outer ones where it comes first; places and blocks count by rows. */
+/* The rows of the sparse matrix are the outer dimension if it is the first operand, else the inner one. Places and blocks count by rows. */
 static inline void run_sparse_matmul(const struct run *r)
 {
     const struct op *f = op_forward(r->g, r->op);
@@ -57,7 +57,7 @@ static inline void run_sparse_matmul(const struct run *r)
     }
 }
 
-/* The pieces of a single replica, as graph_is_executable() demands: all are its own. */
+/* Copies the pieces of a single replica, which keeps them all: graph_is_executable() refuses more replicas. */
 static inline void run_all_to_all(const struct run *r)
 {
     memcpy(out(r, 0), in(r, 0), n_out(r) * sizeof(real));
@@ -201,7 +201,7 @@ static inline void run_conv(const struct run *r)
     arena_free(&a);
 }
 
-/* Maximum: forward [x], backward [gradient, x, y]. Average: backward [gradient]; what is padding counts in the mean if asked to. */
+/* Maximum: forward [x], backward [gradient, x, y]. Average: backward [gradient]; padding counts in the mean if at.counts_padding. */
 struct pool { const struct run *r; const struct op_attributes *at; const struct tensor *x, *y; bool most, forward; };
 
 /* The elements of x in the window of one position, by their places in channel 0. */

@@ -213,8 +213,8 @@ static inline void gru_weights(const struct run *r, const real *d, const real *g
     }
 }
 
-/* Forward [x, w, r, bias], and the initial state if it is not zero; data [gradient, x, w, r, bias, y] to that of x, if wanted, and of the
- * gates; weight [gates, x, w, r, bias, y]. */
+/* Forward [x, w, r, bias], and the initial state if it is not zero. Data [gradient, x, w, r, bias, y] makes the gradients of x, if wanted, and of the
+ * gates. Weight [gates, x, w, r, bias, y]. */
 static inline void run_gru(const struct run *r)
 {
     struct arena a = { 0 };

@@ -2,7 +2,7 @@
 /* noise.c - weights and inputs drawn by tensor and element, the same on every machine. */
 #include "system-model/execute/execution.h"
 
-/* Between -1 and 1. */
+/* A number between -1 and 1 for each key and element. */
 static double noise_of(uint64_t key, uint64_t element)
 {
     const uint64_t seed[] = { key, element };

@@ -142,7 +142,7 @@ static bool end_task(const struct work *w, uint32_t replica, struct err *err)
 
 static const struct op *last_forward_op(const struct graph *g) { return &g->ops[g->n_forward_ops - 1]; }
 
-/* Replicas that compute one copy of the model draw alike for what they have alike. */
+/* Replicas that compute one copy of the model draw the same numbers for tensors that they have alike. */
 static uint64_t key_of(const struct work *w, uint32_t replica, uint32_t tensor_id)
 {
     const struct tensor *t = &w->x->g->tensors[tensor_id];
@@ -153,7 +153,7 @@ static uint64_t key_of(const struct work *w, uint32_t replica, uint32_t tensor_i
     return hash_bytes(key, sizeof key, 0);
 }
 
-/* Fills a list of the replicas that an operation exchanges something with, and returns how many; a backward pass has from the forward one what that
+/* Fills a list of the replicas that an operation exchanges something with, and returns how many; a backward pass has kept what its forward pass
  * exchanged. */
 static uint32_t find_peers(const struct tensor_value *peers[MAX_REPLICAS], const struct work *w, uint32_t replica, const struct op *op)
 {
@@ -305,7 +305,7 @@ static bool check_plan(const struct plan *p, struct err *err)
     return graph_is_executable(p->graph, err);
 }
 
-/* The plan keeps for a backward task what it reads and does not make. */
+/* Checks that the plan keeps all that a backward task reads and does not make. */
 static bool check_stash(const struct execution *x, uint32_t stage, struct err *err)
 {
     const struct stage_program *program = &x->programs[stage];
@@ -325,7 +325,7 @@ static void start_state(struct execution *x, uint32_t replica, uint32_t stage)
         s->handed[k] = ARENA_ARRAY(&x->arena, struct packet, most_handed(x) + 1);
 }
 
-/* Tensors that are neither trained nor streamed, such as masks. */
+/* Fills tensors that are neither trained nor streamed, such as masks. */
 static void start_states(struct execution *x, uint32_t replica)
 {
     for (uint32_t s = 0; s < x->p->n_stages; s++)

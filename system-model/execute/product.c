@@ -17,7 +17,7 @@
 typedef int sgemm(char turn_a, char turn_b, int64_t rows, int64_t columns, int64_t inner, float alpha, const float *a, int64_t stride_a,
                   const float *b, int64_t stride_b, float beta, float *c, int64_t stride_c);
 static sgemm *library_sgemm;
-static void (*set_library_threads)(int n);      /* OpenMP's, of the calling thread */
+static void (*set_library_threads)(int n);      /* OpenMP's function, for the calling thread */
 
 static void open_library(void)
 {

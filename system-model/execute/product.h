@@ -23,12 +23,12 @@ struct matrix { real *x; uint64_t stride; bool turned; };
 struct product_way {
     uint32_t n_threads;                 /* 0 means 1 */
     uint32_t pass_inputs;               /* inputs that an AMP unit adds to a partial sum before it writes it back: a multiple of 4; 0 means the library's order */
-    bool half_partials;                 /* then the partial sum is rounded to fp16, and else to fp32 */
+    bool half_partials;                 /* partial sums that are written back are rounded to fp16; else to fp32 */
 };
 
 /* c += a b with a [rows, inner] and b [inner, columns] after turning; c is never turned. */
 void product_add(struct matrix c, struct matrix a, struct matrix b, uint64_t rows, uint64_t inner, uint64_t columns, const struct product_way *way);
-/* amp_product.c: the same in the order of an AMP unit, on one thread. */
+/* amp_product.c: product_add() in the order of an AMP unit, on one thread. */
 void amp_product_add(struct matrix c, struct matrix a, struct matrix b, uint64_t rows, uint64_t inner, uint64_t columns, const struct product_way *way);
 const char *product_library(void);      /* the library of products in fp32: "oneDNN", "plain loops" */
 

@@ -28,15 +28,15 @@ static const struct format format_fp16 = { 10, -14, 15, 65504, true };
 /* Each lane of `if_so` where the mask is set, and of `if_not` elsewhere. */
 #define LANES_CHOOSE(mask, if_so, if_not) (((if_so) & (mask)) | ((if_not) & ~(mask)))
 
-/* The magnitudes of x, whose last places are worth 2^-n_bits of their exponents' powers of two, to the nearest: a number whose last place is worth
- * as much is added and taken away again, so that the addition's own rounding, to the nearest and ties to even, is the one that is wanted. */
+/* Rounds magnitudes to n_bits bits behind the point, to the nearest. A number whose last place is worth as much as the last place that is kept is
+ * added and subtracted again, so that the addition itself rounds to the nearest, ties to even. */
 IN_LANES void lanes_to_nearest(lanes *x, const masks *exponent, int n_bits)
 {
     lanes away = (lanes)((*exponent + ((FLOAT_BITS - n_bits) << FLOAT_BITS)) | 1 << (FLOAT_BITS - 1));       /* 1.5 times a power of two */
     *x = (*x + away) - away;
 }
 
-/* The same, rounded stochastically: up if the share of the way to the next number plus the draw, a share of 2^24, reaches 1. */
+/* Rounds magnitudes stochastically: up if the share of the way to the next number, plus the draw as a share of 2^24, reaches 1. */
 IN_LANES void lanes_down_or_up(lanes *x, const masks *exponent, int n_bits, const masks *draws)
 {
     masks bias = (masks){ 0 } + (FLOAT_BIAS << FLOAT_BITS), place = *exponent - (n_bits << FLOAT_BITS);

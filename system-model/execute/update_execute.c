@@ -99,7 +99,7 @@ static void forget_others(const struct execution *x, uint32_t i)
     }
 }
 
-/* Over the copies of the model in each shard group; a sharded tensor's parts between the groups too. */
+/* Reduces a weight's gradient over the copies of the model in each shard group, and a sharded tensor's parts between the groups, too. */
 static void reduce_weight(struct execution *x, uint32_t i)
 {
     struct weight *w = weight_of(x, 0, i);
@@ -161,7 +161,7 @@ static void clip(struct execution *x)
     float factor = (float)fmin(1, limit / sqrt(sum));
     for (uint32_t i = 0; i < x->n_weights * x->p->request.n_replicas; i++)
         for (uint64_t e = 0; e < x->weights[i].n; e++)
-            x->weights[i].gradient[e] *= factor;        /* the others' parts stay what they are: not a number */
+            x->weights[i].gradient[e] *= factor;        /* the parts of other replicas stay NaN */
 }
 
 /* ---- new weights -------------------------------------------------------------------------------------------- */

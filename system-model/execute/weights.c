@@ -104,7 +104,7 @@ static bool find_chain(struct weight *w, const struct execution *x, struct err *
     return fail(err, "%s: the plan's update has no chain for tensor %u (%s) on IPU %u", x->g->name, w->tensor_id, x->g->tensors[w->tensor_id].name, w->ipu);
 }
 
-/* One weight for each that the chains name. */
+/* Checks that there is one weight for each that the chains name. */
 static bool check_chains(const struct execution *x, struct err *err)
 {
     const struct update_program *u = &x->p->update;

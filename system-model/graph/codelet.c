@@ -79,7 +79,7 @@ static bool read_output(struct codelet *c, const char *where, struct err *err)
     return good || fail(err, "%s: '%.40s': want input, for results that are like the inputs, or at most %d sizes such as 8x16", where, c->output, MOST_OUTPUT_DIMS);
 }
 
-/* Reads what needs several keys, once all of them are known. */
+/* Derives what depends on several keys, after all of them were read. */
 static bool finish_codelet(struct codelet *c, const struct codelets *all, bool has_cycles, struct err *err)
 {
     struct arena scratch = {0};
@@ -132,7 +132,7 @@ static const struct field *field_of_line(const struct csv_table *t, const struct
     return f;
 }
 
-/* Bits of `given` are the keys that an operation has, for one operation after the other. */
+/* given[i] has a bit for each key that the sheet has stated for operation i so far. */
 static bool read_line(struct codelets *all, uint64_t *given, const struct csv_table *t, const struct csv_row *row, struct arena *a, struct err *err)
 {
     const char *domain = csv_cell(t, row, "domain"), *name = csv_cell(t, row, "name"), *key = csv_cell(t, row, "key");

@@ -27,20 +27,20 @@ struct codelet {
     uint32_t axes[MOST_GRID_AXES], n_axes;  /* axes of the first input that are cut; the last one is the innermost */
     enum worker_rule worker_rule;
     uint64_t worker_parts[MOST_GRID_AXES];  /* WORKERS_GIVEN: parts along each of the axes */
-    double cycles_per_element, cycles_per_row, cycles_fixed;    /* a worker's: for an element; for a run along the last axis; for a call */
-    uint64_t vector;                        /* elements that are computed at once: a row's number is rounded up to it */
+    double cycles_per_element, cycles_per_row, cycles_fixed;    /* cycles of a worker for each element, for each run along the last axis, and for each call */
+    uint64_t vector;                        /* elements that are computed at once; the number of elements in a row is rounded up to a multiple of it */
     uint64_t halo;                          /* cells around a region of the first input, along each of the axes */
     int copies;                             /* enum codelet_copies */
-    uint64_t broadcast_bytes, temporary_bytes, code_bytes;      /* received by, and held on, each tile */
+    uint64_t broadcast_bytes, temporary_bytes, code_bytes;      /* broadcast_bytes: received by each tile; the others: held on each tile */
     const struct codelet *gradient_of;      /* the operation that `gradient` names; NULL: there is none */
-    const char *gradient;                   /* the operation of the sheet that computes it; "none": there is none; NULL: not stated */
+    const char *gradient;                   /* the operation of the sheet that computes the gradient; "none": there is none; NULL: not stated */
 };
 
 struct codelets { const char *path; struct codelet *items; size_t n, cap; };
 /* Refuses an unknown key, a value out of range, another unit, a line without a source, and an operation that lacks a key that it needs. */
 bool codelets_load(struct codelets *out, const char *path, struct arena *a, struct err *err);
 const struct codelet *codelet_find(const struct codelets *all, const char *domain, const char *name);     /* NULL if there is none */
-/* "4x4" as numbers of parts of the axes: reads at most MOST_GRID_AXES numbers from 1 on. False: another text. */
+/* Reads "4x4" as numbers of parts of the axes, at most MOST_GRID_AXES of them, each at least 1. False for any other text. */
 bool parse_parts(uint64_t out[MOST_GRID_AXES], uint32_t *n, const char *text);
 
 #endif

@@ -3,7 +3,7 @@
  * graph.h - the compiler's input: operations on tensors, grouped in layers, forward and backward.
  *
  * A workload builder makes a graph for one micro-batch. It appends forward operations; graph_add_backward() derives
- * the backward ones by the chain rule, in reverse order. Everything refers by index. The graph is complete enough to
+ * the backward ones by the chain rule, in reverse order. Operations, tensors and layers refer to each other by index. The graph is complete enough to
  * be executed: kinds, attributes, shapes and types.
  */
 #ifndef GRAPH_H
@@ -24,9 +24,9 @@ enum tensor_role {
     N_TENSOR_ROLES
 };
 
-/* A dimension of a tensor that is one IPU's part of a whole (graph_slice()). dim: one more than the dimension, 0 if none is cut; it is cut into so many
- * `parts`, in each of `pieces` equal pieces of the dimension by itself, such as query, key and value side by side. IPUs with neighbouring parts are `stride`
- * apart. The last parts may be padding: the whole dimension has whole_size elements. */
+/* How a dimension of a tensor is cut over IPUs (graph_slice()). dim: 1 + the dimension, 0 if none is cut. The dimension has `pieces` equal pieces,
+ * such as query, key and value side by side, and each piece is cut into `parts`. IPUs with neighbouring parts are `stride` apart. The whole dimension
+ * has whole_size elements, so the last parts may hold padding. */
 struct tensor_part { uint32_t dim, parts, pieces, stride; uint64_t whole_size, first; };      /* first: the index at which the first part begins */
 enum { MOST_CUTS = 2 };     /* axes of IPUs; each cuts another dimension of a tensor, or none */
 
@@ -50,8 +50,8 @@ struct tensor {
  * [batch, time, features]; matmul is [groups, rows, inner] x [groups, inner, columns]. */
 enum op_kind {
     OP_CONV, OP_MATMUL,
-    OP_ADD, OP_MUL, OP_SCALE,               /* two tensors, two tensors, a tensor and a constant */
-    OP_BIAS_ADD,                            /* a vector over the last dimension */
+    OP_ADD, OP_MUL, OP_SCALE,               /* operands: two tensors; two tensors; a tensor and a constant */
+    OP_BIAS_ADD,                            /* adds a vector along the last dimension */
     OP_RELU, OP_GELU, OP_TANH, OP_SIGMOID, OP_SWISH,
     OP_SOFTMAX,                             /* over the last dimension */
     OP_BATCH_NORM, OP_GROUP_NORM, OP_LAYER_NORM,
@@ -79,19 +79,19 @@ enum op_kind {
     OP_SCATTER,                             /* a table, rows of it by index, and what they become (at.scatter): a table */
     OP_RMS_NORM,                            /* x over the root of its mean square in the last dimension, times a vector */
     OP_ROTARY,                              /* pairs of each head's elements turned by their token's angle, given as cosines and sines */
-    OP_SPARSE_MATMUL,                       /* dense times a matrix of which some blocks are there, or that times dense (at.sparse) */
-    OP_ALL_REDUCE,                          /* the sum of what at.ranks IPUs have of a tensor; its gradient is the result's */
-    OP_SHARE,                               /* a tensor that at.ranks IPUs have alike and each use for its part: its gradient is the sum of theirs */
+    OP_SPARSE_MATMUL,                       /* a dense matrix times one of which only some blocks exist, or the reverse order (at.sparse) */
+    OP_ALL_REDUCE,                          /* the sum of a tensor over at.ranks IPUs; its gradient passes through unchanged */
+    OP_SHARE,                               /* a tensor that at.ranks IPUs have alike, each for its own part of the work; its gradient is the sum of theirs */
     OP_ALL_GATHER,                          /* the parts of at.ranks IPUs side by side along at.axis, to at.length; forward only */
     OP_CODELET,                             /* an operation of one's own (at.codelet) on a grid; at.pieces results like the first input, or of given sizes */
     OP_RANDOM,                              /* numbers of the chip's generator, in the first input's shape or at.view (at.draw, at.low, at.high) */
-    OP_ALL_TO_ALL,                          /* [n, ..]: piece i goes to replica i of n, and comes back as the piece of the sender */
+    OP_ALL_TO_ALL,                          /* [n, ..]: piece i goes to replica i of n; the piece that replica i sent takes its place */
     OP_DISTANCE,                            /* [a, width], [b, width] -> [a, b]: sums of absolute differences */
     OP_NOISE,                               /* a dropout's factors alone, 0 or 1 / (1 - at.rate), of the input's shape, whose elements are not read */
     N_OP_KINDS
 };
 extern const char *const op_kind_names[N_OP_KINDS];
-/* A set of kinds is a bit for each. */
+/* A set of kinds has one bit for each kind. */
 static inline uint64_t op_kind_bit(enum op_kind kind) { return UINT64_C(1) << kind; }
 
 /* The border that OP_PAD adds: a number (at.rate), or the tensor's own elements, mirrored, the outermost, or from the
@@ -127,14 +127,14 @@ struct sparsity {
     uint32_t block;
     uint32_t dynamic;                                       /* blocks may move while the program runs */
     uint64_t inner, outer;
-    const uint32_t *places;                                 /* each block's, by rows of blocks; NULL: sparse_place() */
+    const uint32_t *places;                                 /* place of each block, counted by rows of blocks; NULL: sparse_place() chooses */
     double oversize;                                        /* dynamic: room beyond an even share, 0.3 as a rule */
 };
 
 /* Unused members stay 0. */
 struct op_attributes {
     uint32_t kernel_h, kernel_w, stride, pad, groups;       /* convolution, pooling (groups: convolution; rotary: heads in the last dimension) */
-    uint32_t stride_w, dilation, zeros[4];                  /* 0: as stride, 1; more zeros than pad: top, left, bottom, right */
+    uint32_t stride_w, dilation, zeros[4];                  /* stride_w: 0 means as stride; dilation: 0 means 1; zeros beyond pad: top, left, bottom, right */
     bool counts_padding;                                    /* average pool: zeros of the padding count in the mean */
     uint32_t hidden;                                        /* LSTM, GRU: width of its state */
     bool from_last;                                         /* LSTM, GRU: the steps run from the last to the first */
@@ -147,20 +147,20 @@ struct op_attributes {
     bool linear;                                            /* resize: interpolates linearly between neighbours; else takes the nearest */
     enum resize_place place;                                /* resize: the place in the input of each row and column of the result */
     enum resize_nearest nearest;
-    double factors[2];                                      /* resize: factors of rows and columns; 0: from their numbers */
+    double factors[2];                                      /* resize: factors of rows and columns; 0: the quotient of their numbers */
     double rate;                                            /* dropout: the share; scale: the constant; pad: the value */
     uint32_t norm_groups;                                   /* group norm: groups; batch norm: replicas that it spans */
     double epsilon;                                         /* norms: added to the variance; 0: 1e-5 */
     bool stable;                                            /* batch and group norm: the mean is subtracted before the variance is computed */
     uint32_t axis;                                          /* concat, slice, pad */
-    uint32_t pieces;                                        /* slice: the number of equal outputs; 0 means the range below. losses: of how many slices this is one */
+    uint32_t pieces;                                        /* slice: the number of equal outputs; 0 means the range below. losses: the number of slices, of which this loss sees one */
     uint64_t begin, length;                                 /* slice: the range; pad: zeros before, length afterwards; top-k: k; rotary: elements of a head that turn */
     enum pad_border border;                                 /* pad */
     enum scatter_how scatter;                               /* scatter */
-    bool neighbours;                                        /* rotary: pairs are neighbours; else an element of either half */
+    bool neighbours;                                        /* rotary: a pair is two neighbours; else one element of each half */
     enum random_draw draw;                                  /* random */
     const struct codelet *codelet;                          /* codelet; it outlives the graph */
-    uint32_t grid_ipus[MOST_GRID_AXES], grid_tiles[MOST_GRID_AXES];     /* codelet: parts of each of its axes: the IPUs that share the grid, tiles; 0: not given */
+    uint32_t grid_ipus[MOST_GRID_AXES], grid_tiles[MOST_GRID_AXES];     /* codelet: parts of each axis, over IPUs and over tiles; 0: not given */
     bool transpose_b;                                       /* matmul: the second operand is [groups, columns, inner] */
     uint64_t view[MAX_VIEW_DIMS];                           /* transpose: the input seen in this shape; all 0: as it is.
                                                              * View, expand, resize, transposed convolution: the result's shape */
@@ -205,25 +205,25 @@ struct graph {
     struct layer *layers;   size_t n_layers, cap_layers;
     struct hash_table attributes;                 /* attributes of operations, by their bytes */
     size_t n_forward_ops;                   /* ops[0..n_forward_ops) are forward; the rest backward */
-    uint32_t n_rough_ops;                   /* operations that stand for one that is not modelled: a pass over the result */
+    uint32_t n_rough_ops;                   /* operations that stand for one that is not modelled: each costs a pass over its result */
     const struct graph *whole;              /* the model of which this is one IPU's part (graph_slice()); NULL: itself */
-    const uint32_t *whole_ids;              /* by forward tensor: the one of the whole model that it is, or is part of; NO_ID if none */
+    const uint32_t *whole_ids;              /* by forward tensor: the tensor of the whole model that it is, or is part of; NO_ID if none */
 };
 
 /* ---- building ----------------------------------------------------------------------- */
 
-/* Empty, growing in the arena, which outlives it; names are the caller's. */
+/* Begins an empty graph that grows in the arena. The arena must outlive the graph, and the caller keeps the names. */
 void graph_start(struct graph *g, const char *name, uint64_t micro_batch, struct arena *a);
 uint32_t graph_layer(struct graph *g, struct layer layer);      /* opens a layer; later ops belong to it */
 uint32_t graph_tensor(struct graph *g, const char *name, enum tensor_role role, enum data_type type,
                       uint32_t n_dims, const uint64_t *dims);
 uint64_t graph_input_numbers(const struct graph *g);    /* whole numbers of a micro-batch's input, such as tokens and labels */
-/* Appends a forward operation to the open layer and infers its output's shape. Returns the output tensor; of slices
- * in pieces the first, the others have the next ids. A shape that does not fit is the builder's bug: assert. */
+/* Appends a forward operation to the open layer and infers its output's shape. Returns the output tensor; of a slice in pieces the first, and the
+ * others have the next ids. A shape that does not fit is a bug of the builder, and asserted. */
 uint32_t graph_op(struct graph *g, enum op_kind kind, const uint32_t *inputs, uint32_t n_inputs,
                   struct op_attributes at);
 
-/* Every pass that the chain rule asks for. PASS_BACKWARD_DATA makes gradients of activations; for a matmul that of
+/* Appends every backward pass that the chain rule asks for. PASS_BACKWARD_DATA makes gradients of activations; for a matmul that of
  * its first operand. PASS_BACKWARD_WEIGHT makes gradients of weights; for a matmul that of its second operand, be it a
  * weight or an activation (role ROLE_GRADIENT). An OP_ADD in a backward pass with forward_op NO_ID sums two gradients of
  * one tensor; an OP_SCALE, by 0, is the gradient of a slice's piece that the loss does not depend on. An LSTM's data
@@ -237,7 +237,7 @@ uint32_t graph_append(struct graph *g, struct op op);           /* appends an op
 /* The set of the kinds that a list such as "gelu, layer-norm" names; NULL names none. Casts cannot be named. */
 bool op_kinds_read(uint64_t *kinds, const char *names, struct err *err);
 uint64_t graph_kinds(const struct graph *g);                    /* the set of the kinds of its forward operations */
-/* Computes all operations of these kinds in fp32, between casts from and to the model's type. Only before the backward pass is added. */
+/* Computes all operations of these kinds in fp32, between casts from and to the model's type. Must come before graph_add_backward(). */
 void graph_keep_fp32(struct graph *g, uint64_t kinds);
 
 /* ---- graph_sparsity.c: products by weights of which blocks are left out --------------- */
@@ -251,20 +251,20 @@ struct sparse_request {
     int pattern;                        /* enum sparse_pattern */
     const char *layers;                 /* names or patterns of names, separated by commas; NULL: all */
 };
-/* Only before the backward pass is added. Fails on a block that does not divide a weight, and where no layer has the names. */
+/* Makes products sparse. Must come before graph_add_backward(). Fails on a block that does not divide a weight, and if no layer has one of the names. */
 bool graph_make_sparse(struct graph *g, const struct sparse_request *q, struct err *err);
 
 /* ---- graph_grid.c: one grid over several IPUs ---------------------------------------- */
 
-/* Makes the graph that of one of the IPUs which share its grids: each axis that codelets cut has 1/ipus[i] of its length, rounded up. All ones or
- * zeros change nothing. Refuses operations that are neither codelets nor element by element, and grids that differ. */
+/* Turns the graph into that of one IPU of those which share its grids: each axis that codelets cut has 1/ipus[i] of its length, rounded up. All ones
+ * or zeros change nothing. Refuses operations that are neither codelets nor element by element, and grids that differ. */
 bool graph_cut_grid(struct graph *g, const uint32_t ipus[MOST_GRID_AXES], struct err *err);
 
 /* ---- split_table.c: a table over several stages ------------------------------------- */
 
 enum { MAX_TABLE_PARTS = MAX_OP_INPUTS };
-/* The same model with its largest table, and heads' products with as many columns, in n_parts parts, a layer each. The whole graph has no backward pass yet,
- * and outlives `out`. False if it has no table of at least so many rows. */
+/* Copies the model, with its largest table, and heads' products with as many columns, cut into n_parts parts, each in a layer of its own. The whole
+ * graph has no backward pass yet, and outlives `out`. False if it has no table of at least so many rows. */
 bool graph_split_table(struct graph *out, const struct graph *whole, uint32_t n_parts, struct arena *a);
 
 /* ---- slice.c: one IPU's part of a model (tensor parallelism) ------------------------- */
@@ -279,21 +279,21 @@ bool graph_slice(struct graph *out, const struct graph *whole, struct slice_axis
 /* slice_parts.c: the element of the whole that element `element` of an IPU's part holds; NO_ID64 where that is padding. */
 #define NO_ID64 UINT64_MAX
 uint64_t tensor_whole_element(const struct tensor *t, uint64_t element, uint32_t replica);
-const struct tensor_part *tensor_cut(const struct tensor *t, uint32_t dim);     /* the cut of a dimension, counted from 0; NULL if that is whole */
+const struct tensor_part *tensor_cut(const struct tensor *t, uint32_t dim);     /* how dimension `dim` is cut; NULL if it is whole */
 uint64_t tensor_whole_size(const struct tensor *t, uint32_t dim);
 uint32_t tensor_part_of(const struct tensor_part *cut, uint32_t replica);       /* the part that a replica has; 0 without a cut */
 uint32_t tensor_span(const struct tensor *t);           /* replicas that are so far apart have the same part; 1: all have it whole */
-uint32_t tensor_parts(const struct tensor *t);          /* unlike parts; fewer than the span if neighbours have some alike */
+uint32_t tensor_parts(const struct tensor *t);          /* number of different parts; fewer than the span if neighbours have the same part */
 
 /* op_exchange.c: the collectives of one operation, n of them one after the other, over `ranks` replicas of the program that are `stride` apart, 0 for
  * neighbours; ranks 0: none. bytes: of a rank's whole vector. */
-struct op_exchange { uint32_t ranks, stride, n; double bytes; bool gathers, of_activations, of_halos, sends_pieces; };     /* of_halos: neighbours of a grid, no collective */
+struct op_exchange { uint32_t ranks, stride, n; double bytes; bool gathers, of_activations, of_halos, sends_pieces; };     /* of_halos: halos go to neighbours on a grid, and there is no collective */
 struct op_exchange op_exchange(const struct graph *g, const struct op *op);
 /* ---- graph_tables.c: tables whose rows are spread over replicas ------------------------ */
 
-/* Each of n replicas keeps every nth row of the tables that lookups alone read, in layers of these names ("auto": all), and looks up what the others ask for:
- * an all-to-all follows each lookup. The host sorts indices by shard. names NULL or n below 2: nothing changes. Fails where no table has the names, or a
- * lookup's rows do not divide by n. Only before the backward pass is added. */
+/* Deals out the tables that only lookups read, in layers of these names ("auto": all), to n replicas: each keeps every nth row and looks up what the
+ * others ask for, so that an all-to-all follows each lookup. The host sorts indices by shard. If `names` is NULL or n below 2, nothing changes. Fails
+ * if no layer with such a table has one of the names, or if n does not divide a lookup's rows. Must come before graph_add_backward(). */
 bool graph_shard_tables(struct graph *g, const char *names, uint64_t n, struct err *err);
 bool layer_is_named(const char *patterns, const char *layer);       /* one of several patterns, separated by commas, with * for any text */
 
@@ -321,7 +321,7 @@ bool state_values(double *out, const struct tensor *t);
 uint64_t tensor_elements(const struct tensor *t);
 uint64_t tensor_bytes(const struct tensor *t);
 bool tensor_is_same_shape(const struct tensor *a, const struct tensor *b);
-/* The place of block i of n, by rows of blocks: as given, or one of an even share of all places, by a hash. */
+/* The place of block i of n, counted by rows of blocks: as given, or drawn by a hash from an even share of all places. */
 uint64_t sparse_place(const struct sparsity *s, uint64_t i, uint64_t n);
 /* The operation whose shapes count: op itself, or the forward one that it differentiates. */
 const struct op *op_forward(const struct graph *g, const struct op *op);

@@ -25,7 +25,7 @@ static const struct op *first_codelet(const struct graph *g)
     return NULL;
 }
 
-/* The tensor has the grid's length along an axis; other tensors are the same on all IPUs. */
+/* True if the tensor has the grid's length along this axis. Other tensors are the same on all IPUs. */
 static bool has_axis(const struct tensor *t, const struct tensor *grid, uint32_t axis)
 {
     return t->n_dims == grid->n_dims && t->dims[axis] == grid->dims[axis];

@@ -13,7 +13,7 @@
 
 _Static_assert(N_OP_KINDS <= 64, "a set of kinds is 64 bits");
 
-/* These have a type of their own. */
+/* True for kinds whose result has a type of its own. */
 static bool has_own_type(int kind) { return kind == OP_CAST || kind == OP_INPUT_PREPARE; }
 
 static bool unknown_kind(const char *name, struct err *err)

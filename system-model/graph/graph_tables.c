@@ -56,7 +56,7 @@ static void append_op(struct graph *g, struct op op)
     g->n_forward_ops = g->n_ops;
 }
 
-/* The lookup makes a tensor of its own, and the all-to-all the one that others read. */
+/* The lookup makes a new tensor, and the all-to-all turns it into the tensor that others read. */
 static void append_lookup(struct graph *g, struct op op)
 {
     const struct tensor t = g->tensors[op.outputs[0]];

@@ -202,7 +202,7 @@ static void shape_pad(const struct graph *g, struct op *op, struct tensor *out)
 static uint64_t gates_of(const struct op *op) { return op->kind == OP_LSTM ? 4 : 3; }
 
 /* Inputs: x [batch, steps, width], its weights [width, gates x hidden], recurrent ones [hidden, gates x hidden],
- * biases of both; in inference perhaps an initial state and, of an LSTM, cell [batch, hidden], else zeros. */
+ * biases of both. In inference an initial state may follow, and for an LSTM an initial cell, each [batch, hidden]; without them they are zeros. */
 static void shape_recurrence(const struct graph *g, struct op *op, struct tensor *out)
 {
     const struct tensor *x = op_input(g, op, 0), *w = op_input(g, op, 1), *r = op_input(g, op, 2);

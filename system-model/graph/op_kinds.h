@@ -12,7 +12,7 @@ enum { KEEP_INPUT = 1, KEEP_SECOND = 2, KEEP_WEIGHTS = 4, KEEP_OUTPUT = 8, KEEP_
 struct gradient_rule {
     bool pass_through;                  /* the gradient of input 0 (of all inputs, for additions) is that of the output */
     bool no_gradient;
-    bool first_alone;                   /* inputs after the first are constants by their meaning, whatever they are made of */
+    bool first_alone;                   /* inputs after the first are taken as constants, even if they are computed */
     bool through_time;                  /* its data pass makes the gates' gradient, which its weight pass reads */
     uint8_t data_keeps, weight_keeps;
 };
@@ -24,7 +24,7 @@ struct op_rule {
     void (*shape)(const struct graph *g, struct op *op, struct tensor *out);
     uint64_t (*mac)(const struct graph *g, const struct op *op);
     enum per per;
-    uint32_t flop[N_OP_PASSES];         /* besides the multiply-accumulates */
+    uint32_t flop[N_OP_PASSES];         /* operations besides multiply-accumulates */
     struct gradient_rule gradient;
     void (*defaults)(struct op_attributes *at, const struct tensor *x);     /* fills in what is not given, by the first input; NULL if nothing is missing */
 };

@@ -10,8 +10,8 @@
  * must be of one size. */
 struct region { uint32_t root; uint64_t n_units; bool attends, even; };
 
-/* How a tensor of the whole graph is cut. dim: one more than the dimension that is cut, 0: it is whole; in each of `pieces` equal parts of that
- * dimension by itself. */
+/* How a tensor of the whole graph is cut. dim: 1 + the dimension that is cut, 0 if the tensor is whole. The dimension has `pieces` equal pieces, and
+ * each piece is cut. */
 struct tensor_cut { uint32_t dim, pieces, region; bool is_used_whole, is_partial, is_wanted; };
 
 struct cuts {
@@ -24,9 +24,9 @@ struct cuts {
     bool *gathers;                      /* by operation: its operands are brought together first */
     struct arena *a;
 };
-/* Finds the cuts of all tensors. False if there are none, or if a second axis leaves products alone that the first has cut. */
+/* Finds the cuts of all tensors. False if there are none, or if a second axis does not cut every product that the first has cut. */
 bool cuts_find(struct cuts *c);
-uint32_t cuts_region(const struct cuts *c, uint32_t region);        /* the region that it has become part of */
+uint32_t cuts_region(const struct cuts *c, uint32_t region);        /* the region that this one was joined to */
 uint32_t cuts_parts(const struct cuts *c, uint32_t region);         /* the number of IPUs that a region is cut over */
 uint64_t cuts_local(const struct cuts *c, uint32_t region, uint64_t size);      /* an IPU's part of a dimension of this size, padding included */
 /* The dimension of a view that holds dimension `dim` of x as its outermost factor; NO_ID if none does. */

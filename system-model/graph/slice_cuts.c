@@ -176,7 +176,7 @@ static bool cut_operand(struct cuts *c, uint32_t tensor, uint32_t dim, uint32_t 
 typedef bool cut_rule(struct cuts *c, const struct op *op, uint32_t id);
 static cut_rule *const rules[N_OP_KINDS];
 
-/* The operand that is cut; the first of several. */
+/* The first operand that is cut. */
 static uint32_t cut_input(const struct cuts *c, const struct op *op)
 {
     for (uint32_t i = 0; i < op->n_inputs; i++)
@@ -294,7 +294,7 @@ uint32_t cuts_dim_in_view(const struct tensor *x, uint32_t dim, const uint64_t *
     return i < MAX_VIEW_DIMS && view[i] && seen == before ? i : NO_ID;
 }
 
-/* True if the dimension is the outermost factor of one of the view's dimensions, or the other way round. */
+/* The dimension of the view that holds the cut dimension as its outermost factor, or the other way round; NO_ID if there is none. */
 static uint32_t follow_view(struct cuts *c, uint32_t tensor, const uint64_t *view)
 {
     const struct tensor_cut x = c->of[tensor];
@@ -321,7 +321,8 @@ static bool transpose(struct cuts *c, const struct op *op, uint32_t id)
     return true;
 }
 
-/* Dimensions before the one that is cut may have become one with it, such as samples and heads, each of which then has a piece; or have come apart. */
+/* The view may have joined the cut dimension with earlier ones, such as heads with samples: then each sample has a piece of its own. Or it may have
+ * taken them apart. */
 static bool view(struct cuts *c, const struct op *op, uint32_t id)
 {
     const struct tensor_cut x = c->of[op->inputs[0]];
@@ -395,8 +396,8 @@ static bool concat(struct cuts *c, const struct op *op, uint32_t id)
     return true;
 }
 
-/* If the columns of a table, or of each sample's table, are cut, they stay where they are, such as the scores of all words, of which one token's
-   are picked. If the rows are cut, results are summed. */
+/* Columns of a table, or of each sample's table, that are cut stay cut, such as the scores of all words when one token's are picked. If the rows are
+ * cut, results are summed. */
 static bool lookup(struct cuts *c, const struct op *op, uint32_t id)
 {
     const struct tensor_cut table = c->of[op->inputs[0]];
@@ -452,7 +453,7 @@ static bool may_gather(const struct cuts *c, const struct op *op)
     return c->g->layers[op->layer_id].role == LAYER_LAST && op->pass == PASS_FORWARD;
 }
 
-/* Carries the cut from an operation's operands to its results. False if the operation needs an operand whole that is cut. */
+/* Carries the cut from an operation's operands to its results. False if the operation needs a whole operand, but that operand is cut. */
 static bool visit_op(struct cuts *c, uint32_t id)
 {
     const struct op *op = &c->g->ops[id];
@@ -467,8 +468,8 @@ static bool visit_op(struct cuts *c, uint32_t id)
     return false;
 }
 
-/* True if the region has fewer units than IPUs, which would have nothing to do, or units that IPUs do not divide where parts must be alike. Heads are padded
- * instead. */
+/* True if the region has fewer units than IPUs, so that some have nothing to do, or if parts must be alike and the IPUs do not divide the units.
+ * Heads are padded instead. */
 static bool is_too_small(const struct cuts *c, uint32_t region)
 {
     const struct region *r = &c->regions[cuts_region(c, region)];
@@ -516,7 +517,7 @@ static bool search_once(struct cuts *c, bool trains)
             if (is_cut(c, op->inputs[k]))
                 given_up[c->of[op->inputs[k]].region] = true;
     }
-    bool *roots = ARENA_ARRAY(c->a, bool, 2 * g->n_ops + 1);        /* regions that one given up has become part of */
+    bool *roots = ARENA_ARRAY(c->a, bool, 2 * g->n_ops + 1);        /* regions to which one that is given up was joined */
     for (uint32_t r = 0; r < c->n_regions; r++)
         roots[cuts_region(c, r)] |= given_up[r];
     return !give_up(c, roots);

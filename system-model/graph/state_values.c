@@ -24,7 +24,8 @@ static double angle(const struct tensor *t, uint64_t i)
 static double cosine(const struct tensor *t, uint64_t i) { return cos(angle(t, i)); }
 static double sine(const struct tensor *t, uint64_t i) { return sin(angle(t, i)); }
 
-/* 2^(-8 / n), its square and so on for a power of two; what is missing to n comes from every other slope of the next power. */
+/* The slopes of n heads: 2^(-8 / n), its square and so on if n is a power of two; otherwise those of the power of two below n, then every other slope
+ * of the power above. */
 static double slope(uint64_t head, uint64_t n_heads)
 {
     uint64_t power = 1;

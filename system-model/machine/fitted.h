@@ -15,7 +15,7 @@ enum { MAX_FITTED = 3 };
 struct fitted_constant {
     enum generation generation;         /* mk1 is GC2; mk2 is GC200, Bow and C600, which share their design */
     struct field field;                 /* a field of struct chip, with its bounds */
-    double open_source_value;           /* without any fit */
+    double open_source_value;           /* the default: the value in open sources */
 };
 extern const struct fitted_constant fitted_constants[MAX_FITTED];
 extern const size_t n_fitted_constants;
@@ -40,7 +40,7 @@ struct system_times {
 struct fitted_system {
     struct system_times times;
     double throughput_error;    /* standard deviation of ln(simulated / published) that the calibration left; 0 if unknown */
-    struct sheet sheet;         /* the rows they came from, if there is a sheet */
+    struct sheet sheet;         /* the rows that these values came from, if there is a sheet */
 };
 
 struct system_constant {

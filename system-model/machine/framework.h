@@ -10,9 +10,9 @@
 #include "system-model/machine/machine.h"
 
 enum update_order { UPDATE_IN_SERIES, UPDATE_SIDE_BY_SIDE };
-/* How a ring's step on a torus is exchanged where replicas are wider than two IPUs. */
+/* How torus rings exchange if replicas are wider than two IPUs: each step goes one link further, or a whole route. */
 enum torus_exchanges { TORUS_ONE_LINK_FURTHER, TORUS_FULL_ROUTES };
-/* The aim of exchanges (internalExchangeOptimisationTarget): cycles, Poplar's default, or less code too. */
+/* The aim of exchanges (internalExchangeOptimisationTarget): the fewest cycles, which is Poplar's default, or less code as well. */
 enum exchange_target { EXCHANGE_FOR_CYCLES, EXCHANGE_BALANCED };
 enum host_data { HOST_DATA_AHEAD, HOST_DATA_IN_CALL };
 
@@ -32,19 +32,19 @@ struct program {
     uint64_t offloaded_elements;        /* moments of smaller tensors stay on the chip */
     bool rearrange_before_reduce;       /* a gradient is copied to another layout before its reduce-scatter, a weight back afterwards */
     bool clip_norm;                     /* gradients are clipped by their global norm */
-    double moment_bytes;                /* one moment of one parameter, unless the recipe says otherwise */
-    bool merge_over_ipus;               /* merged all-reduces take the tensors of all IPUs side by side; else each IPU's are merged by themselves */
+    double moment_bytes;                /* bytes of one moment of one parameter, unless the recipe states them */
+    bool merge_over_ipus;               /* true: a merged all-reduce takes tensors of all IPUs; false: tensors are merged only with others of their IPU */
     bool remote_together;               /* streamed state of several IPUs moves at the same time */
     uint64_t remote_alone_ipus;         /* the streamed state of this many first IPUs moves separately nevertheless */
     /* The call. */
     double steps_per_call;              /* weight updates in one call; 0 if the whole run is one call */
     uint64_t session_calls;             /* session calls in each call, one after the other; 0: a bare engine, which launch_s starts */
     bool calls_overlap;                 /* a call for inference is made while the previous one is still running */
-    double launch_s;                    /* an engine is started and says that it is done */
+    double launch_s;                    /* starting an engine, and hearing that it is done */
     double dispatch_s;                  /* the framework's own part of a session's call */
-    double unexplained_parameters;      /* a training call of a model of this size and more takes unexplained_call_s besides; 0: none does */
-    double stream_copy_s;               /* a stream copy that waits for the host, besides its bytes */
-    double stream_buffer_bytes;         /* a tensor that a stream carries for one micro-batch is no larger; 0: no limit */
+    double unexplained_parameters;      /* a training call takes unexplained_call_s longer if the model has at least so many parameters; 0: never */
+    double stream_copy_s;               /* a stream copy that waits for the host takes this long besides moving its bytes */
+    double stream_buffer_bytes;         /* bytes of the largest tensor that a stream carries for one micro-batch; 0: no limit */
     double callback_bytes_per_s;        /* one thread of a process copies between its buffers and the streams of all its replicas */
     double result_bytes_per_s;          /* results arrive in fresh memory */
     double conversion_s_per_byte;       /* inference: input is copied to another layout or type in the call */
@@ -53,7 +53,7 @@ struct program {
     double host_data_bytes_per_s;       /* one process prepares input at this rate */
     double uploads_per_call;            /* uploads of optimizer values before each call */
     double upload_s;                    /* time of one upload */
-    double number_s;                    /* one core prepares a whole number of a row, besides hosts.sample_s */
+    double number_s;                    /* one core prepares one whole number of an input row in this time, besides hosts.sample_s */
     bool returns_results;               /* inference returns what the model computes; else a few numbers, such as a loss */
     uint64_t fetch_threads;             /* threads of a process that serve the fetches of its replicas; 0 means one per replica */
     uint64_t prefetch_depth;            /* micro-batches that the host keeps ready for a replica */
@@ -84,14 +84,14 @@ extern const size_t n_framework_fields;
  * of all if sdk is NULL. With a NULL name it loads default.csv. `changes` may be NULL. */
 bool framework_load(struct framework *out, const char *name, const char *sdk, const char *specs_dir, const struct sheet_overrides *changes,
                     struct arena *a, struct err *err);
-bool framework_can(const struct framework *f, const char *schedule);       /* the framework runs this pipeline schedule */
+bool framework_can(const struct framework *f, const char *schedule);       /* true if the framework can run this pipeline schedule */
 const char *framework_pipeline(const struct framework *f, struct arena *a);     /* the schedule for a model that is not pipelined yet: grouped, or else the first it can run */
 
 /* Weight updates of a run that needs n_steps, rounded up to whole calls. With steps_per_call 0 the run is one call. */
 double steps_in_whole_calls(double n_steps, double steps_per_call);
 
-/* Weight updates of epoch k of n, counted from 1: the calls that fit into the epochs so far less those of earlier epochs. The last epoch has
- * the remaining ones. */
+/* Weight updates of epoch k (1 to n): the updates of all calls that fit into epochs 1 to k, less those of earlier epochs. The last epoch has the
+ * rest. */
 double steps_of_epoch(double k, double n, double steps_per_epoch, double steps_per_call);
 
 /* ---- the software release ------------------------------------------------------------- */
@@ -103,7 +103,7 @@ struct sdk {
     double checkpoint_start_s;  /* from the start of the clock to the first step, when training starts from a given checkpoint */
     double eval_switch_s;       /* from the end of training to the first evaluation, when evaluation is at the end */
     double evaluated_checkpoint_s_per_parameter;    /* a checkpoint that is evaluated at the end: training waits while it is written, evaluation while it is read */
-    struct sheet sheet;         /* the rows they came from, if there is a sheet */
+    struct sheet sheet;         /* the rows that these values came from, if there is a sheet */
     const char *others;         /* if there is no sheet: the releases that have one */
     bool is_newest;             /* if there is no sheet: the release is newer than all that have one */
 };

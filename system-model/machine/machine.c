@@ -374,7 +374,7 @@ double chip_voltage(const struct chip *c)
     return pow(c->clock_hz / power_clock_hz(c), c->voltage_exponent);
 }
 
-/* The joules of a tile's cycle, of a power that switching draws at the sheet's clock and voltage. */
+/* Joules of one tile's cycle, from the power that all tiles' switching draws at the sheet's clock and voltage. */
 static double switched_j(const struct chip *c, double power_w)
 {
     return power_w / ((double)c->n_tiles * power_clock_hz(c)) * pow(chip_voltage(c), 2);

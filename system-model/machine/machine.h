@@ -38,7 +38,7 @@ bool sheet_overrides_split(struct sheet_overrides *out, const char ***rest, size
 /* Refuses overrides that no sheet has used. The nearest of `names` are offered. */
 bool sheet_overrides_check(const struct sheet_overrides *w, const char *const *names, size_t n, struct err *err);
 
-/* In these, w may be NULL. sheet_read() loads a sheet through the cache, with rows that may be changed. */
+/* In the functions below, w may be NULL. sheet_read() loads a sheet through the cache, with rows that may be changed. */
 bool sheet_read(struct sheet *out, const struct sheet_overrides *w, const char *path, struct arena *a, struct err *err);
 /* Puts the values into the rows that the sheet has, and marks these values as used. */
 void sheet_apply_overrides(struct sheet *s, const struct sheet_overrides *w, struct arena *a);
@@ -70,7 +70,7 @@ struct chip {
     uint64_t worker_turn_cycles;            /* cycles between two instructions of a worker, at least n_workers; 0: n_workers */
     double clock_hz;
     enum planner_copies planner_copies;     /* the rule of the software release that compiles its programs */
-    enum planner_input planner_input;       /* that release has it, too */
+    enum planner_input planner_input;       /* the rule of that release for inputs of serial steps */
     uint64_t tile_memory_bytes;             /* SRAM of a tile */
     uint64_t interleaved_bytes;             /* the part of tile memory with 128-bit loads */
     double memory_error;                    /* standard deviation of ln(bytes needed / bytes counted) of all but tensors that always live */
@@ -105,10 +105,10 @@ struct chip {
     double idle_power_w;                    /* while nothing runs; 0 if not measured */
     double running_power_w;                 /* above idling while all tiles run, whatever they do: clocks, instructions */
     double running_power_error_w;           /* how far running_power_w may be off, in either direction */
-    double work_power_error_w;              /* how far the power of all else that runs may be off at its peak, tdp_w less the two above */
+    double work_power_error_w;              /* how far tdp_w - idle_power_w - running_power_w, the peak of all other power, may be off */
     double link_byte_j;                     /* the energy of a byte over an IPU-Link; 0 if not counted */
     double power_clock_hz;                  /* the clock at which the watts above hold; 0: any */
-    double voltage_exponent;                /* the supply's voltage grows with the clock to this power: 0 if it is fixed */
+    double voltage_exponent;                /* the supply's voltage grows as clock^voltage_exponent; 0: it is fixed */
     double voltage_exponent_error;          /* how far the exponent may be off, in either direction */
 };
 
@@ -140,16 +140,15 @@ struct machine {
     double host_latency_s;
     uint64_t pcie_shared_ipus;              /* IPUs behind one shared host port (DSS 8440: 4); 1: none shared */
     double pcie_shared_bytes_per_s;         /* one way, after protocol */
-    double board_power_w;                   /* at work; 0 if not published */
+    double board_power_w;                   /* while the board works; 0 if not published */
     double board_rest_power_w;              /* a board without its chips, whatever they do; 0 if not known */
     double board_idle_power_w;              /* while its chips wait; 0 if not published */
-    double board_power_cap_w;               /* never more; 0 if not published */
+    double board_power_cap_w;               /* a limit of the board's power; 0 if not published */
     struct sheet *sheets;                   /* the rows it was built from, for printing: chip, board, system */
     size_t n_sheets;
 };
 
-/* `name` is a sheet in specs_dir, or a path ending in .csv. A system names its board and a board its chip; a board or a chip alone is a machine
- * of one board or one IPU. */
+/* the rows that the machine was built from, for printing: chip, board, system */
 bool machine_load(struct machine *out, const char *name, const char *specs_dir, struct arena *a, struct err *err);
 /* The same with overrides; those whose keys no sheet of a machine may have stay unused. */
 bool machine_load_changed(struct machine *out, const char *name, const char *specs_dir, const struct sheet_overrides *changes,
@@ -173,8 +172,8 @@ static inline uint64_t chip_turn_cycles(const struct chip *c)
     return c->worker_turn_cycles > c->n_workers ? c->worker_turn_cycles : c->n_workers;
 }
 
-/* The address behind the last byte in use of a tile whose program needs `bytes`, `interleaved` of which must lie in interleaved memory. That
- * begins behind the rest, before which all else is put while there is room; interleaved_bytes of 0: there is no such region. */
+/* The address behind the last byte in use of a tile whose program needs `bytes`, `interleaved` of which must lie in interleaved memory. Interleaved
+ * memory begins after all other memory, which everything else fills first. If interleaved_bytes is 0, the chip has no such region. */
 static inline uint64_t chip_end_of_memory(const struct chip *c, uint64_t bytes, uint64_t interleaved)
 {
     uint64_t end = c->tile_memory_bytes - c->interleaved_bytes + interleaved;
@@ -187,7 +186,7 @@ static inline double chip_exchange_bytes_per_cycle(const struct chip *c)
     return (double)c->exchange_bytes_per_cycle * c->exchange_efficiency;
 }
 
-/* A vertex that adds vectors, 3 cycles for 8 bytes of a worker's turn: 11 + 6 (26 + 3 vectors) (PopLibs, popops binary vertex). */
+/* Cycles of a vertex that adds vectors, 3 for each 8 bytes of a worker: 11 + 6 (26 + 3 vectors) (PopLibs, popops binary vertex). */
 static inline uint64_t add_vertex_cycles(const struct chip *c, uint64_t worker_vectors)
 {
     return c->supervisor_cycles + chip_turn_cycles(c) * (26 + 3 * worker_vectors);
@@ -198,11 +197,12 @@ static inline uint64_t superstep_cycles(const struct chip *c) { return c->on_chi
 
 /* Peak of one chip for a number of multiply-accumulates per tile and cycle, each 2 flop. */
 double chip_peak_flop_per_s(const struct chip *c, uint64_t mac_per_cycle);
-/* The chip's voltage over that at which its watts hold. A switch costs its square; leakage is taken to grow with it. */
+/* The chip's voltage, divided by that at which the watts on its sheet hold. The energy of a switch grows with its square; leakage is assumed to be
+ * proportional to it. */
 double chip_voltage(const struct chip *c);
-/* Joules of the work of one tile's cycle at its peak, by which all tiles together draw tdp_w; 0 where tdp_w or idle_power_w is not known. */
+/* Joules of one tile's cycle of work at its peak, where all tiles together draw tdp_w; 0 if tdp_w or idle_power_w is not known. */
 double chip_cycle_j(const struct chip *c);
-/* Joules above idling of one tile's cycle in which it runs, besides that work. */
+/* Joules above idling of a cycle in which a tile runs, without the work that it does. */
 double chip_running_cycle_j(const struct chip *c);
 /* Joules of one byte that a tile loads or stores, if all tiles draw tdp_w at their peak: an interleaved load and a store in each cycle. */
 double chip_memory_byte_j(const struct chip *c);
@@ -211,7 +211,8 @@ double chip_memory_byte_j(const struct chip *c);
 
 /* Power of the first n_ipus IPUs with their share of the boards. Hosts, switches and cooling are not counted.
  *
- * A chip with a law draws idle_power_w and the energy of its work. For others only the power at work is known: their board's, or their own.
+ * A chip whose sheet has idle_power_w (has_law) draws that and the energy of its work. For other chips only the power at work is known, their board's
+ * or their own.
  */
 struct power {
     bool has_law;                       /* at_work_w and waiting_w are then 0: the work decides */
@@ -226,6 +227,6 @@ struct power {
     const char *missing;                /* why the power is unknown, or NULL */
 };
 void machine_power(struct power *out, const struct machine *m, uint64_t n_ipus);
-double power_mean_w(const struct power *p, double waiting_share);       /* the mean of a step that waits for this share of its time; needs no law */
+double power_mean_w(const struct power *p, double waiting_share);       /* mean power of a step that waits for this share of its time; for chips without has_law */
 
 #endif

@@ -110,7 +110,7 @@ static bool run_flat(struct collective *run, enum collective_method method, stru
 
 static double steps_time_s(const struct collective_cost *c) { return c->link_s + c->reduce_s + c->sync_s; }
 
-/* Everything except the bytes on the links. */
+/* Copies everything except the bytes on the links. */
 static void copy_times(struct collective_cost *to, const struct collective_cost *from)
 {
     to->link_s = from->link_s;

@@ -7,7 +7,8 @@
 #include "system-model/base/hash_table.h"
 #include "system-model/network/topology.h"
 
-/* A row for each kind: its enumerator, its name, and its phases in order. A root scatters pieces, ranks reduce what others send, ranks gather. */
+/* A row for each kind: its enumerator, its name, and its phases in order. The phases: a root scatters pieces, ranks reduce what others send, ranks
+ * gather. */
 #define COLLECTIVE_KINDS(KIND) \
     KIND(ALL_REDUCE,     "all-reduce",     false, true,  true) \
     KIND(REDUCE_SCATTER, "reduce-scatter", false, true,  false) \
@@ -52,11 +53,11 @@ struct collective_request {
     struct rank_pattern pattern;
     uint32_t n_groups, n_ranks;
     double bytes;
-    double port_bytes;                      /* between domains instead, the mean of the IPUs behind one port, where vectors differ by IPU; 0: bytes */
+    double port_bytes;                      /* bytes between domains if vectors differ by IPU: the mean over the IPUs behind one port; 0: `bytes` */
     uint32_t n_in_use;                      /* the first IPUs of the machine, which the program uses and a sync waits for; 0: only the ranks */
     bool full_routes;                       /* on a torus, with replicas wider than two IPUs: full routes, the two directions one after the other */
     bool unfolded;                          /* play every group and domain even if they are alike */
-    struct collective_cache *cache;           /* this topology's; may be NULL */
+    struct collective_cache *cache;           /* the cache of this topology; may be NULL */
 };
 struct collective_cost {
     double time_s;
@@ -66,7 +67,7 @@ struct collective_cost {
     enum collective_method method;          /* the method that was used */
     double busiest_bytes[N_LINK_KINDS];     /* on the busiest link of each kind */
 };
-/* Fails on a request that the machine cannot serve: an IPU that it does not have, a method that needs another shape, a route that is cut. */
+/* Fails on a request that the machine cannot serve: an IPU that does not exist, ranks whose shape the method does not handle, a route that is cut. */
 bool collective_run(struct collective_cost *out, const struct topology *t, const struct collective_request *req,
                     struct arena *scratch, struct err *err);
 

@@ -17,15 +17,15 @@ const struct collective_phases *collective_phases_of(enum collective_kind kind);
 /* The ranks of one group in one domain; bit i is set if IPU i of the domain takes part. */
 struct group_place { uint32_t domain; uint64_t positions; };
 
-/* group_place_at() reads it. If all groups are alike, one list of domains and the positions of each group are enough. */
+/* The places of all groups, which group_place_at() reads. If all groups are alike, one list of domains and the positions of each group are enough. */
 struct collective_layout {
     uint32_t n_groups, n_domains, n_local;  /* n_domains: most domains of a group; n_local: most ranks of a group in one domain */
     struct group_place *places;             /* group g has places[first[g]] to places[first[g + 1] - 1], by domain; alike: those of group 0 */
     uint32_t *first;                        /* alike: NULL */
     uint64_t *positions;                    /* if groups are alike: for each group its positions, the same in each domain; else NULL */
     bool spanning;                          /* every group has n_domains domains */
-    bool regular;                           /* and n_local ranks in each */
-    bool alike;                             /* and all groups have the same domains, with the same positions in each */
+    bool regular;                           /* spanning, and every group has n_local ranks in each domain */
+    bool alike;                             /* regular, and all groups have the same domains with the same positions */
 };
 
 static inline uint32_t group_n_places(const struct collective_layout *at, uint32_t g)
@@ -85,7 +85,7 @@ struct collective {
     double *total_bytes; size_t n_totals;   /* bytes of all steps, by the numbers of the links */
     double sync_s, slowdown;
     bool fold_domains;                      /* domains are alike, and only the first is played */
-    uint32_t n_shown;                       /* domains whose rings are made; if folded, the first and the one that it sends to */
+    uint32_t n_shown;                       /* domains whose rings are made; if folded, only the first domain and the one that it sends to */
 };
 
 /* A reduce-scatter or an all-gather of `bytes` on each of several rings of one size. */
@@ -98,7 +98,7 @@ struct ring_phase {
 };
 enum ring_direction { RING_FORWARD, RING_BACKWARD, RING_BOTH_WAYS };
 
-/* These add times and bytes to the cost of the collective, and fail if a flow has no route. Bytes are those of one rank.
+/* The functions below add times and bytes to the cost of the collective, and fail if a flow has no route. Bytes are those of one rank.
  * Plays n_steps of these flows, each of `bytes`; after each step every rank adds add_bytes. */
 bool collective_play(struct collective *run, const struct step_flows *flows, double bytes, uint32_t n_steps, double add_bytes, struct err *err);
 /* Plays steps in which every rank sends `share` bytes to the next rank of its ring, or to both neighbours. */
@@ -107,7 +107,7 @@ bool collective_play(struct collective *run, const struct step_flows *flows, dou
 bool ring_phase_full_routes(struct collective *run, const struct ring_phase *p, uint32_t n_iterations, double share, struct err *err);
 bool ring_phase_steps(struct collective *run, const struct ring_phase *p, uint32_t n_steps, double share, enum ring_direction direction,
                       struct err *err);
-/* One more step, in which nothing is sent and every rank adds add_bytes. */
+/* Adds one more step, in which nothing is sent and every rank adds add_bytes. */
 void collective_join(struct collective *run, double add_bytes);
 void step_flows_add_rings(struct step_flows *e, const struct ring_phase *p, enum ring_direction direction);
 

@@ -274,7 +274,7 @@ uint32_t link_loads_number(struct link_loads *loads, uint32_t link)
 
 double *link_loads_at(struct link_loads *loads, uint32_t link)
 {
-    uint32_t number = link_loads_number(loads, link);      /* before reading items, which may move */
+    uint32_t number = link_loads_number(loads, link);      /* this comes before items are read, because they may move */
     return &loads->items[number].bytes;
 }
 

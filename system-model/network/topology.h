@@ -58,7 +58,7 @@ bool topology_build(struct topology *out, const struct machine *m, const struct 
                     struct arena *a, struct err *err);
 /* The shape of a domain's links for a program on the machine's first n_in_use IPUs. */
 enum domain_topology topology_of_partition(const struct machine *m, uint64_t n_in_use);
-/* The same with domains of another shape than the sheet's. */
+/* topology_build() with domains of another shape than the sheet's. */
 bool topology_build_as(struct topology *out, const struct machine *m, enum domain_topology shape, const struct faults *faults, struct arena *a,
                        struct err *err);
 struct document;
@@ -66,11 +66,11 @@ struct document;
 void topology_document(struct document *d, const struct topology *t, bool links);
 void topology_graph(struct document *d, const struct topology *t);      /* in format dot */
 
-/* Seconds of a sync that reaches these IPUs: the fixed cost, and there and back to the farthest board, and over the gateways if they are in
- * more than one domain. */
+/* Seconds of a sync that reaches these IPUs: the fixed cost, the way to the farthest board and back and, if the IPUs are in more than one domain, the
+ * gateways. */
 double topology_sync_s(const struct topology *t, const uint32_t *ipus, size_t n);
 
-enum { LARGEST_DOMAIN = 64, MAX_ROUTE = 2 * LARGEST_DOMAIN + 16 };      /* IPUs, and links */
+enum { LARGEST_DOMAIN = 64, MAX_ROUTE = 2 * LARGEST_DOMAIN + 16 };      /* the most IPUs of a domain, the most links of a route */
 /* The links of the route from one node to another, in order. Fails if cut links leave no route. */
 bool topology_route(uint32_t *links, size_t max_links, size_t *n_links, const struct topology *t,
                     uint32_t from, uint32_t to, struct err *err);
@@ -85,7 +85,7 @@ struct link_loads {
     struct arena *a;
 };
 struct link_loads link_loads_new(struct arena *a);
-double *link_loads_at(struct link_loads *loads, uint32_t link);        /* 0 for a new link; valid until the next call */
+double *link_loads_at(struct link_loads *loads, uint32_t link);        /* bytes on a link, 0 for a new one; the pointer is valid until the next call */
 
 /* Seconds until all flows, started together, have arrived. Their bytes are added to `loads`, which may be NULL. */
 bool topology_flows(double *time_s, const struct topology *t, const struct flow *flows, size_t n_flows,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * topology_links.c - the links of a machine by their numbers, and those that leave a node. topology.c builds what they are computed from.
+ * topology_links.c - the links of a machine by their numbers, and those that leave a node. They are computed from numbers that topology.c has set.
  */
 #include "system-model/network/topology_internal.h"
 

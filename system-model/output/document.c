@@ -101,7 +101,7 @@ static json_t *document_json(const struct document *d)
     return rows ? rows : object;
 }
 
-/* Frees streams, and the JSON of the parts that are not in the document's JSON, which was written; all of it for another format. */
+/* Frees all that the writer has not freed: streams, and JSON that the document's own JSON did not take. */
 static void drop_parts(struct document *d, enum output_format format)
 {
     for (size_t i = 0; i < d->n; i++) {

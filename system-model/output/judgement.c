@@ -134,7 +134,7 @@ static void write_judgement_row(FILE *f, const struct judgement *j)
 
 static void write_markdown_table(FILE *f, const struct judgements *set, enum judged judged, const char *title)
 {
-    enum { MOST_MARKDOWN_ROWS = 50 };                 /* a comment has to be read; the rest is counted */
+    enum { MOST_MARKDOWN_ROWS = 50 };                 /* keeps the comment on a pull request short: further rows are only counted */
     size_t n = judgements_count(set, judged), shown = 0;
     if (!n)
         return;

@@ -33,14 +33,14 @@ struct table_column {
     const char *name;                   /* the CSV column and JSON member; NULL: left out of both */
     enum cell_type type;
     size_t offset;
-    const char *heading;                /* in text and Markdown, "" for a column without one; NULL if they do not show it */
+    const char *heading;                /* heading in text and Markdown; "": a column without heading; NULL: these formats lack the column */
     const char *format;                 /* the format in CSV and JSON, as printf's for a double; NULL: "%.6g" */
-    double scale;                       /* there, a real number is multiplied by it: 100 shows a share in per cent; 0: by 1 */
-    unsigned formats;                   /* FORMAT_BITs, if fewer formats have it than its name and heading say; 0: those */
-    int csv_digits;                     /* 0: 10, enough to see any change and few enough not to show rounding */
+    double scale;                       /* text and Markdown show a real number times this, so that 100 shows a share in per cent; 0: times 1 */
+    unsigned formats;                   /* FORMAT_BITs of the formats that have the column; 0: all that its name and heading say */
+    int csv_digits;                     /* 0 means 10, enough to see any change and few enough to hide rounding */
     bool zero_is_unknown;               /* a real number or 32-bit count that is 0, or an empty text, is not known */
     bool aligns_right, is_code;         /* text that holds numbers; Markdown sets it in backticks */
-    int digits;                         /* there, a real number, or a whole one of 64 bits, is a quantity with this many digits, and the unit with a prefix */
+    int digits;                         /* text and Markdown show a real number, or a whole one of 64 bits, as a quantity with so many digits and a prefixed unit */
     bool shows_sign;                    /* a quantity that is a change: + or - */
     const char *unit, *help;            /* for lists of columns; tables print the unit of a quantity alone */
 };
@@ -60,15 +60,15 @@ struct table_column {
                      uint32_t: CELL_U32, int64_t: CELL_I64, bool: CELL_BOOL, struct json_t *: CELL_JSON)
 
 struct table {
-    const char *name;                   /* its member of the document's JSON; NULL if the whole JSON are the rows of such tables */
+    const char *name;                   /* member of the document's JSON; NULL if the whole JSON is the rows of tables without names */
     const struct table_column *columns;
     size_t n_columns, row_bytes;
     void *rows;
     size_t n, cap;
     unsigned formats;                   /* FORMAT_BITs of the formats that have it; 0: text, CSV, JSON and Markdown */
-    bool is_object;                     /* JSON: its one row, as an object; without a name its members are the document's */
-    bool as_lines;                      /* text: the first row alone, a line for each column: its heading, its value and its unit */
-    const char *title, *indent;         /* the line above it, without a newline; what begins each line of text; NULL if none */
+    bool is_object;                     /* JSON has the first row as one object; without a name the row's members become the document's */
+    bool as_lines;                      /* text shows the first row alone, a line for each column: heading, value and unit */
+    const char *title, *indent;         /* title: a line above the table, without newline; indent: begins each line of text; NULL if none */
 };
 /* TABLE: a table without rows. TABLE_OF: a table of n structs that are there already; their type is the columns'
  * record. Further members of the table may follow. */
@@ -83,11 +83,11 @@ void table_keep(struct table *t, const void *row, struct arena *a);     /* copie
 /* Text, CSV, JSON or Markdown. The columns of a text table are as wide as their widest cell; a table without rows is
  * left out. */
 void table_write(FILE *f, enum output_format format, const struct table *t);
-/* One line of CSV; row NULL: the headings. */
+/* Writes one line of CSV, the headings if row is NULL. */
 void table_write_csv_row(FILE *f, const struct table *t, const void *row);
-/* The same with a comma at the end instead of a newline: the caller writes further columns. */
+/* Like table_write_csv_row(), with a comma at the end instead of a newline: the caller writes further columns. */
 void table_write_cells(FILE *f, const struct table *t, const void *row);
-/* An array of objects; row: one of them. JSON cells are taken out of the rows. The caller owns the result. */
+/* An array of objects, and one row as an object. JSON cells are moved out of the rows. The caller owns the result. */
 struct json_t *table_json(const struct table *t);
 struct json_t *table_row_json(const struct table *t, const void *row);
 void table_drop_json(const struct table *t);                /* frees JSON cells that were not taken out */
@@ -105,14 +105,14 @@ void write_markdown_text(FILE *f, const char *text);        /* on one line, with
  * flop, flop/s). Returns room, or "-" for a number that is not finite. Machine formats have plain SI units instead. */
 enum { QUANTITY_ROOM = 64 };
 const char *quantity_text(char room[QUANTITY_ROOM], double x, const char *unit, int digits);
-const char *quantity_change_text(char room[QUANTITY_ROOM], double x, const char *unit, int digits);     /* with a sign */
+const char *quantity_change_text(char room[QUANTITY_ROOM], double x, const char *unit, int digits);     /* quantity_text() with a sign */
 bool unit_takes_prefix(const char *unit);
 /* The number of digits of x that an interval of this half width leaves certain: they reach to the second digit of the half width. At least 2 and
    at most 6; 4 where the interval is unknown. */
 int digits_within(double x, double half_width);
 const char *quantity_kept(double x, const char *unit, int digits, struct arena *a);             /* quantity_text() in the arena */
 const char *quantity_change_kept(double x, const char *unit, int digits, struct arena *a);
-const char *quantity_within(double x, const char *unit, double half_width, struct arena *a);    /* with the digits that the interval leaves certain */
+const char *quantity_within(double x, const char *unit, double half_width, struct arena *a);    /* quantity_kept() with the digits that the interval leaves certain */
 
 /* ---- page.c: one HTML page that needs no other file ------------------------------------------------------------ */
 
@@ -124,7 +124,7 @@ bool page_close(const struct page *p, const char *name, struct err *err);       
 
 /* ---- terminal.c ------------------------------------------------------------------------------------------------ */
 
-bool takes_escapes(FILE *f);            /* it is a terminal that understands escape sequences: TERM is not dumb */
+bool takes_escapes(FILE *f);            /* true for a terminal that understands escape sequences (TERM is not dumb) */
 bool in_colour(FILE *f);                /* the stream is a terminal, and NO_COLOR is not set */
 /* A stream whose lines are broken at the terminal's width, and whose labels ("fits: ") are bold where it is in colour. NULL
  * where `to` is no terminal: pipes and files get whole lines, as scripts read by line. The caller closes it. */
@@ -165,15 +165,14 @@ struct document {
     struct document_part *parts; size_t n, cap;
     struct arena *arena;
 };
-/* A line of text, for text and Markdown; formats: FORMAT_BITs, where it is for fewer. */
+/* Adds a line to text and Markdown, or to the formats with these FORMAT_BITs. */
 void document_line(struct document *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void document_line_for(struct document *d, unsigned formats, const char *format, ...) __attribute__((format(printf, 3, 4)));
 FILE *document_stream(struct document *d, unsigned formats);           /* for lines that the caller writes; not to be closed */
 void document_gap(struct document *d);                                  /* an empty line */
 struct table *document_table(struct document *d, struct table t);       /* the document's copy, to add rows to */
 void document_member(struct document *d, const char *name, struct json_t *value);       /* adds to the JSON object; takes the value */
-/* Once only: the JSON that was given is used up. The judging formats print the judgements; a document without a suite
- * is Markdown by its parts. */
+/* Writes a document, once: its JSON is used up. The judging formats print its judgements; without a suite of them, Markdown prints its parts. */
 void document_write(FILE *f, enum output_format format, struct document *d);
 void document_drop(struct document *d);         /* frees the document without writing it */
 

@@ -46,7 +46,7 @@ static double rounded_to_digits(double x, int digits)
     return parse_f64(text, &y) ? y : x;
 }
 
-/* Never with an exponent, and with the zeros that its digits have at the end. */
+/* Digits after the point that show so many significant digits. A number is never written with an exponent. */
 static int decimals_of(double x, int digits)
 {
     int before = x != 0 ? (int)floor(log10(fabs(x)) + 1e-12) + 1 : 1;
@@ -60,7 +60,7 @@ static const char *write_quantity(char room[QUANTITY_ROOM], double x, const char
     double y = rounded_to_digits(x, digits);
     int power = power_of_1000(y, unit);
     y /= pow(1000, power);
-    int decimals = power == 0 && text_is(unit, "B") ? 0 : decimals_of(y, digits);       /* a byte is whole */
+    int decimals = power == 0 && text_is(unit, "B") ? 0 : decimals_of(y, digits);       /* there are no parts of a byte */
     snprintf(room, QUANTITY_ROOM, "%s%.*f%s%s%s", x >= 0 ? sign : "", decimals, y, *unit ? " " : "", prefixes[power + NO_PREFIX], unit);
     return room;
 }

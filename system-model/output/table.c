@@ -63,7 +63,7 @@ static const char *real_text(char room[CELL_ROOM], const struct table_column *c,
     return room;
 }
 
-/* A whole number of bytes is a quantity as well, where people read it. */
+/* In text and Markdown a whole number of bytes is a quantity, too. */
 static const char *count_text(char room[CELL_ROOM], const struct table_column *c, uint64_t n, enum output_format format)
 {
     return c->digits && format != FORMAT_CSV ? quantity_text(room, (double)n, c->unit, c->digits) : u64_text(room, n);
@@ -111,7 +111,7 @@ static bool aligns_right(const struct table_column *c)
     return c->aligns_right || (c->type != CELL_TEXT && c->type != CELL_BOOL);
 }
 
-/* row NULL: the headings. */
+/* A cell of the row, or of the headings if row is NULL. */
 static const char *shown_text(char room[CELL_ROOM], const struct table_column *c, const void *row, enum output_format format)
 {
     const char *text = row ? cell_text(room, c, row, format) : c->heading;

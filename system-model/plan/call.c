@@ -46,8 +46,8 @@ static bool is_unexplained(const struct plan_request *o, uint64_t parameters)
     return (o->training || o->evaluation) && !o->host.synthetic_data && least > 0 && (double)parameters >= least;
 }
 
-/* Input that the call prepares is made by one core. Requests for inference are copied where the framework wants another layout or type; loaders of
- * training stack samples, which are contiguous then. */
+/* Input that the call prepares is made by one core. Requests for inference are copied where the framework wants another layout or type; a loader of
+ * training stacks its samples, which are then contiguous and need no copy. */
 static double data_s(const struct plan *p, double step_bytes)
 {
     const struct plan_request *o = &p->request;

@@ -6,13 +6,13 @@
  * micro-batch in flight, with inputs that backward passes read, buffers of the host's streams, code, vertices and stacks. Live in turn, at
  * the worst moment of the schedule (stage_moments.c): activations of the micro-batch at work and temporaries of the operation at work.
  *
- * Tensors are spread over the tiles in grains of 128 bytes (activations) and 256 bytes (weights), as PopLibs maps them. A tensor that is
- * smaller than tiles x grain puts one grain on the fullest tile; such tensors start on different tiles, so that together they fill evenly. What
- * an operation at work reads and writes is as uneven as it was computed. What waits for its backward pass counts as even.
+ * Tensors are spread over the tiles in grains of 128 bytes (activations) and 256 bytes (weights), as PopLibs maps them. A tensor that is smaller than
+ * tiles x grain puts one grain on the fullest tile; such tensors start on different tiles, so that together they fill evenly. Tensors that an
+ * operation reads or writes while it works count as unevenly as they lie. Tensors that wait for their backward pass count as even.
  *
- * Gaps: on the fullest tile, what comes and goes takes more than the plan of an operation counts, by uneven mappings and by what alignment
- * and memory elements leave unusable. The chip's sheet has the share (memory_gaps_share), which was measured. The sums of products lie in
- * interleaved memory, so that a small program leaves the rest of what is before it unused.
+ * Gaps: on the fullest tile, tensors that come and go take more bytes than the plan of an operation counts, because mappings are uneven, and
+ * alignment and memory elements leave bytes unusable. The chip's sheet has the share (memory_gaps_share), which was measured. The sums of products
+ * must lie in interleaved memory, so a small program leaves part of the memory before it unused.
  *
  * The weight update is a moment of its own, without activations: tensor by tensor (or merged, up to a buffer's size) the gradient is copied into the
  * layout of the collective, or the gathered weight out of it, and moments come from streaming memory.
@@ -32,8 +32,7 @@ const char *const memory_category_names[N_MEMORY_CATEGORIES] = {
     [MEMORY_CONTROL_CODE] = "control code", [MEMORY_EXCHANGE_CODE] = "exchange code", [MEMORY_STACK] = "stack",
 };
 
-/* All that memory depends on, except for the chip. The placement's stages are given by stage, without their stash depths; parts are those of the
-   update. */
+/* All that memory depends on, except for the chip. stages: those of the placement, without stash depths. parts: those of the update. */
 MEMO_INPUT(memory_input,
     struct owned stages, stash_depths, parts, phases;   /* phases: struct phase_weights by stage; NULL: weights stay on the chip */
     double state_bytes_per_param;
@@ -85,8 +84,8 @@ uint64_t plan_waiting_bytes(const struct plan *p, const struct stage_plan *s)
     return both_wait(p->request.schedule) ? forward + backward : max_u64(forward, backward);
 }
 
-/* A pipeline's stash is a tensor of its own. PopART's has a slot for each micro-batch in flight, which always lives, and what is restored lives besides
- * that; TensorFlow's gives the slot of the micro-batch at work away. If only one micro-batch is in flight, its tensors stay in place, and there is no
+/* A pipeline's stash is a tensor of its own. PopART's has a slot for each micro-batch in flight, which always lives, and what is restored lives
+ * besides that; in TensorFlow the micro-batch at work has no slot. If only one micro-batch is in flight, its tensors stay in place, and there is no
  * stash. */
 static struct moment moment_of(const struct memory_input *q, const struct stage_plan *s, const struct stage_moment *m, enum task_kind task)
 {
@@ -154,8 +153,9 @@ static uint64_t held_bytes(const struct tile_memory *m, const struct moment *wor
     return m->bytes[MEMORY_WEIGHTS] + m->bytes[MEMORY_ACCUMULATORS] + m->bytes[MEMORY_OPTIMIZER] + worst->activations + worst->temporaries;
 }
 
-/* Only one phase is on the chip at a time. Its micro-batches find its weights, gathered from the shards that came, and their gradients, and leave no stash; its
- * optimizer works on shards of weights, gradients and state. `m` and `worst` keep the fuller of what they have and these two. */
+/* Only one phase is on the chip at a time. While its micro-batches run, the chip has the phase's weights, gathered from shards, and their gradients,
+ * and no stash. While its optimizer runs, the chip has shards of weights, gradients and state. `m` and `worst` keep the fullest of these two and of
+ * earlier phases. */
 static void keep_fullest_phase(struct tile_memory *m, struct moment *worst, const struct memory_input *q, uint32_t stage)
 {
     const struct stage_plan *s = &((const struct stage_plan *)q->stages.at)[stage];
@@ -179,7 +179,7 @@ static void keep_fullest_phase(struct tile_memory *m, struct moment *worst, cons
     m->bytes[MEMORY_IO_BUFFERS] += spread_over_tiles(s->host_bytes, tiles, ACTIVATION_GRAIN_BYTES);
 }
 
-/* Activations of a micro-batch that are on the I/O tiles of the phase with most: what comes, whole, and what goes. */
+/* Bytes of a micro-batch's activations on the I/O tiles, in the phase that has most: those that arrive, which are whole, and those that leave. */
 static uint64_t most_passed_bytes(const struct memory_input *q)
 {
     const struct stage_plan *stages = q->stages.at;
@@ -189,8 +189,8 @@ static uint64_t most_passed_bytes(const struct memory_input *q)
     return most;
 }
 
-/* I/O tiles hold their part of the micro-batch that is arriving and of the results that leave, and nothing of the model; they and the others the code
- * that passes them on. */
+/* I/O tiles hold their part of the micro-batch that arrives and of the results that leave, and nothing of the model. Both kinds of tiles hold the
+ * code that passes these on. */
 static void add_io_tiles(struct tile_memory *m, const struct memory_input *q, const struct chip *chip, uint64_t passed_bytes)
 {
     uint64_t held_bytes = ceil_div(passed_bytes, q->io_tiles);
@@ -252,8 +252,8 @@ static double update_buffer_bytes(const struct update_chain *c)
     return copy_bytes + loaded_bytes;
 }
 
-/* Optimizer state that add_stage() does not count, in elements. Small tensors are not sharded, so the rest of their state is here too; nor are they
- * streamed. */
+/* Optimizer state that add_stage() does not count, in elements. Small tensors are neither sharded nor streamed, so the rest of their state is counted
+ * here, too. */
 static double more_elements(const struct update_bytes_input *q, const struct update_chain *c)
 {
     double all = (double)c->n_tensors * (double)c->n_elements, part = all / q->shard;
@@ -452,7 +452,7 @@ void plan_memory(struct plan *p, struct compiler *c)
 
 /* ---- by layer ------------------------------------------------------------------------------------- */
 
-/* The bytes, by layer, that activations and temporaries may take with their gaps, before those of a moment's stash. */
+/* The bytes, by layer, that a tile has for activations, temporaries and their gaps. The stash of a moment still has to be subtracted. */
 struct layer_rooms { double *bytes, free_bytes, gaps_share; };
 
 static void on_room(void *user, uint32_t layer, struct moment m)
@@ -490,7 +490,7 @@ const double *plan_layer_rooms(const struct plan *p, struct arena *a)
     return rooms;
 }
 
-/* Weights with their gradients and optimizer state, an even share of the tiles. */
+/* Bytes on a tile of a layer's weights, with gradients and optimizer state, spread evenly over the tiles. */
 static uint64_t layer_held_bytes(const struct memory_input *q, const struct layer_cost *l, uint64_t n_tiles)
 {
     double state = q->training && !q->streams ? q->state_bytes_per_param / q->shard : 0;

@@ -143,7 +143,7 @@ static void find_tasks(struct pipeline_run *r, const struct plan *p)
     r->n_cycles = (uint32_t)(next - cycle);
 }
 
-/* In phases, a run is one of them: what its tasks load once comes first. */
+/* With phases, each run is one phase, which begins by loading what its tasks need. */
 static void load_phase(struct pipeline_run *r, const struct plan *p, struct arena *a)
 {
     struct cycles *load = ARENA_NEW(a, struct cycles);
@@ -204,12 +204,12 @@ static double host_exchanges(const struct plan *p)
     return (double)((apart ? s->n_arrivals : 1) + (returns ? (all_results ? s->n_results : 1) : 0));
 }
 
-/* A host exchange is a sync of the whole replica with its process. There is one for the input, and one for the results if each micro-batch has
- * any for the host, as in inference; or one for each tensor. I/O tiles take bytes off the way and not the sync; results leave them in the exchange that brings input. That they
- * save no sync is assumed: ResNet-50 on C600 takes 10 us a batch more with real data than with data made on the chip (docs/maintainers/unexplained.md). A replica
- * whose streams are not buffered waits for a copy in each exchange, and for the syncs of the others that its process serves in turn; bytes are
- * there by then, as a stream is filled again once it has been read (docs.graphcore.ai poplar-api, StreamCallback), and bound the step alone
- * (plan_feeding_s()). With more buffers a process is ahead of its replicas and grants the sync at once. */
+/* A host exchange is a sync of the whole replica with its process. There is one for the input, and one for the results if each micro-batch has any
+ * for the host, as in inference; or one for each tensor. I/O tiles take bytes off the way and not the sync; results leave I/O tiles in the exchange
+ * that brings input. That they save no sync is assumed: ResNet-50 on C600 takes 10 us a batch more with real data than with data made on the chip
+ * (docs/maintainers/unexplained.md). A replica whose streams are not buffered waits for a copy in each exchange, and for the syncs of the others that
+ * its process serves in turn; bytes are there by then, as a stream is filled again once it has been read (docs.graphcore.ai poplar-api,
+ * StreamCallback), and bound the step alone (plan_feeding_s()). With more buffers a process is ahead of its replicas and grants the sync at once. */
 static void plan_fetch(struct plan *p, double step_bytes)
 {
     const struct plan_request *o = &p->request;

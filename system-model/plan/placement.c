@@ -237,7 +237,7 @@ static void sum_layers(struct stage_plan *s)
     s->output_bytes = s->compiled->layers[stage_end(s) - 1].output_bytes;       /* 0 for the last layer of all */
 }
 
-/* Everything that depends on the stage's layers alone. */
+/* Computes everything of a stage that depends on its layers alone. */
 static const void *sum_stage(void *world, const void *input, struct err *err)
 {
     struct compiler *c = world;
@@ -263,7 +263,7 @@ static const void *sum_stage(void *world, const void *input, struct err *err)
 /* ---- a placement --------------------------------------------------------------------------- */
 
 MEMO_INPUT(placement_input,
-    struct owned sizes, shares, checkpoints;    /* by stage; of memory for temporaries, by IPU; by layer */
+    struct owned sizes, shares, checkpoints;    /* sizes: by stage; shares of memory for temporaries: by IPU; checkpoints: by layer */
     uint64_t exchanging_replicas;       /* 0 if no operation exchanges anything */
     uint64_t calls_by_value;
     uint32_t n_stages, n_shares, ipus_per_replica, training, accumulates, recompute, stash_type, partials, io_tiles, each_replica, unfolded, timed_only;

@@ -13,11 +13,11 @@
 
 /* ---- placement.c: stages ----------------------------------------------------------------- */
 
-/* The bytes of a task at one operation (stage_moments.c): of its stash that it has not yet read; of live tensors, as if all tiles were as full as
- * the fullest one; on the fullest tile the operation's temporaries. */
+/* The bytes of a task while one operation works (stage_moments.c): waiting_bytes of its stash, which it has not read yet; live_bytes of live tensors,
+ * counted as if all tiles were as full as the fullest one; temporaries of the operation on the fullest tile. */
 struct stage_moment { uint64_t waiting_bytes, live_bytes, temp_bytes_per_tile; };
-/* A layer of a stage: its part of a micro-batch's stash, in which the first layer has the stage's input; and, by task_kind, the moment at which it
-   needs most. */
+/* A layer of a stage: its part of a micro-batch's stash, where the stage's input counts with the first layer; and, by task_kind, the moment at which
+ * it needs most. */
 struct stage_layer { uint64_t stash_bytes; struct stage_moment moments[2]; };
 
 struct stage_plan {
@@ -32,18 +32,18 @@ struct stage_plan {
     uint64_t op_cycles, off_amp_cycles, codelet_cycles;     /* sums over its layers */
     uint64_t forward_mac, backward_mac, recompute_mac;
     struct energy energy;               /* one micro-batch, both passes, with recomputation */
-    uint64_t n_parameters, n_copied, weight_bytes;  /* copied: tied weights that belong to another IPU; bytes: including them */
+    uint64_t n_parameters, n_copied, weight_bytes;  /* n_copied: tied weights that belong to another IPU; weight_bytes includes them */
     uint64_t output_bytes;              /* activations handed to the next stage, one micro-batch */
     uint64_t stash_bytes, kept_input_bytes;     /* activations, and inputs from the host, kept for one micro-batch in flight */
-    uint64_t activation_bytes;          /* live tensors of a task, with its own stash, where there are most */
+    uint64_t activation_bytes;          /* the most bytes of live tensors in a task, with its own stash */
     uint64_t received_bytes[2];         /* from a neighbour, one micro-batch, by task_kind */
     struct stage_layer *layers;         /* by layer of the stage */
     uint32_t stash_depth;               /* micro-batches in flight */
     uint64_t host_bytes, result_bytes;  /* one micro-batch: its input, and its results that no operation reads */
-    uint64_t n_arrivals, n_results;     /* operations that read an input before all others; result tensors */
+    uint64_t n_arrivals, n_results;     /* n_arrivals: operations that are the first to read some input */
 };
 static inline uint32_t stage_end(const struct stage_plan *s) { return s->first_layer + s->n_layers; }   /* the layer after its last */
-static inline uint64_t stage_link_cycles(const struct cycles *c) { return c->part[PART_ALL_REDUCE] + c->part[PART_ACTIVATIONS] + c->part[PART_STREAMING]; }     /* a slow chip does not slow them */
+static inline uint64_t stage_link_cycles(const struct cycles *c) { return c->part[PART_ALL_REDUCE] + c->part[PART_ACTIVATIONS] + c->part[PART_STREAMING]; }     /* cycles that do not grow on a slow chip */
 void stage_sum_cycles(struct stage_plan *s);                /* fills forward_cycles and backward_cycles */
 
 /* Weights that a phase reads (phases.c): bytes of its IPU's parts, and what each replica keeps of them where they are sharded. */
@@ -65,9 +65,9 @@ struct stage_copy { uint64_t cycles; double busiest_bytes[N_LINK_KINDS]; };     
 struct pipeline_run {
     uint32_t first_cycle, n_cycles;
     uint32_t first_task, end_task;
-    const struct cycles *load; uint64_t load_cycles;    /* cycles in which a phase loads its weights, once, before its first; NULL if there are no phases; their sum */
+    const struct cycles *load; uint64_t load_cycles;    /* load: cycles in which a phase loads its weights, once, before its first task; NULL without phases; load_cycles: their sum */
     struct stage_copy *copies;                  /* by slot, in each cycle */
-    uint64_t copy_cycles;                       /* the sum of copy */
+    uint64_t copy_cycles;                       /* the sum over copies */
 };
 
 /* ---- call.c: the host's time while the chips wait, a step's share of it -------------------- */
@@ -98,7 +98,7 @@ enum memory_category {
 extern const char *const memory_category_names[N_MEMORY_CATEGORIES];
 struct tile_memory {
     uint64_t bytes[N_MEMORY_CATEGORIES];
-    uint64_t io_tile_bytes, total_bytes;    /* total: of the fuller of the two kinds of tile */
+    uint64_t io_tile_bytes, total_bytes;    /* total_bytes: on the fuller of the two kinds of tile */
     uint64_t end_bytes;                     /* the address behind the last byte in use (chip_end_of_memory()): this must not exceed the tile's memory */
 };
 
@@ -108,7 +108,7 @@ enum off_chip_category { OFF_CHIP_WEIGHTS, OFF_CHIP_GRADIENTS, OFF_CHIP_STATE, O
 extern const char *const off_chip_names[N_OFF_CHIP];
 struct off_chip {
     double bytes[N_OFF_CHIP];           /* bytes of the IPU that has the most */
-    double board_bytes, capacity_bytes; /* those of all IPUs of a board that are in use; capacity 0: the host's memory, whose size no sheet has */
+    double board_bytes, capacity_bytes; /* board_bytes: of all IPUs of a board that are in use; capacity_bytes: 0 for the host's memory, whose size no sheet has */
     bool overflows;
 };
 
@@ -119,7 +119,7 @@ struct plan {
     const struct topology *topology;
     struct plan_request request;
     uint64_t input_numbers;             /* graph_input_numbers() */
-    const bool *named_checkpoints;      /* by layer; NULL if none are named; the memo's */
+    const bool *named_checkpoints;      /* by layer; NULL if none are named; owned by the memo */
     uint32_t n_stages;
     struct stage_plan *stages;
     const struct stage_plan *placed;    /* the memo's copy of the stages, without stash depths; NULL: made by hand */
@@ -127,17 +127,17 @@ struct plan {
     struct task *tasks;
     uint32_t n_runs;
     struct pipeline_run *runs;
-    uint64_t *io_cycles, *result_cycles;        /* by stage: one micro-batch's input at the host port, or on its way from I/O tiles; its results the other way */
+    uint64_t *io_cycles, *result_cycles;        /* by stage: cycles of a micro-batch's input at the host port, or between I/O tiles and the others; cycles of its results on the same way */
     uint64_t fetch_cycles;              /* the replica waits so long for each micro-batch's host exchange, in addition to its bytes */
     uint64_t overlapped_input_cycles;   /* the port's time for a micro-batch that it brings or takes during the work; 0 without I/O tiles */
-    uint64_t host_floor_cycles;         /* the step cannot be shorter: network and decoding of its input, and the port that fills I/O tiles */
+    uint64_t host_floor_cycles;         /* the step takes at least so long: network and decoding of its input, and the port that fills I/O tiles */
     struct update_program update;
     uint64_t call_cycles[N_CALL_PARTS];
     const struct tile_memory *memory;   /* by IPU; NULL if not counted */
     uint32_t worst_ipu;
-    const struct phase_weights *phases; /* by stage, the memo's; NULL: weights stay on the chip */
+    const struct phase_weights *phases; /* by stage, owned by the memo; NULL: weights stay on the chip */
     struct off_chip off_chip;
-    bool fits;                          /* on the chip and off it */
+    bool fits;                          /* true if the plan fits the chip and the memory off it */
     uint64_t shortfall_bytes;           /* on the fullest tile */
     uint64_t global_batch;              /* micro_batch * grad_accum * plan_data_replicas() */
     uint64_t n_parameters;
@@ -148,10 +148,10 @@ struct plan {
 /* Decides everything for one step. A plan that does not fit the memory is no failure: it says so (fits). Fails on requests that no program
  * can meet, and on a step of MOST_CYCLES or more. The plan points into the compiler. */
 bool plan_build(struct plan *out, struct compiler *c, const struct plan_request *request, struct arena *a, struct err *err);
-/* The part of it that the timeline needs, without memory, work and energy. */
+/* plan_build() for the timeline alone: without memory, work and energy. */
 bool plan_time(struct plan *out, struct compiler *c, const struct plan_request *request, struct arena *a, struct err *err);
-/* The same with smaller shares of memory for temporaries, on the IPUs that are too full in `first`, which does not fit. out->request has the
- * shares. False if none fits. */
+/* plan_build() with smaller shares of memory for temporaries, on the IPUs that are too full in `first`, a plan that does not fit. out->request has
+ * the shares. False if no shares make it fit. */
 bool plan_with_less_memory(struct plan *out, struct compiler *c, const struct plan *first, struct arena *a);
 
 /* ---- plan_query.c: what follows from a request or a plan ----------------------------------- */
@@ -159,7 +159,7 @@ bool plan_with_less_memory(struct plan *out, struct compiler *c, const struct pl
 double plan_available_memory(const struct plan_request *r, uint32_t ipu);   /* an IPU's share of tile memory for temporaries */
 double share_of_ipu(const double *shares, uint32_t n, uint32_t ipu);        /* share_of_ipu() of a list of n shares */
 uint32_t plan_tensor_replicas(const struct plan_request *r);    /* replicas that compute one copy of the model together; 1 without tensor parallelism */
-uint32_t plan_activation_shards(const struct plan_request *r);  /* those of them that have a layer's result alike: the first axis */
+uint32_t plan_activation_shards(const struct plan_request *r);  /* replicas of one copy of the model that have a layer's result alike: the first axis */
 uint32_t plan_data_replicas(const struct plan_request *r);      /* copies of the model, each with samples of its own */
 bool plan_is_phased(const struct plan_request *r);              /* weights are off the chip; stages are phases */
 struct phase_weights phase_weights(const struct plan *p, const struct compiler *c, const struct stage_plan *s);
@@ -168,24 +168,24 @@ bool plan_passes_on_chip(const struct plan *p);         /* activations between p
 /* The bytes a second between an IPU and the memory off the chip, if n_moving IPUs of its board move data at the same time. s_per_byte is
    fitted.streaming_s_per_byte. */
 double remote_rate(const struct machine *m, uint64_t n_moving, uint64_t n_in_use, double s_per_byte);
-double plan_remote_rate(const struct plan *p);                  /* when all IPUs in use do */
-uint64_t plan_io_copy_cycles(const struct plan *p, uint64_t n_bytes);   /* between I/O tiles and those that compute */
-bool plan_keeps_gradients(const struct plan_request *r);    /* they are summed over micro-batches, or wait to be reduced */
+double plan_remote_rate(const struct plan *p);                  /* the rate if all IPUs in use move data */
+uint64_t plan_io_copy_cycles(const struct plan *p, uint64_t n_bytes);   /* cycles of a copy between I/O tiles and those that compute */
+bool plan_keeps_gradients(const struct plan_request *r);    /* true if gradients are summed over micro-batches, or wait to be reduced */
 bool plan_streams(const struct plan_request *r, uint64_t n_elements);       /* moments of a tensor of this size are in streaming memory */
 uint64_t plan_port_bytes(const struct plan *p, uint32_t stage);     /* the part of a micro-batch's input that crosses the host's port */
-uint64_t plan_result_bytes(const struct plan *p, uint32_t stage);   /* the same of its results: inference returns all, other programs next to nothing */
+uint64_t plan_result_bytes(const struct plan *p, uint32_t stage);   /* the part of a micro-batch's results that crosses the host's port: all in inference, next to nothing in other programs */
 bool plan_requests_overlap(const struct plan_request *r);   /* inference: a request is made before the one before it has been answered */
 bool plan_is_buffered(const struct plan_request *r);        /* streams are filled and emptied before the chips ask */
-bool plan_returns_each_micro_batch(const struct plan_request *r);   /* its results go to the host; synthetic data has none */
+bool plan_returns_each_micro_batch(const struct plan_request *r);   /* true if every micro-batch's results go to the host; with synthetic data none do */
 uint64_t plan_process_replicas(const struct plan_request *r);       /* replicas of the host process that has most */
-uint64_t plan_parameters(const struct plan *p);                     /* a replica's, all stages together */
-double plan_process_bytes(const struct plan *p);                    /* input of one micro-batch for all replicas of that process */
+uint64_t plan_parameters(const struct plan *p);                     /* parameters of a replica, over all stages */
+double plan_process_bytes(const struct plan *p);                    /* input of one micro-batch for all replicas of the host process that has most */
 double plan_preparing_cores(const struct plan_request *r);          /* cores that prepare the input of one process at once; infinite if no limit is known */
 double plan_preparing_s(const struct plan *p);                      /* time in which one core prepares the input of one process for a step; 0 in an evaluation */
 double plan_feeding_s(const struct plan *p);                        /* the least time in which one process feeds its replicas for a step, if it works ahead */
 const struct stage_plan *plan_stage_of(const struct plan *p, uint32_t layer_id);
 const struct stage_plan *stage_holding(const struct stage_plan *stages, uint32_t n, uint32_t layer_id);
-uint32_t ipu_layers(struct layer_range *ranges, const struct stage_plan *stages, uint32_t n, uint32_t ipu);     /* an IPU's; room for MAX_STAGES; returns how many */
+uint32_t ipu_layers(struct layer_range *ranges, const struct stage_plan *stages, uint32_t n, uint32_t ipu);     /* lists the ranges of layers on an IPU, at most MAX_STAGES, and returns how many there are */
 bool is_checkpoint(enum recompute recompute, const bool *named, uint32_t layer_id);      /* the layer's output is kept between forward and backward */
 /* How many of n replicas' traffic must be played. One domain stands for all, unless groups of n_ipus do not fill it evenly, or `each` must be
    played because of a fault or because nothing is folded. A replica has `width` IPUs. */
@@ -195,16 +195,17 @@ uint64_t plan_sharing_ipus(const struct plan *p, uint64_t n_ipus);  /* how many 
 uint32_t plan_shard_replicas(const struct plan *p);         /* replicas that share one copy of the optimizer state; 1 without rts */
 /* The bytes that are needed on a tile, and those of them that are certain: weights, gradients, optimizer state, stash and inputs. */
 struct memory_need { uint64_t certain_bytes, needed_bytes; };
-/* The chance that this fits on a tile, if all that is not certain is off by a factor whose logarithm has the standard deviation `error`. 1 or 0 without one. */
+/* The chance that this fits on a tile, if all that is not certain is off by a factor whose logarithm has the standard deviation `error`. Without an
+ * error it is 1 or 0. */
 double memory_fits_probability(uint64_t tile_bytes, struct memory_need n, double error);
 struct memory_need plan_memory_need(const struct plan *p, double error);    /* the need of the IPU with the least chance */
-double plan_fits_probability(const struct plan *p, double error);           /* that IPU's chance */
+double plan_fits_probability(const struct plan *p, double error);           /* the chance that the program fits on that IPU */
 /* How many of the chip's memory_error lie between the bytes that the plan counts on the fullest tile of an IPU and tile_bytes,
  * which were measured there. NaN if the chip has no memory_error, or if tile_bytes is less than the bytes that are certain. */
 double plan_memory_deviation(const struct plan *p, uint32_t ipu, double tile_bytes);
 /* The most bytes that neighbours have handed over to a stage and that wait for its tasks. */
 uint64_t plan_waiting_bytes(const struct plan *p, const struct stage_plan *s);
-uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind);  /* all its tensors; merged ones count for each IPU */
+uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind);  /* cycles of this kind of step, over all tensors of the IPU; merged steps count on each IPU */
 
 /* ---- steps of plan_build(), in order ---------------------------------------------------------- */
 

@@ -53,7 +53,7 @@ struct plan_request {
     bool training, evaluation;          /* evaluation: inference in calls of a training program */
     /* A replica is a copy of the program: with tensor parallelism, tensor_parallel[0] x [1] neighbouring ones compute one copy of the model. */
     uint32_t n_replicas, ipus_per_replica;
-    uint32_t tensor_parallel[2];        /* along two axes; 0 is 1 */
+    uint32_t tensor_parallel[2];        /* replicas along two axes; 0 means 1 */
     uint32_t grad_accum;                /* micro-batches for each weight update; inference: for each call */
     enum schedule schedule;
     const struct faults *faults;        /* NULL if none */

@@ -18,7 +18,7 @@
 
 struct stage_walk {
     const struct graph *g; const struct stage_plan *s;
-    bool *there, *waits;                /* by tensor: it lives; it is in the stash of this micro-batch */
+    bool *there, *waits;                /* by tensor. there: it is live; waits: it is in the stash of this micro-batch */
     uint64_t waiting_bytes, live_bytes; /* the bytes of waiting tensors, and of live ones */
     uint64_t tile_bytes;                /* live_bytes as the tensors lie, but a tensor that only waits for a backward operation counts as even */
     uint64_t most_bytes, received_bytes;        /* received_bytes: what the task got from its neighbour */
@@ -55,7 +55,7 @@ static bool is_earlier_input(const struct op *op, uint32_t k, uint32_t id)
     return false;
 }
 
-/* How much more the operands and results of an operation take where they are than at rest, and the state that it reads. */
+/* How many more bytes the operands, results and state of an operation take while it works than at rest. */
 static uint64_t more_at_work(const struct stage_walk *w, const struct op *op)
 {
     uint64_t bytes = 0;

@@ -29,7 +29,7 @@ static void add_ops(struct id_list *to, const struct maker *m, const struct id_l
     }
 }
 
-/* The operations of the stage that are forward, or those that are not. */
+/* Lists the forward operations of the stage, and its backward operations. */
 static void find_ops(struct id_list found[2], const struct maker *m)
 {
     for (int forward = 0; forward < 2; forward++)
@@ -174,7 +174,7 @@ static void make_freed(struct op_sequence *q, const struct maker *m, const bool 
     q->freed_first = ARENA_ARRAY(m->a, uint32_t, q->ops.n + 1);
     q->in_place = ARENA_ARRAY(m->a, bool, q->ops.n);
     uint32_t *first = ARENA_ROOM(m->a, uint32_t, q->ops.n + 1);
-    for (uint32_t i = q->ops.n; i-- > 0; ) {            /* backward: the first use that is met is the last one */
+    for (uint32_t i = q->ops.n; i-- > 0; ) {            /* seen from the end, a tensor's last use comes first */
         const struct op *op = &g->ops[q->ops.ids[i]];
         first[i] = n;
         for (uint32_t k = 0; k < op->n_inputs + op->n_outputs; k++) {
@@ -229,7 +229,7 @@ static void trim_ids(struct id_list *l, struct arena *a)
     l->ids = l->n ? memcpy(ids, l->ids, l->n * sizeof *ids) : ids;
 }
 
-/* Copies lists into as much memory as they need. */
+/* Copies a program, with as much memory as its lists need. */
 static const struct stage_program *kept_program_of(const struct stage_program *made, struct arena *a)
 {
     struct stage_program *out = memcpy(ARENA_NEW(a, struct stage_program), made, sizeof *made);

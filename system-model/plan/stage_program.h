@@ -20,10 +20,10 @@ struct stage_program {
     struct op_sequence pass[2];         /* by task_kind */
     struct id_list inputs;              /* inputs from the host that either pass reads */
     struct id_list states;              /* neither trained nor streamed: filled before each task */
-    struct id_list kept;                /* between the passes: what the backward pass reads and does not make */
-    enum kept_kind *kept_as;            /* by place in the list */
-    struct id_list handed[2];           /* to the next stage forward, to the one before backward */
-    bool *handed_is_kept;               /* by place in handed[TASK_FORWARD] */
+    struct id_list kept;                /* tensors kept between the passes: those that the backward pass reads and does not make */
+    enum kept_kind *kept_as;            /* by place in `kept` */
+    struct id_list handed[2];           /* tensors for the next stage forward, and for the stage before backward */
+    bool *handed_is_kept;               /* by place in handed[TASK_FORWARD]: true if the stage keeps the tensor, too */
 };
 
 /* The layers of a stage, and which of them are checkpoints or recomputed. Nothing else shapes its program. */

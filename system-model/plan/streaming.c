@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * streaming.c - memory off the chip: a board's streaming memory, or the host's where boards have none. How fast is it, what lies there, is it large enough?
+ * streaming.c - memory off the chip: a board's streaming memory, or the host's where boards have none. This file says how fast it is, what lies
+ * there, and if that fits.
  *
- * With the optimizer's state off the chip, that; in phases, weights, gradients and activations too. Activations are buffers of all micro-batches of a step between
- * phases, in training a second one of their gradients (graphcore/examples 3cc8f81 nlp/gpt_j/popxl/finetuning.py, x_buffer and dx_buffer).
+ * It holds the optimizer's state if that is off the chip, and in phases also weights, gradients and activations. Between phases the activations of
+ * all micro-batches of a step lie in a buffer; in training a second buffer holds their gradients (graphcore/examples 3cc8f81
+ * nlp/gpt_j/popxl/finetuning.py, x_buffer and dx_buffer).
  */
 #include "system-model/plan/plan.h"
 #include "system-model/graph/graph.h"

@@ -24,8 +24,8 @@ const char *const update_kind_names[N_UPDATE_KINDS] = {
 
 struct update_builder {
     const struct update_terms *q;
-    struct owned terms;                 /* the same */
-    const struct stage_place *places; size_t n_places;  /* one IPU's */
+    struct owned terms;                 /* owns *q */
+    const struct stage_place *places; size_t n_places;  /* the stages of one IPU */
     struct update_program u;
     struct compiler *c;
     struct arena *a;                    /* the arena of what is being built */
@@ -357,7 +357,7 @@ static void list_tensors(struct update_builder *b, uint32_t ipu)
    shards or not; and the widest type of all tensors with norms. */
 struct merged { double bytes, sharded_bytes; uint32_t n_sharded, n_sharded_norms, n_norms; uint64_t norm_elements; enum data_type norm_type; };
 
-/* The merged bytes of the IPUs of a replica behind one port to other domains, the mean of an IPU; of the port with most. */
+/* The merged bytes of an IPU: the mean over a replica's IPUs behind one port to other domains, for the port with most. */
 static double merged_behind_port(const struct update_builder *b, const struct update_program *const *of_ipus, bool sharded)
 {
     uint32_t width = b->q->ipus_per_replica, n = min_u32(width, b->c->topology->ipus_per_hub);
@@ -475,7 +475,7 @@ static bool merge_collectives(struct update_builder *b, const struct update_prog
 
 /* ---- the program ---------------------------------------------------------------------------------- */
 
-/* A copy with as much memory as its chains need, and with their sums. */
+/* Copies a program, with as much memory as its chains need, and sums their cycles. */
 static const struct update_program *kept_program(const struct update_program *u, struct arena *a)
 {
     struct update_program *out = ARENA_NEW(a, struct update_program);
@@ -534,7 +534,7 @@ static void append_parts(struct update_program *u, const struct update_program *
     }
 }
 
-/* Chains merged over all IPUs first, then IPU by IPU what is merged there and its tensors. */
+/* The chains that are merged over all IPUs come first. Then, for each IPU, those that are merged on it, and its tensors. */
 const void *make_update(void *world, const void *input, struct err *err)
 {
     struct compiler *c = world;

@@ -12,15 +12,15 @@
 enum update_kind {
     UPDATE_ZERO,                        /* the tensor that will be reduced is cleared */
     UPDATE_REARRANGE,                   /* the gradient is copied into that tensor */
-    UPDATE_REDUCE, UPDATE_REDUCE_PODS,  /* over the replicas that share a shard; shards between pods */
-    UPDATE_CLIP,                        /* squares of the gradient, global norm, scale */
-    UPDATE_STORE_GRADIENT,              /* to the memory off the chip, in phases */
-    UPDATE_LOAD,                        /* moments from streaming memory */
+    UPDATE_REDUCE, UPDATE_REDUCE_PODS,  /* gradients are reduced over the replicas that share a shard; shards are reduced between pods */
+    UPDATE_CLIP,                        /* squares of gradients are added to a global norm, by which gradients are scaled */
+    UPDATE_STORE_GRADIENT,              /* in phases, the gradient goes to the memory off the chip */
+    UPDATE_LOAD,                        /* moments come from streaming memory */
     UPDATE_OPTIMIZER,                   /* moments, norms on the chip, new weight */
     UPDATE_NORMS,                       /* norms are added over the shards; a merged collective makes them, too */
     UPDATE_GATHER,                      /* new weights from all shards */
-    UPDATE_COPY_BACK,                   /* out of the collective's layout */
-    UPDATE_STORE,                       /* moments to streaming memory */
+    UPDATE_COPY_BACK,                   /* the weight is copied out of the collective's layout */
+    UPDATE_STORE,                       /* moments go back to streaming memory */
     N_UPDATE_KINDS                      /* a chain has a step of each kind at most */
 };
 extern const char *const update_kind_names[N_UPDATE_KINDS];

@@ -8,7 +8,7 @@
 
 /* All that the update depends on, apart from where the layers are. */
 MEMO_INPUT(update_terms,
-    struct owned compiled;              /* for the first stage, by whose options vector work is planned */
+    struct owned compiled;              /* the graph compiled for the first stage; vector work is planned with its options */
     double merge_buffer_bytes, merge_norm_bytes, streaming_s_per_byte, state_bytes_per_param;
     uint64_t sharded_elements, offloaded_elements, remote_alone_ipus, phased, tensor_replicas;      /* tensor_replicas: those that compute one copy of the model */
     uint32_t n_replicas, ipus_per_replica, shard;       /* shard: the replicas that share a tensor which all of them have whole */

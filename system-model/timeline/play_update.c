@@ -105,9 +105,9 @@ void play_update(struct player *pl, uint64_t *at)
     struct timeline *t = pl->t;
     const struct plan *p = pl->p;
     uint64_t clock = t->micro_batches_cycles = latest(at, t->n_rows);
-    wait_all(pl, at, clock, PART_BUBBLE, SPAN_WAIT);        /* for the slowest replica */
+    wait_all(pl, at, clock, PART_BUBBLE, SPAN_WAIT);        /* all IPUs wait for the slowest replica */
     for (uint32_t i = 0, end; i < p->update.n_parts; i = end) {
-        /* in series only this part, else all that are not merged, are played at the same time */
+        /* in series one part is played at a time; otherwise all that are not merged are played together */
         end = p->update.in_series || p->update.parts[i].ipu == ALL_IPUS ? i + 1 : p->update.n_parts;
         play_group(pl, at, i, end, clock);
         clock = latest(at, t->n_rows);

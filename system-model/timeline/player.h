@@ -13,8 +13,8 @@ struct player {
     uint32_t width;             /* IPUs of a replica */
     uint32_t first_row;         /* the first row of the replica being played */
     uint64_t now;               /* the time that this IPU has reached */
-    struct played_task { uint64_t input, work, results, all; uint32_t ipu; } *tasks;    /* the replica's: reading input; work, as slow as the chip; handing results over; their sum */
-    uint64_t fetch_cycles, slot_cycles, copy_cycles;            /* cycles of all its runs so far */
+    struct played_task { uint64_t input, work, results, all; uint32_t ipu; } *tasks;    /* cycles of the replica's tasks: reading input; work, as slow as the chip; handing results over; their sum */
+    uint64_t fetch_cycles, slot_cycles, copy_cycles;            /* cycles of all runs so far of this replica */
 };
 
 /* True if a span is to be added: not if only totals are wanted or it takes no time. The caller asks before it makes the span, which is slow. */

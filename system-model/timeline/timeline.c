@@ -168,7 +168,7 @@ static void play_run(struct player *pl, const struct pipeline_run *run)
         t->spans[i].period_cycles = period;
     /* the first micro-batch leaves the last stage after the cycle in which it reaches it; a run begins with that cycle */
     if (run->first_cycle == pl->p->tasks[pl->p->n_stages - 1].first_cycle)
-        t->first_output_cycles = max_u64(t->first_output_cycles, pl->now + period);     /* the slowest replica's */
+        t->first_output_cycles = max_u64(t->first_output_cycles, pl->now + period);     /* for the slowest replica */
     pl->now += period * run->n_cycles;
     pl->fetch_cycles += fetch * run->n_cycles;
     pl->slot_cycles += slots * run->n_cycles;

@@ -36,12 +36,12 @@ struct timeline {
 /* Fails on replicas of more than MAX_STAGES IPUs. The timeline points to the plan; its spans are in the arena. */
 bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, struct err *err);
 struct document;
-void timeline_document(struct document *d, const struct timeline *t, bool spans);   /* the picture, and by IPU what the step is spent on; each span too */
+void timeline_document(struct document *d, const struct timeline *t, bool spans);   /* adds the picture, what each IPU spends the step on and, if `spans`, each span */
 /* How one recurrence of a span was spent; a row's spans add up to its `spent`. */
 struct cycles span_parts(const struct timeline *t, const struct span *s);
-const struct update_chain *span_chain(const struct timeline *t, const struct span *s);     /* the chain that it is part of; NULL if it is not of the update */
+const struct update_chain *span_chain(const struct timeline *t, const struct span *s);     /* the chain of the update that the span is part of; NULL if it is no part of the update */
 const struct update_op *span_op_of(const struct update_chain *chain, const struct span *s);  /* the span's step of its chain */
-const struct update_op *span_update_op(const struct timeline *t, const struct span *s);    /* the same; NULL if it is not of the update */
+const struct update_op *span_update_op(const struct timeline *t, const struct span *s);    /* the span's step of the update; NULL if it is no part of the update */
 /* Chrome trace event JSON; refuses what no viewer opens. made_by: a JSON value that says what made it, or NULL. */
 bool timeline_write_trace(FILE *f, const struct timeline *t, const char *made_by, struct err *err);
 void timeline_write_csv(FILE *f, const struct timeline *t);     /* one row per span and recurrence */

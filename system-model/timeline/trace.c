@@ -160,7 +160,7 @@ static void write_span(FILE *f, const struct timeline *t, const struct span *s)
 {
     const struct timeline_row *row = &t->rows[s->row];
     const struct update_op *op = span_update_op(t, s);
-    bool once = op && !op->all_ipus;            /* in series; else all IPUs share one exchange, and the first reports it */
+    bool once = op && !op->all_ipus;            /* in series each IPU reports its own exchange; else all share one, which the first reports */
     const double *bytes = once || row->ipu == 0 ? busiest_bytes(t, s) : NULL;
     for (uint32_t k = 0; k < s->repeat; k++) {
         uint64_t start = s->start_cycle + k * s->period_cycles;

@@ -86,7 +86,7 @@ static bool find_facts(struct benchmark_facts *out, const struct csv_table *t, c
         return fail(err, "%s: no benchmark '%s'; known: resnet, bert, rnnt", t->path, benchmark);
     if (!fields_from_row(out, fact_fields, N_FIELDS(fact_fields), t, row, err))
         return false;
-    out->samples_per_epoch = isnan(out->samples_per_epoch) ? 1 : out->samples_per_epoch;       /* a benchmark that counts samples */
+    out->samples_per_epoch = isnan(out->samples_per_epoch) ? 1 : out->samples_per_epoch;       /* 1 for a benchmark that counts samples */
     return true;
 }
 
@@ -123,7 +123,7 @@ struct benchmark_reference {
     const char *benchmark;
     const struct edition *edition;
     struct benchmark_facts facts;
-    struct rcp_table line, full;        /* pruned by mean; all records */
+    struct rcp_table line, full;        /* line: pruned by mean; full: all records */
     struct rcp_table judged;            /* pruned as the edition's checker does */
     struct benchmark_reference *next;
 };
@@ -144,7 +144,7 @@ bool convergence_tables_load(struct convergence_tables **out, const char *data_d
         && fit_rows_load(&t->fits, data_dir, a, err);
 }
 
-/* NULL, with a message, where there are no points. */
+/* The reference of a benchmark; NULL, with a message, if it has no points. */
 static struct benchmark_reference *reference_of(struct convergence_tables *t, const char *benchmark, const char *round, struct err *err)
 {
     const struct edition *e = edition_find(&t->rounds, round);

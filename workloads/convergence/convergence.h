@@ -25,7 +25,7 @@ struct convergence {
     double reference;                   /* the reference's mean at this batch, in epochs or samples */
     double median_samples;              /* median of X */
     double sigma;                       /* standard deviation of ln X from run to run */
-    double mean_samples;                /* expected at the scheduled evaluations */
+    double mean_samples;                /* samples at the scheduled evaluation that first sees the target, as a mean over runs */
     double effect;                      /* ln of the known ratio of this submitter, round and division to the reference; included in the median */
     double error, error_dof;            /* uncertainty of ln of the median, a Student t with so many degrees of freedom */
     struct eval_schedule schedule;
@@ -57,8 +57,7 @@ struct convergence_tables;
 bool convergence_tables_load(struct convergence_tables **out, const char *data_dir, struct arena *a, struct err *err);
 bool convergence_predict_from(struct convergence *out, struct convergence_tables *tables, const struct submission_terms *terms,
                               struct err *err);
-/* Fills only the median by the reference and the schedule, nothing fitted. Fails for a batch outside the reference
- * points. */
+/* Fills only the median that the reference gives, and the schedule; nothing that was fitted. Fails for a batch outside the reference points. */
 bool convergence_reference(struct convergence *out, struct convergence_tables *tables, const struct submission_terms *terms, struct err *err);
 
 /* Samples at the first scheduled evaluation at or after x samples; offset (in epochs, 0 to interval - 1) shifts a
@@ -75,7 +74,7 @@ double convergence_scaling(const struct convergence *c, double samples);
 
 struct benchmark_facts {
     const char *benchmark, *unit;
-    double samples_per_epoch;           /* 1 when the unit is samples */
+    double samples_per_epoch;           /* samples of an epoch; 1 if the unit is samples */
     double eval_samples, target, reference_grid;
     int higher_is_better;               /* 1: true */
 };

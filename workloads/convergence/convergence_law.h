@@ -24,7 +24,7 @@ double law_at(const struct convergence_law *l, double batch);       /* in the un
 /* Like law_at, but steps never grow with the batch, as they would for g > 1 far beyond the data; they stay at their
  * minimum (maximal data parallelism, Shallue et al. 2019). */
 double law_beyond(const struct convergence_law *l, double batch);
-/* The same, scaled to meet the mean of a reference point: the first or last one, for batches beyond it. */
+/* law_beyond(), scaled to meet the mean of a reference point: the first or last one, for batches beyond it. */
 double law_through(const struct convergence_law *l, const struct rcp_point *end, double batch);
 /* Fails with fewer points than parameters, or where the least squares do not converge. */
 bool law_fit(struct convergence_law *out, const struct rcp_table *t, bool free_g, struct err *err);

@@ -24,15 +24,15 @@ struct edition {
     bool reference_points;              /* the edition tests convergence against reference points */
     bool repeats_submission_keys;       /* each submission_ line is judged, not only the first of its key */
     bool exact_count;                   /* another number of logs is an error */
-    bool system_description;            /* it is checked, and its division decides whether seeds and convergence are */
-    const char *statuses;               /* allowed in a system description, separated by bars; or "any" */
+    bool system_description;            /* system descriptions are checked, and their division decides if seeds and convergence are checked */
+    const char *statuses;               /* statuses that a system description may have, separated by bars; or "any" */
     int seeds;                          /* enum seed_rule */
     int eval_error;                     /* enum eval_error_rule */
     bool one_batch;                     /* logs of different batch sizes stop the checker; else the last one counts */
     int pruning;                        /* enum rcp_pruning */
     bool full_spread;                   /* the spread is that of the whole reference list, not of the trimmed one */
     bool scales;                        /* a submission faster than the reference is scaled to it */
-    bool scales_failed;                 /* one that is faster than the test allows was scaled in the times of its logs */
+    bool scales_failed;                 /* in a submission that is faster than the test allows, the times in the logs were scaled */
     bool reads_scaling;                 /* the score uses scaling.json in the benchmark's folder */
     bool scales_unwritten;              /* without that file the checker's own factor is used: in v2.1 all submissions were scaled, later not */
     int parameter_files;                /* enum parameter_places */
@@ -55,7 +55,7 @@ struct round_terms {
     const char *point_of, *point, *where;       /* the convergence point is the expression `point` on a line of key point_of that fulfils `where` */
     int take;                           /* enum point_take */
     bool train_samples;                 /* the user may choose the last train_samples line instead */
-    double allowance;                   /* by which the least reference mean is lowered, in the unit */
+    double allowance;                   /* the least reference mean is lowered by so much, in `unit` */
 };
 
 /* All rounds, in order. */
@@ -67,11 +67,11 @@ struct round_table {
 };
 /* data_dir: workloads/convergence. */
 bool round_table_load(struct round_table *out, const char *data_dir, struct arena *a, struct err *err);
-const char *round_file(const struct round_table *t, const struct edition *e, const char *name, struct arena *a);   /* a path */
+const char *round_file(const struct round_table *t, const struct edition *e, const char *name, struct arena *a);   /* the path of a file of this edition */
 
 /* name: "v2.0" or "2.0.0". NULL for an unknown one. */
 const struct edition *edition_find(const struct round_table *t, const char *name);
-const struct edition *edition_before(const struct round_table *t, const struct edition *e);     /* NULL if none, or e is NULL */
+const struct edition *edition_before(const struct round_table *t, const struct edition *e);     /* the earlier edition; NULL if there is none, or e is NULL */
 /* The date of the rules of a round without a tag, which may still change; NULL for a round with one. */
 const char *edition_provisional(const struct edition *e);
 const char *editions_known(const struct round_table *t, struct arena *a);                       /* "v0.7, v1.0, ..." */
@@ -86,8 +86,8 @@ const struct round_terms *round_terms_find(const struct round_table *t, const ch
 bool benchmark_unknown(const struct round_table *t, const char *benchmark, const struct edition *e, struct err *err);
 
 struct eval_schedule {
-    double interval;                    /* between evaluations, in the unit */
-    bool in_samples;                    /* the unit is samples, else epochs */
+    double interval;                    /* samples or epochs between evaluations */
+    bool in_samples;                    /* true: the interval counts samples; false: epochs */
     double latest_first;                /* the first evaluation is due by here */
 };
 /* How often the rules of v1.0 to v2.1 ask for an evaluation. Returns false for a benchmark without a known schedule. */

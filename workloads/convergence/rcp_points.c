@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-/* How many runs are dropped at each end; none where that would leave none. */
+/* How many runs are dropped at each end; 0 if no run would be left. */
 static size_t left_out(size_t n, size_t dropped) { return n > 2 * dropped ? dropped : 0; }
 
 double olympic_mean(double *values, size_t n, size_t dropped)

@@ -44,7 +44,7 @@ bool rcp_load_with(struct rcp_table *out, const struct round_table *rounds, cons
 /* Removes records that are no faster than a mix of their neighbours, as the edition's checker does; before 2.0.0 it
  * removes none. */
 void rcp_prune(struct rcp_table *t);
-/* Compares means, as the checker does since 2024. Predictions use this in every round. */
+/* rcp_prune() by means, as the checker does since 2024. Predictions use this in every round. */
 void rcp_prune_by_mean(struct rcp_table *t);
 
 /* Turns steps into samples, the means and spreads too; epochs stay. Laws and pruning by what a batch costs need it. */

@@ -68,7 +68,7 @@ static enum data_column input_column(const struct graph *g, const struct tensor 
     return COLUMN_NONE;
 }
 
-/* The moving averages of batch norms, which are declared, and which no operation of training reads. */
+/* False for the moving averages of batch norms: they are declared, but no operation of training reads them. */
 static bool is_read(const struct graph *g, uint32_t id)
 {
     for (size_t i = 0; i < g->n_ops; i++)
@@ -177,7 +177,7 @@ static bool read_text(struct dataset *d, uint32_t tokens, const struct data_sour
     return text_read(&d->text, d->path, s);
 }
 
-/* Relative to the folder of the recipe if it is there, else as it is. */
+/* The path of the data: relative to the folder of the recipe if it exists there, else as written. */
 static const char *data_path(const struct data_request *q, struct arena *a)
 {
     const char *slash = strrchr(q->where, '/');
@@ -223,7 +223,7 @@ static const int32_t *text_column(const struct pack_row *r, enum data_column c)
     return NULL;
 }
 
-/* Added to the scores of attention: tokens see those of their own sample. */
+/* Fills what is added to the scores of attention, so that tokens see only those of their own sample. */
 static void fill_mask(float *to, const struct pack_row *r, uint64_t length, uint64_t rows)
 {
     for (uint64_t i = 0; i < rows; i++)

@@ -22,7 +22,7 @@ enum data_part { DATA_TRAIN, DATA_EVAL, N_DATA_PARTS };
 struct data_request {
     const struct graph *graph;
     const char *where, *path;           /* the recipe's path, for messages; the data's file or folder, NULL if not given */
-    uint32_t sequences;                 /* in a pack, at most */
+    uint32_t sequences;                 /* the most sequences in a pack */
 };
 
 struct dataset;
@@ -30,7 +30,8 @@ struct dataset;
 bool dataset_open(struct dataset **out, const struct data_request *q, struct arena *a, struct err *err);
 uint64_t dataset_items(const struct dataset *d, enum data_part part);
 double dataset_samples_per_item(const struct dataset *d);       /* sequences in a pack, on average over those that are trained on */
-/* Fills an input or state of the graph, one row from each item; key: of everything that is drawn. No change if no operation reads it. */
+/* Fills an input or state of the graph, one row from each item. `key` decides everything that is drawn. Does nothing if no operation reads the
+ * tensor. */
 void dataset_fill(const struct dataset *d, float *to, uint32_t tensor_id, enum data_part part, const uint64_t *items, uint64_t key);
 const char *dataset_line(const struct dataset *d, struct arena *a);     /* files and numbers of items, in one line */
 

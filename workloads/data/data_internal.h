@@ -16,13 +16,13 @@ struct data_rows {
 /* idx.c, npy.c */
 bool rows_read_idx(struct data_rows *out, const char *path, const struct data_source *s);
 bool rows_read_npy(struct data_rows *out, const char *path, const struct data_source *s);
-bool data_missing(const char *path, const char *remedy, struct err *err);       /* false, with the remedy */
+bool data_missing(const char *path, const char *remedy, struct err *err);       /* returns false, with a message that states the remedy */
 
 /* text.c */
 struct pack { uint32_t first, n; };                         /* passages */
 struct text {
     uint32_t *words; size_t n_words, cap_words;             /* the words of all passages, as rows of the word table */
-    struct pack *passages; size_t n_passages, cap_passages; /* first: of words */
+    struct pack *passages; size_t n_passages, cap_passages; /* a passage's `first` is an index into words */
     struct pack *packs[N_DATA_PARTS]; size_t n_packs[N_DATA_PARTS];
     uint32_t *order[N_DATA_PARTS]; size_t n_order[N_DATA_PARTS];       /* passages by part; packs are runs of it */
     uint64_t vocabulary, length, sequences, n_masked;

@@ -142,7 +142,7 @@ static void put_token(struct row_writer *w, uint32_t token, uint64_t first, int3
     r->tokens[w->at++] = (int32_t)token;
 }
 
-/* The second half is another passage's, cut to the same length, half of the time. */
+/* Half of the time the second half comes from another passage, cut to the same length. */
 static void put_sample(struct row_writer *w, enum data_part part, uint32_t passage, uint32_t place)
 {
     const struct text *t = w->t;

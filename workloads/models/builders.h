@@ -49,7 +49,8 @@ uint32_t build_reshape(struct builder *b, uint32_t x, size_t n_dims, const uint6
 /* Turns class scores into a loss in training, into probabilities in inference. */
 uint32_t build_classes(struct builder *b, uint32_t scores, size_t n_dims, const uint64_t *label_dims);
 
-/* The tokens that a pass of a text model computes: of the text that its options or the workload give, all or, with a cache, the newest. */
+/* The number of tokens that a pass of a text model computes: the whole text that its options or the workload give or, with a cache, only the newest
+ * token. */
 uint64_t build_text_length(const struct builder *b, const struct workload *w);
 uint64_t build_tokens_at_once(const struct builder *b, uint64_t length);
 /* The addend of scores that hides later tokens, [1, 1, tokens at once, length]. */
@@ -127,7 +128,7 @@ struct resnet_config { uint64_t units[4]; bool bottleneck; uint32_t groups, grou
 struct inverted_config { uint64_t width_tenths, depth_tenths, image; double dropout; uint32_t group, expansion; };
 struct vit_config { uint64_t n_layers, hidden, heads, inner, patch, image; };
 struct bert_config { uint64_t n_layers, hidden, heads, inner, vocabulary, positions; };
-struct gpt2_config { uint64_t n_layers, hidden, heads, vocabulary, positions, loss_tokens; double dropout; };      /* loss_tokens: of a slice of the text whose loss is computed by itself; 0: all */
+struct gpt2_config { uint64_t n_layers, hidden, heads, vocabulary, positions, loss_tokens; double dropout; };      /* loss_tokens: tokens of a slice of the text whose loss is computed by itself; 0: of the whole text */
 struct gptj_config { uint64_t n_layers, hidden, heads, turned, vocabulary; };      /* turned: elements of a head that its position turns */
 struct llama_config { uint64_t n_layers, hidden, heads, key_heads, inner, vocabulary; double epsilon; };
 struct bloom_config { uint64_t n_layers, hidden, heads, vocabulary; };

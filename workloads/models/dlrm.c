@@ -22,7 +22,7 @@ static uint32_t perceptron(struct builder *b, uint32_t x, size_t n, const uint64
     return x;
 }
 
-/* The rows of all categories, one [batch, 1, width] each, behind that of the numbers. */
+/* The row of the numbers, then those of all categories, each [batch, 1, width]. */
 static uint32_t all_rows(struct builder *b, uint32_t numbers, uint64_t width)
 {
     uint32_t rows[N_ROWS_MET] = { build_reshape(b, numbers, DIMS(b->batch, 1, width)) };

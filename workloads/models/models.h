@@ -9,14 +9,14 @@
 
 enum compute_type { COMPUTE_FP16 = TYPE_FP16, COMPUTE_FP32 = TYPE_FP32, COMPUTE_FP8 = TYPE_FP8 };
 enum input_type { INPUT_UINT8, INPUT_FP16, INPUT_FP32 };
-/* own: the model's; gelu-new: the tanh form, operation by operation with a power, as optimum's GPT-2 runs it */
+/* ACTIVATION_OWN: the model's own. ACTIVATION_GELU_NEW: the tanh form, operation by operation with a power, as optimum's GPT-2 runs it. */
 enum activation { ACTIVATION_OWN, ACTIVATION_GELU, ACTIVATION_GELU_NEW, ACTIVATION_RELU, ACTIVATION_SWISH, N_ACTIVATIONS };
 
 /* Text is generated token by token. Without a cache the whole text is computed for each token; with one, its newest token alone. */
 enum key_cache { CACHE_NONE, CACHE_ON_CHIP, CACHE_STREAMING, N_KEY_CACHES };
 enum token_choice { CHOICE_BY_HOST, CHOICE_BY_DEVICE, N_TOKEN_CHOICES };
 struct text_generation {
-    uint64_t prompt_tokens, new_tokens; /* a text has so many; without new ones nothing is generated */
+    uint64_t prompt_tokens, new_tokens; /* tokens of a text's prompt, and tokens to generate; with none new, nothing is generated */
     uint64_t prompts;                   /* texts in a micro-batch, the rest of which is padding; 0: all of it */
     int cache, choice;                  /* enum key_cache, enum token_choice */
     uint64_t weight_bits;               /* 4: weights of products in groups of 64 with a scale and an addend each; 0: as computed */
@@ -28,7 +28,7 @@ struct model_options {
     bool inference;                     /* forward only, norms folded */
     bool keeps_training_heads;          /* inference is the evaluation of a training run */
     int compute;
-    bool all_products_fp8;              /* with fp8: those outside the body too, the first convolution and the last product */
+    bool all_products_fp8;              /* with fp8: products outside the body too, which are the first convolution and the last product */
     const char *fp32_operations;        /* kinds of operations that stay in fp32: "gelu, layer-norm"; NULL if none */
     uint64_t micro_batch;
     uint64_t sequence_length;           /* tokens of a pack, or frames of 30 ms of the longest utterance; 0 means the workload's own */
@@ -55,7 +55,7 @@ struct model_options {
     bool fine_tuning;                   /* training on questions: scores of an answer's start and end replace the heads of pre-training */
     const char *file;                   /* an ONNX file's path; NULL means a built-in model */
     const char *dimensions;             /* sizes of its symbolic dimensions: "tokens=128,frames=1220"; NULL if none */
-    const char *output;                 /* its values to stop at, separated by commas; NULL means the file's outputs */
+    const char *output;                 /* values of the file to stop at, separated by commas; NULL means the file's outputs */
     uint64_t negatives, embedding_size; /* knowledge graphs: negatives of a triple or of all, for each shard; numbers of a row of a table; 0: the model's own */
     const char *shard_tables;           /* tables whose rows are spread over the replicas: "auto" or layers' names; NULL: none */
     uint64_t n_shards;                  /* replicas, where tables are spread over them; 0: one */
@@ -74,7 +74,7 @@ enum workload_trait {
     HAS_ATTENTION = 16,                 /* split_qkv and attention_dropout apply */
     HAS_TRANSCRIPTS = 32,               /* labels of a transcript */
     HAS_JOINT = 64,                     /* a joint network of steps and labels */
-    HAS_NORMS = 128,                    /* by batch, or by group */
+    HAS_NORMS = 128,                    /* norms by batch, or by group */
     IS_FILE = 256,                      /* an ONNX file */
     HAS_TWO_SIDES = 512,                /* an encoder and a decoder */
     GENERATES = 2048,                   /* scores of the next token for every token */

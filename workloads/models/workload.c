@@ -179,7 +179,7 @@ static bool cut_graph(struct graph *out, const struct model_options *o, struct a
     return cut_along(out, o, (struct slice_axis){ 0, n[0], attention, n[1] }, a, err) && cut_along(out, o, (struct slice_axis){ 1, n[1], n[1], 1 }, a, err);
 }
 
-/* A word table over several stages. */
+/* Splits a word table over several stages, if the options ask for it. */
 static bool split_table(struct graph *out, const struct model_options *o, struct arena *a, struct err *err)
 {
     if (o->embedding_split < 2)

@@ -238,7 +238,7 @@ static bool map_output(struct mapper *p, size_t i)
     return p->o->inference || add_loss(p, tensor);
 }
 
-/* The input is compared, or only decides which elements are taken: no gradient reaches it. */
+/* True if the input is only compared, or only decides which elements are taken: no gradient reaches it. */
 static bool only_decides(const struct op *op, uint32_t input)
 {
     if (op->kind == OP_MAP || op->kind == OP_COMBINE)
@@ -247,7 +247,8 @@ static bool only_decides(const struct op *op, uint32_t input)
     return (picks && input == 1) || op->kind == OP_ARG_MAX || op->kind == OP_TOP_K;
 }
 
-/* The input has a row for each row of the scores, and is the same for all samples and heads. It is then a mask that is added before a softmax;
+/* True if the input has a row for each row of the scores, and is the same for all samples and heads. It is then a mask that is added before a
+ * softmax;
    learnt positions differ by head. */
 static bool is_mask_of_scores(const struct graph *g, const struct op *op, uint32_t input)
 {
@@ -282,7 +283,7 @@ static void find_state(struct graph *g)
     arena_free(&scratch);
 }
 
-/* A view of a tensor, or a piece of it, is the tensor itself. Training needs something to train. */
+/* True if the graph computes something: a view of a tensor, or a piece of it, does not count. Training also needs something to train. */
 static bool has_work(const struct graph *g, bool inference)
 {
     bool works = false, learns = false;

@@ -22,7 +22,7 @@ struct onnx_loop {
     uint64_t done;
     uint32_t n_carried, n_stacked, n_scanned, condition, *carried, *stacked;
     uint32_t rolled;                        /* one round stands for so many equal ones; 0: each is written out */
-    const char *scope;                      /* the last round's */
+    const char *scope;                      /* the scope of the last round */
     bool scan;                              /* the body of a Scan has no trip count and no condition */
 };
 
@@ -56,7 +56,7 @@ static bool link_body(struct onnx_model *m, size_t from, const Onnx__GraphProto 
     return true;
 }
 
-/* The value of a body's output; NO_ID if refused, nothing makes it. */
+/* The value of a body's output; NO_ID, with a refusal, if nothing makes it. */
 static uint32_t made_inside(struct onnx_model *m, const struct onnx_node *n, const Onnx__ValueInfoProto *output, const char *scope, struct err *err)
 {
     uint32_t id = onnx_value_seen(m, scope, output->name ? output->name : "");
@@ -389,7 +389,7 @@ bool unfold_sequence_construct(struct onnx_model *m, size_t id, struct err *err)
     return true;
 }
 
-/* An Identity of a sequence. */
+/* Replaces an Identity of a sequence. */
 bool unfold_sequence_alias(struct onnx_model *m, size_t id, struct err *err)
 {
     const struct onnx_items *items = items_read(m, id, err);

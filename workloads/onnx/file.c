@@ -4,7 +4,7 @@
  *
  * Only shapes count unless the contents are asked for, so the numbers of large tensors are skipped, which may be
  * hundreds of megabytes, in the file or in others that it names (external data: a location in the model's folder, an offset, a length).
- * A file of weights that is missing is none's concern until contents are asked for. Protobuf's format is a sequence of fields: a tag
+ * A missing file of weights is no error until contents are asked for. Protobuf's format is a sequence of fields: a tag
  * (number and wire type), then a varint, 4 or 8 bytes, or a length and as many bytes. Messages that may hold tensors
  * are entered; a length that shrinks is written in five bytes.
  */

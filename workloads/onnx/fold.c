@@ -67,14 +67,14 @@ double fold_shape(const struct fold *f, uint64_t i)
     return (double)fold_input(f, 0)->dims[first + i];
 }
 
-/* Ones on the k-th diagonal. */
+/* An element of an EyeLike: ones are on the k-th diagonal. */
 double fold_eye(const struct fold *f, uint64_t i)
 {
     uint64_t columns = f->out->dims[1];
     return (int64_t)(i % columns) - (int64_t)(i / columns) == onnx_int(f->n, "k", 0);
 }
 
-/* The inputs that an element is computed from are known. An operator of any number of inputs has no other inputs. */
+/* Folds element by element if the inputs that an element is computed from are known. Operators of any number of inputs need all of them. */
 static bool fold_elements(struct fold *f)
 {
     const struct onnx_operator *op = f->n->op;
@@ -89,7 +89,7 @@ static bool fold_elements(struct fold *f)
 
 /* ---- whole results --------------------------------------------------------------------------------------------- */
 
-/* One scale, or one for each row along the axis. */
+/* Dequantises with one scale, or one for each row along the axis. */
 bool fold_dequantize(struct fold *f)
 {
     uint32_t axis = 0;
@@ -222,7 +222,7 @@ bool fold_slice(struct fold *f)
     return fold_strided(f, first, stride);
 }
 
-/* Over all elements. */
+/* Folds a reduction over all elements. */
 bool fold_reduction(struct fold *f)
 {
     const struct onnx_operator *op = f->n->op;
@@ -255,7 +255,7 @@ bool fold_nonzero(struct fold *f)
     return true;
 }
 
-/* The parts along the axis. */
+/* Folds a Split into its parts along the axis. */
 bool fold_split(struct fold *f)
 {
     const struct onnx_value *x = fold_input(f, 0);
@@ -286,7 +286,7 @@ static bool from_constants(const struct onnx_model *m, const struct onnx_node *n
     return true;
 }
 
-/* A Concat of a few numbers, some of them computed: a shape, or scales of a resize. */
+/* True for a Concat of a few numbers, some of them computed: a shape, or scales of a resize. */
 static bool joins_sizes(const struct onnx_model *m, const struct onnx_node *n)
 {
     bool computed = false;
@@ -297,7 +297,7 @@ static bool joins_sizes(const struct onnx_model *m, const struct onnx_node *n)
     return computed && onnx_is(n, ONNX_OP_CONCAT) && onnx_elements(onnx_out(m, n, 0)) <= ONNX_MAX_DIMS;
 }
 
-/* A parameter of the file, or a view of one. */
+/* True for a parameter of the file, or a view of one. */
 static bool views_parameter(const struct onnx_model *m, const struct onnx_value *v)
 {
     while (v && !onnx_holds_parameters(m, v) && v->producer != NO_ID && onnx_has(&m->nodes[v->producer], ONNX_VIEWS))

@@ -63,7 +63,7 @@ static void count_alive(struct grouping *s, struct arena *scratch)
     for (size_t i = 0; i < g->n_ops; i++)
         products |= s->mac[i] > 0;
     for (size_t i = 0; i < g->n_ops && !products; i++)
-        s->mac[i] = 1;                  /* any operation may make a layer then */
+        s->mac[i] = 1;                  /* without products any operation may make a layer */
 }
 
 static uint64_t work(const struct grouping *s, size_t from, size_t to)
@@ -103,7 +103,7 @@ static bool shrinks(const struct grouping *s, size_t from, size_t to)
     return out * SHRINKS < in;
 }
 
-/* A stretch without products joins the one before it. After one that shrinks its input much, all join the next one. */
+/* A stretch without products joins the one before it. After a stretch that shrinks its input much, such stretches join the next one. */
 static void join_idle(struct grouping *s)
 {
     size_t n = s->g->n_ops;

@@ -35,7 +35,7 @@ static bool sizes_of(struct attention_sizes *out, const struct onnx_model *m, co
     return k[0] == q[0] && v[0] == q[0] && v[1] == k[1] && v[2] == k[2] && k[3] == q[3] && k[1] && q[1] % k[1] == 0;
 }
 
-/* Y as Q; keys and values with those before them; the scores. */
+/* The shapes of the outputs: Y as Q; keys and values with the cached ones before them; the scores. */
 bool infer_attention(const struct inference *s)
 {
     struct attention_sizes z;
@@ -86,7 +86,7 @@ static uint32_t masked_scores(struct mapper *p, uint32_t scores)
     return mask->type == ONNX_BOOL ? map_emit2(p, OP_SELECT, scores, x, WITH(.rate = -INFINITY)) : map_emit2(p, OP_ADD, scores, x, NO_ATTRIBUTES);
 }
 
-/* Output 3 may be the scores themselves, capped, masked, or the shares. */
+/* Output 3 may be the scores: as they are, capped, masked, or after the softmax. */
 static bool scores_out(struct mapper *p, uint32_t scores, int64_t mode)
 {
     return !map_is_wanted(p, 3) || onnx_int(p->n, "qk_matmul_output_mode", 0) != mode || map_done(p, 3, scores, false);

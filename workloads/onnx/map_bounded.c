@@ -129,7 +129,7 @@ static uint32_t box_table(struct mapper *p, const struct suppression *s)
     return VIEW(p, x, s->rows, s->n, 5);
 }
 
-/* The intersection of each box with the chosen one is more than a share of their union. */
+/* 1 where the intersection of a box with the chosen one is more than a share of their union. */
 static uint32_t overlapping(struct mapper *p, const struct boxes *all, const struct boxes *one, double share)
 {
     struct boxes both;

@@ -360,7 +360,7 @@ static bool row_span_of(struct row_span *r, const struct onnx_model *m, const st
     return onnx_is(n, ONNX_OP_GATHER) ? row_range(r, m, n, v) : onnx_is(n, ONNX_OP_SLICE) && slice_range(r, m, n, v);
 }
 
-/* All ranges of this length along this axis have readers. */
+/* True if all ranges of this length along this axis have readers. */
 static bool covers_all(const struct onnx_model *m, uint32_t value, const struct row_span *like, uint64_t n_pieces)
 {
     uint64_t seen = 0;

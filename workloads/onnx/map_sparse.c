@@ -29,7 +29,7 @@ static int by_size_of_number(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* The number of blocks that have an element. places: of each, in rising order; may be NULL. */
+/* Counts the blocks that have an element. `places`, which may be NULL, receives the place of each of them, in rising order. */
 static uint64_t blocks_with_elements(uint32_t *places, const struct element *all, uint64_t n, uint64_t columns, uint64_t block, struct arena *a)
 {
     uint64_t *sorted = ARENA_ARRAY(a, uint64_t, n), n_blocks = 0;
@@ -173,7 +173,7 @@ bool infer_sparse_matmul(const struct inference *s)
     return infer_set(s, 0, 2, dims, s->x->type);
 }
 
-/* Attributes rows, cols and values: a block each, places in elements or, of the dynamic one, in blocks. */
+/* Reads the attributes rows, cols and values, one of each for a block. Places are in elements or, for the dynamic operator, in blocks. */
 static bool read_blocks(struct sparse_matrix *m, struct mapper *p)
 {
     const Onnx__AttributeProto *rows = onnx_attribute(p->n, "rows"), *columns = onnx_attribute(p->n, "cols"), *values = onnx_attribute(p->n, "values");

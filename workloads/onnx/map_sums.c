@@ -71,8 +71,7 @@ static void same_stacks(struct mapper *p, uint32_t *a, uint32_t *b)
     *b = smaller[1] ? map_emit1(p, OP_EXPAND, *b, at[1]) : *b;
 }
 
-/* The constant matrix that a Transpose exchanges rows and columns of; the product reads it directly, and may share it.
- * NO_ID: none. */
+/* The constant matrix that a Transpose turns. The product reads it directly, and may share it. NO_ID: none. */
 static uint32_t transposed_constant(const struct mapper *p, uint32_t value)
 {
     const struct onnx_value *v = &p->m->values[value];

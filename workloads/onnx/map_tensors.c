@@ -84,7 +84,7 @@ bool map_is_image_along(const struct mapper *p, uint32_t value, uint32_t axis)
     return map_is_image(p, value) && (p->m->values[value].n_dims < 5 || axis == 1);
 }
 
-/* An axis of the file, in an image tensor. */
+/* The axis of an image tensor that an axis of the file becomes. */
 static uint32_t image_axis(uint32_t axis, uint32_t n_dims)
 {
     return axis == 0 ? 0 : axis == 1 ? 3 : n_dims == 3 ? axis : axis - 1;
@@ -252,7 +252,7 @@ uint32_t map_as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n
     return view_as_image(p, between_layouts(p, tensor, &whole, true), &whole);
 }
 
-/* The shape rule has checked its range. */
+/* The attribute `axis`, whose range the shape rule has checked. */
 uint32_t map_axis(const struct mapper *p, int64_t usual, uint32_t n_dims)
 {
     uint32_t axis = 0;

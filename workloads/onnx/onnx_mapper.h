@@ -12,7 +12,7 @@
  * height 1; three: depth and height are joined). Dimensions are followed lazily: a reshape makes no operation until
  * its result is used in its dimensions.
  */
-struct mapped { uint32_t tensor, other; bool image, swapped; };   /* other: the same in the other layout; swapped: last two dimensions exchanged */
+struct mapped { uint32_t tensor, other; bool image, swapped; };   /* other: the same value in the other layout; swapped: the last two dimensions are exchanged */
 
 /* A value that was split along an axis of the file into n equal pieces; first: tensor of the first piece. */
 struct division { uint32_t value, axis, first; uint64_t n; bool image; };
@@ -54,7 +54,7 @@ uint32_t map_of_type(struct mapper *p, uint32_t x, enum data_type type);        
 uint32_t map_range(struct mapper *p, uint32_t x, uint32_t axis, uint64_t begin, uint64_t length);
 uint32_t map_clipped(struct mapper *p, uint32_t x, double low, double high);
 uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint64_t *dims);  /* the tensor itself if dims are its own */
-uint32_t map_joined(struct mapper *p, uint32_t *parts, uint64_t n, uint32_t axis);     /* concatenated; parts are overwritten */
+uint32_t map_joined(struct mapper *p, uint32_t *parts, uint64_t n, uint32_t axis);     /* the parts, concatenated; the array of parts is overwritten */
 #define VIEW(p, tensor, ...) map_view(p, tensor, sizeof (uint64_t[]){ __VA_ARGS__ } / sizeof(uint64_t), (uint64_t[]){ __VA_ARGS__ })
 
 /* Values as operands, in a layout. NO_ID if refused. */
@@ -62,26 +62,26 @@ uint32_t map_as_plain(struct mapper *p, uint32_t value);      /* in its own dime
 uint32_t map_any_plain(struct mapper *p, uint32_t value);     /* row-major, in whatever dimensions the tensor has */
 uint32_t map_as_image(struct mapper *p, uint32_t value);
 uint32_t map_in_layout(struct mapper *p, uint32_t value, bool image);       /* map_as_image or map_as_plain */
-uint32_t map_as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dims);     /* padded by dimensions of 1 in front, up to n_dims */
+uint32_t map_as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dims);     /* the operand, with dimensions of 1 put in front up to n_dims */
 void map_image_dims(uint64_t dims[4], const struct onnx_value *v);          /* [batch, height, width, channels] of three to five dimensions */
 uint32_t map_plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);     /* returns their number; a scalar has one */
-uint32_t map_tensor_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);    /* the same, leading ones joined down to MAX_DIMS */
-bool map_is_image_along(const struct mapper *p, uint32_t value, uint32_t axis);     /* the value is an image whose axis this is, counted as the file does */
+uint32_t map_tensor_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);    /* map_plain_dims(), with leading dimensions joined down to MAX_DIMS */
+bool map_is_image_along(const struct mapper *p, uint32_t value, uint32_t axis);     /* true if the value is an image with this axis, as the file counts axes */
 uint32_t map_axis(const struct mapper *p, int64_t usual, uint32_t n_dims);      /* attribute axis, else the usual one */
-uint32_t map_layout_axis(uint32_t axis, bool image, uint32_t n_dims);       /* an axis of the file, in the layout */
+uint32_t map_layout_axis(uint32_t axis, bool image, uint32_t n_dims);       /* the axis of a tensor in this layout that an axis of the file becomes */
 bool map_done(struct mapper *p, uint32_t i, uint32_t tensor, bool image);       /* the tensor becomes output i */
 bool map_done_as(struct mapper *p, const char *into, uint32_t tensor, bool image);      /* output 0; into: the node's fate */
 const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value);    /* NULL if it has none or several, or is an output */
 
-/* map_tensors.c: constants. A weight, or state where it is not trained; a vector of n equal numbers; where a tensor's
- * contents come from. */
+/* map_tensors.c: constants. map_weight() makes a weight, or state if it is not trained; the others make a vector of n equal numbers, and say where a
+ * tensor's contents come from. */
 enum data_type map_type(const struct mapper *p, int onnx_type);
 uint32_t map_weight(struct mapper *p, uint32_t value, enum onnx_layout layout, uint32_t n_dims, const uint64_t *dims);
 uint32_t map_filled(struct mapper *p, double number, uint64_t n);
 struct onnx_source *map_source(struct mapper *p, uint32_t tensor, enum onnx_layout layout, uint32_t value);
 
 /* map_move.c. The piece of its first input that the node takes, if all pieces of it have readers: then the value is
- * split once. NO_ID: else. */
+ * split once. NO_ID otherwise. */
 uint32_t map_piece(struct mapper *p, bool image);
 uint32_t map_every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t from, uint64_t n, uint64_t step);
 /* Dimension i of the result is perm[i] of x, seen in these dimensions. */
@@ -106,8 +106,8 @@ uint32_t map_read_id(const struct onnx_model *m, const struct onnx_node *n, uint
 uint32_t map_numbers(struct mapper *p, const char *name, enum data_type type, uint64_t n);
 uint32_t map_ones_at(struct mapper *p, uint32_t index, uint64_t rows, uint64_t columns, enum data_type type);
 
-/* map_sparse.c. Whether the node reads a sparse initialiser, or its transpose; the product with it, or NO_ID after a refusal. transposed: as Gemm reads
- * its second input. */
+/* map_sparse.c. map_reads_sparse(): true if the node reads a sparse initialiser, or its transpose; then the product with it, NO_ID after a refusal.
+ * transposed: as Gemm reads its second input. */
 bool map_reads_sparse(const struct mapper *p);
 uint32_t map_sparse_factor(struct mapper *p, bool transposed);
 
@@ -128,7 +128,7 @@ map_rule map_batch_norm, map_blocks, map_conv, map_conv_transpose, map_global_po
 map_rule map_attention, map_compress, map_non_max_suppression, map_nonzero, map_rotary_embedding;
 /* map_random.c */
 map_rule map_bernoulli, map_multinomial, map_random;
-bool onnx_map_codelet(struct mapper *p, const struct codelet *c);       /* as a rule, for an operation of one's own */
+bool onnx_map_codelet(struct mapper *p, const struct codelet *c);       /* the mapping of an operation of one's own */
 /* map_move.c, map_pick.c */
 map_rule map_concat, map_expand, map_gather, map_gather_elements, map_gather_nd, map_hardmax, map_one_hot, map_pad, map_reshape, map_scatter,
     map_scatter_nd, map_slice, map_split, map_tile, map_top_k, map_transpose;

@@ -13,7 +13,7 @@
 Onnx__NodeProto *onnx_new_node(struct arena *a, const char *op, const char *name);
 Onnx__AttributeProto *onnx_new_attribute(struct arena *a, const char *name);
 Onnx__TensorProto *onnx_new_tensor(struct arena *a, const char *name, int type, size_t n_dims, const uint64_t *dims);
-/* names: of symbolic dimensions, NULL where one has its size; NULL: all have. */
+/* names: those of symbolic dimensions, NULL for a dimension with a size. If names is NULL, all dimensions have sizes. */
 Onnx__ValueInfoProto *onnx_new_info(struct arena *a, const char *name, int type, size_t n_dims, const uint64_t *dims, char *const *names);
 
 Onnx__StringStringEntryProto *onnx_new_entry(struct arena *a, const char *key, const char *value);
@@ -25,9 +25,9 @@ void onnx_put_ints(struct arena *a, Onnx__NodeProto *n, const char *name, size_t
 Onnx__TensorProto *onnx_new_integers(struct arena *a, const char *name, uint32_t n, const uint64_t *numbers);
 /* n equal floats; n_dims: 1, or 0 for a single one. */
 Onnx__TensorProto *onnx_new_floats(struct arena *a, const char *name, size_t n_dims, uint64_t n, double x);
-/* Floats, whole numbers of 32 bits or bytes of truth values, from numbers. */
+/* A tensor of floats, of whole numbers of 32 bits or of truth values in bytes, made from doubles. */
 Onnx__TensorProto *onnx_new_raw(struct arena *a, const char *name, int type, size_t n_dims, const uint64_t *dims, const double *from);
-/* The tensor's numbers are in another file. */
+/* Makes the tensor take its numbers from another file. */
 void onnx_put_external(struct arena *a, Onnx__TensorProto *t, const char *location, uint64_t offset, uint64_t n_bytes);
 
 #endif

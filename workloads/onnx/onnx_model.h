@@ -60,7 +60,7 @@ struct onnx_node {
     uint32_t n_inputs, n_outputs;
     uint32_t *inputs, *outputs;             /* values; NO_ID if left out */
     double epsilon;                         /* the epsilon of a fused norm; 0: its attribute holds it */
-    const char *fused_as;                   /* the operation that it is part of, or has become; else NULL */
+    const char *fused_as;                   /* the operation that the node is part of, or has become; else NULL */
     bool gone;                              /* other nodes do this node's work */
     bool rough;                             /* the nodes that replace it are a guess, counted as approximated */
     uint32_t rounds;                        /* it stands for so many rounds of a loop, each on the result of the round before; 0: once */
@@ -93,7 +93,7 @@ static inline bool onnx_has(const struct onnx_node *n, unsigned traits) { return
 
 /* ---- file.c: bytes to messages, messages to numbers ------------------------------------------------------------------ */
 
-/* Both unpack into the arena; NULL if refused, or no graph. contents: large tensors are read too. */
+/* The two functions below unpack into the arena, and return NULL if they refuse, or find no graph. contents: large tensors are read too. */
 const Onnx__ModelProto *onnx_unpack_model(const char *path, bool contents, struct arena *a, struct err *err);
 const Onnx__GraphProto *onnx_unpack_graph(const ProtobufCBinaryData *bytes, struct arena *a);
 /* The file's bytes without the numbers of large tensors. False: not in protobuf's format, or a read error. */
@@ -116,14 +116,14 @@ int64_t onnx_int(const struct onnx_node *n, const char *name, int64_t otherwise)
 bool onnx_flag(const struct onnx_node *n, const char *name, bool otherwise);
 double onnx_float(const struct onnx_node *n, const char *name, double otherwise);
 const char *onnx_string(const struct onnx_node *n, const char *name, const char *otherwise, struct arena *a);
-struct op_attributes onnx_function_attributes(const struct onnx_node *n);    /* for an operator that is a function of elements */
+struct op_attributes onnx_function_attributes(const struct onnx_node *n);    /* attributes of an operator that is a function of elements */
 /* Always false: one line in err with the file, the node and its operator. */
 bool onnx_refuse(const struct onnx_model *m, const struct onnx_node *n, struct err *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* NULL if left out. The inputs that a row of the table demands are there, which static analyzers cannot see. */
+/* An input or output of the node; NULL if left out. The inputs that a row of the table demands are there, which static analyzers cannot see. */
 struct onnx_value *onnx_in(const struct onnx_model *m, const struct onnx_node *n, uint32_t i);
 struct onnx_value *onnx_out(const struct onnx_model *m, const struct onnx_node *n, uint32_t i);
-bool onnx_holds_parameters(const struct onnx_model *m, const struct onnx_value *v);    /* floats that the file itself holds */
+bool onnx_holds_parameters(const struct onnx_model *m, const struct onnx_value *v);    /* true for floats that the file itself holds */
 uint64_t onnx_elements(const struct onnx_value *v);
 uint64_t onnx_elements_between(const struct onnx_value *v, uint32_t first, uint32_t end);   /* product of dims[first..end) */
 static inline bool onnx_is_known_number(const struct onnx_value *v) { return v && v->known && onnx_elements(v) == 1; }

@@ -31,7 +31,7 @@ enum onnx_trait {
     ONNX_HAS_BODY = 2048,           /* If, Loop, Scan */
     ONNX_PASSES_EMPTY = 4096,       /* inputs without elements are allowed */
     ONNX_LOSS = 8192,
-    ONNX_PICKS_ELEMENTS = 16384,    /* by an index for each element along an axis */
+    ONNX_PICKS_ELEMENTS = 16384,    /* picks or places elements by an index for each one along an axis */
     ONNX_DRAWS = 32768,             /* gives other numbers each time, so that no result of it is a constant */
 };
 
@@ -42,18 +42,18 @@ struct mapper;
 enum { ALL_INPUTS = UINT8_MAX };
 struct onnx_operator {
     const char *name;
-    uint8_t n_inputs;                                       /* at least so many have a shape before `shape` is called; ALL_INPUTS */
+    uint8_t n_inputs;                                       /* at least so many inputs have a shape when `shape` is called; ALL_INPUTS: all have */
     bool (*shape)(const struct inference *s);               /* NULL if the operator is not modelled; its result's shape is then guessed */
     bool (*map)(struct mapper *p);                          /* NULL: folded or replaced, never an operation of the graph */
-    bool (*fold)(struct fold *f);                           /* contents from contents; without fold or element they are not followed */
-    double (*element)(const struct fold *f, uint64_t i); uint8_t n_folded;      /* element by element, from so many inputs */
+    bool (*fold)(struct fold *f);                           /* contents of the result from those of the inputs; without fold or element they are not followed */
+    double (*element)(const struct fold *f, uint64_t i); uint8_t n_folded;      /* one element of the contents; n_folded: how many inputs it reads */
     bool (*unfold)(struct onnx_model *m, size_t node_id, struct err *err);     /* control flow and sequences: the node is replaced */
     enum onnx_op id;
     unsigned traits;                                        /* enum onnx_trait */
     enum op_kind kind; enum op_function function;           /* the operation of the graph that computes its elements */
     double low, high; const char *low_name, *high_name;     /* defaults of the function's constants, and their attributes */
     enum random_draw draw;                                  /* the distribution of random numbers; low and high are its constants */
-    bool sum; int before, after;                            /* reductions: times the count; functions before and after, NO_FUNCTION */
+    bool sum; int before, after;                            /* reductions. sum: the mean is multiplied by the count; before, after: functions of elements, or NO_FUNCTION */
     const char *rough_as; uint32_t n_kept, kept[4];         /* --approximate: the operator that replaces it, and the inputs that stay */
 };
 enum { NO_FUNCTION = N_OP_FUNCTIONS };

@@ -23,7 +23,7 @@ uint64_t onnx_shape_range(uint64_t *first, const struct onnx_node *n, uint32_t n
 /* Window of a convolution or pool by spatial dimension; before and after are zeros of padding. */
 struct onnx_window { uint32_t n, kernel[3], stride[3], dilation[3], before[3], after[3]; };
 bool onnx_window(struct onnx_window *out, const struct onnx_model *m, const struct onnx_node *n, struct err *err);
-/* The ranges of a Slice: n elements along an axis, step apart. False: known only while the model runs; good:
+/* The ranges of a Slice: n elements along an axis, `step` apart. onnx_cuts() is false if they are known only while the model runs; good: the node is
  * well-formed. */
 struct onnx_cut { uint32_t axis; int64_t from, step; uint64_t n; };
 struct onnx_cuts { uint32_t n; struct onnx_cut at[2 * ONNX_MAX_DIMS]; bool good; };

@@ -25,7 +25,7 @@
 #define TRUTH RULES(2, infer_truth, map_binary), FOLD(2, fold_pair)
 #define LIKE_FIRST(map_) RULES(1, infer_like_first, map_)
 #define VIEW_OF(shape_) RULES(1, shape_, map_reshape), FOLD(1, fold_copy)
-#define REDUCES RULES(1, infer_reduce, map_reduce), .traits = ONNX_PASSES_EMPTY     /* no axes: all */
+#define REDUCES RULES(1, infer_reduce, map_reduce), .traits = ONNX_PASSES_EMPTY     /* without axes all dimensions are reduced */
 #define REDUCE(kind_, sum_, before_, after_) .kind = OP_##kind_, .sum = sum_, .before = before_, .after = after_
 #define DRAWN(kind) .draw = DRAW_##kind, .traits = ONNX_DRAWS
 #define FUSED(op, ...) .rough_as = op, .n_kept = sizeof (uint32_t[]){ __VA_ARGS__ } / sizeof(uint32_t), .kept = { __VA_ARGS__ }

@@ -454,7 +454,7 @@ bool infer_grid_sample(const struct inference *s)
     return infer_set(s, 0, 4, (uint64_t[]){ s->x->dims[0], s->x->dims[1], s->y->dims[1], s->y->dims[2] }, s->x->type);
 }
 
-/* To the type of the zero point, by default bytes; back to the type of the scale. */
+/* Quantised results have the type of the zero point, by default bytes; dequantised results have that of the scale. */
 bool infer_quantize(const struct inference *s)
 {
     const struct onnx_value *zero = onnx_in(s->m, s->n, 2);

@@ -42,7 +42,7 @@ Onnx__NodeProto *writer_node(struct writer *w, const char *op, const char *outpu
 void *writer_append(struct writer *w, void *list, size_t *n, size_t *cap, void *one);      /* returns the list, which may have moved */
 int writer_type_of(const struct tensor *t);
 
-/* These add a constant and return its name. */
+/* The functions below add a constant and return its name. */
 const char *writer_constant(struct writer *w, Onnx__TensorProto *t);
 const char *writer_integers(struct writer *w, const char *name, uint32_t n, const uint64_t *numbers);
 const char *writer_floats(struct writer *w, const char *name, uint64_t n, double x);       /* a vector of n */

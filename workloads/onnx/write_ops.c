@@ -11,7 +11,7 @@
 static const struct tensor *in_tensor(const struct writer *w, uint32_t i) { return &w->g->tensors[w->op->inputs[i]]; }
 static const struct tensor *out_tensor(const struct writer *w) { return &w->g->tensors[w->op->outputs[0]]; }
 
-/* A part of the operation: a node of two inputs. */
+/* Writes a part of the operation as a node of two inputs, and returns its name. */
 static const char *piece(struct writer *w, const char *op, const char *tag, const char *x, const char *y)
 {
     const char *name = writer_part(w, tag);
@@ -95,7 +95,7 @@ static void put_epsilon(struct writer *w, Onnx__NodeProto *n)
     onnx_put_float(&w->a, n, "epsilon", w->op->at->epsilon > 0 ? w->op->at->epsilon : 1e-5);
 }
 
-/* Its moving averages are constants, which training replaces. */
+/* A batch norm's moving averages are constants, which training replaces. */
 static void write_batch_norm(struct writer *w)
 {
     uint64_t c = in_tensor(w, 1)->dims[0];
@@ -251,7 +251,7 @@ static void write_pad(struct writer *w)
     WRITE_NODE(w, "Pad", writer_result(w), from, sides, writer_number(w, writer_part(w, "border"), at->rate));
 }
 
-/* Input seen in a shape, dimensions in another order, and the result's own shape; steps that change nothing are left out. */
+/* Writes a reshape of the input, a transposition, and a reshape to the result's own shape. Steps that change nothing are left out. */
 static void write_transpose(struct writer *w)
 {
     const struct op_attributes *at = w->op->at;

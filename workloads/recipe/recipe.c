@@ -254,7 +254,7 @@ static bool check_required(const struct recipe *r, struct err *err)
     return n == 0;
 }
 
-/* Names of operations; and products of 8-bit factors are no operations in fp32. */
+/* Checks names of operations, and refuses fp32 for products of 8-bit factors. */
 static bool check_fp32_operations(const struct recipe *r, struct err *err)
 {
     struct err unknown = { "" };

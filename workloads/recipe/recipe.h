@@ -25,7 +25,7 @@ struct recipe {
     const char *operators;              /* a sheet of operations of one's own, as written; model.operators is its path */
     int mode;
     /* [data] */
-    double logged_sequences_per_pack;   /* as MLPerf logs count a global batch; 0: sequences_per_pack */
+    double logged_sequences_per_pack;   /* sequences of a pack as MLPerf logs count them in a global batch; 0: sequences_per_pack */
     double graphs_per_pack;             /* samples of an ONNX file are packs of so many graphs, and graphs are counted; 0: samples are counted as
                                            they are */
     const char *dataset, *data_path;
@@ -58,12 +58,12 @@ struct recipe {
     const char *converge;               /* "model", or NULL */
     const char *submitter;              /* whose submissions' effect on the samples to converge applies; NULL: Graphcore's */
     const char *reference_round;        /* the round whose reference convergence points are used: "v2.0"; NULL means the id's */
-    uint64_t eval_every, eval_samples;  /* samples between evaluations; samples of one */
+    uint64_t eval_every, eval_samples;  /* samples between evaluations; samples of one evaluation */
     int eval_placement;
     int eval_program;                   /* the forward pass alone, or training steps that change nothing */
     uint64_t save_every;                /* samples from one checkpoint to the next, where training waits for each; 0: no checkpoints */
     int rate;                           /* enum training_rate: what the throughput counts */
-    uint64_t evaluations;               /* how many, if eval_every does not say; 0 if it does */
+    uint64_t evaluations;               /* number of evaluations, if eval_every does not decide it; else 0 */
     bool initial_checkpoint;            /* training starts from given weights, read inside the timed region */
     double target;
     /* [hosts] */
@@ -73,7 +73,7 @@ struct recipe {
     double sample_s;                    /* time in which one core prepares a sample; 0 if it is no limit */
     double price_per_hour;              /* [cost]: for all IPUs in use, in any currency; 0 if none */
     double price_per_kwh, carbon_g_per_kwh;     /* the user's factors of energy; 0 if none */
-    double host_power_w, cooling_share; /* one host's; cooling over all else; 0 if not counted */
+    double host_power_w, cooling_share; /* power of one host; power of cooling as a share of all other power; 0 if not counted */
     uint64_t timed_steps;               /* the source's rate is a mean over this many first steps; 0 if it does not include the loader's start */
     uint64_t requests;                  /* inference: requests under way at once; 0: the framework's own */
     double steps_per_call;              /* weight updates between two returns to the host; 0 if the run is one call; below 0: the framework's own */
@@ -91,8 +91,8 @@ struct recipe {
  * an empty value removes the key. */
 bool recipe_load(struct recipe *out, const char *id, const char *recipes_dir, const char *const *overrides, size_t n_overrides,
                  struct arena *a, struct err *err);
-/* The same in two steps: a file is read once and overridden many times. */
-struct recipe_file { struct ini_file file; struct recipe values; bool has_values; };       /* has_values: those of keys are read, all being valid */
+/* recipe_load() in two steps: a file is read once and overridden many times. */
+struct recipe_file { struct ini_file file; struct recipe values; bool has_values; };       /* has_values: the values of all keys are valid, and read */
 /* name: an id in recipes_dir, or a path. */
 bool recipe_file_load(struct recipe_file *out, const char *id, const char *recipes_dir, struct arena *a, struct err *err);
 /* True for a plain name that the folder lacks; a folder of a user's may have only some of the recipes. */
@@ -125,7 +125,7 @@ bool recipe_plan_request(struct plan_request *out, const struct recipe *r, struc
 struct recipe_setting {
     const char *section;
     const struct field *field;          /* a field of struct recipe */
-    const char *value;                  /* as written; NULL if not given, so the default */
+    const char *value;                  /* as written; NULL if not given: the default holds */
     uint32_t line;                      /* 0 means an override, or not given */
     bool matters;                       /* false: changes nothing in this recipe */
 };

@@ -20,7 +20,7 @@ struct recipe_terms recipe_terms(const struct recipe *r);
 double recipe_true_batch(const struct recipe *r);
 double recipe_logged_batch(const struct recipe *r);
 
-double recipe_base_learning_rate(const struct recipe *r);   /* under the name of its optimizer in logs; 0 if not stated */
+double recipe_base_learning_rate(const struct recipe *r);   /* base learning rate, under the name that its optimizer has in logs; 0 if not stated */
 
 /* Fails for a workload that is not an MLPerf benchmark. */
 bool recipe_convergence(struct convergence *out, const struct recipe *r, struct convergence_tables *tables, struct err *err);

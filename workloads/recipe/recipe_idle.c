@@ -15,8 +15,8 @@ static bool has_idle_shares(const struct recipe *r)
     return r->available_memory && n > r->ipus_per_replica;
 }
 
-/* [framework] matters in training, but for what an inference's calls do, and some of its keys only if no other key of the recipe decides the same. A program
- * with one process may still state that it reduces no outputs: that is not idle. */
+/* Keys of [framework] matter in training; in inference only those of its calls matter. Some of them matter only if no other key of the recipe decides
+ * the same. A program with one process may still state that it reduces no outputs: that is not idle. */
 static bool is_idle_setting(const struct recipe *r, const char *key, const char *value)
 {
     bool on_chip = r->optimizer_state == OPTIMIZER_ON_CHIP, in_turns = r->schedule == SCHEDULE_GROUPED || r->schedule == SCHEDULE_INTERLEAVED;

@@ -15,7 +15,7 @@ extern const struct recipe_key recipe_keys[];
 extern const size_t n_recipe_keys;
 extern const struct recipe recipe_defaults;     /* a recipe in which no key is given */
 
-const struct recipe_key *recipe_key_find(const char *section, const char *key);     /* NULL if none of the table */
+const struct recipe_key *recipe_key_find(const char *section, const char *key);     /* NULL if the table has no such key */
 void recipe_place_entry(struct ini_entry *e);               /* looks the entry's key up, for all later recipe_key_of() */
 const struct recipe_key *recipe_key_of(const struct ini_entry *e);      /* recipe_key_find() */
 bool recipe_key_describes(const struct recipe_key *k);      /* the key documents a run, so it may have no effect */
