@@ -34,7 +34,7 @@ const char *const memory_category_names[N_MEMORY_CATEGORIES] = {
 
 /* All that memory depends on, except for the chip. stages: those of the placement, without stash depths. parts: those of the update. */
 MEMO_INPUT(memory_input,
-    struct owned stages, stash_depths, parts, phases;   /* phases: struct phase_weights by stage; NULL: weights stay on the chip */
+    struct owned stages, stash_depths, parts, phases;   /* phases: struct phase_bytes by stage; NULL: weights stay on the chip */
     double state_bytes_per_param;
     uint64_t offloaded_elements, n_stages, n_ipus;
     uint32_t n_parts, shard, schedule, stash_type, io_tiles, code_sharing, image_code, training, keeps_gradients, streams, optimizer_work, n_moments;
@@ -154,16 +154,17 @@ static uint64_t held_bytes(const struct tile_memory *m, const struct moment *wor
 }
 
 /* Only one phase is on the chip at a time. While its micro-batches run, the chip has the phase's weights, gathered from shards, and their gradients,
- * and no stash. While its optimizer runs, the chip has shards of weights, gradients and state. `m` and `worst` keep the fullest of these two and of
+ * and no stash, and the state too if it updates at once. While its optimizer runs, the chip has shards of weights, gradients and state. `m` and `worst` keep the fullest of these two and of
  * earlier phases. */
 static void keep_fullest_phase(struct tile_memory *m, struct moment *worst, const struct memory_input *q, uint32_t stage)
 {
     const struct stage_plan *s = &((const struct stage_plan *)q->stages.at)[stage];
-    const struct phase_weights *w = &((const struct phase_weights *)q->phases.at)[stage];
-    uint64_t tiles = s->compiled->options.n_tiles, shards = w->local_bytes < w->bytes ? w->local_bytes : 0;
+    const struct phase_bytes *w = &((const struct phase_bytes *)q->phases.at)[stage];
+    uint64_t tiles = s->compiled->options.n_tiles, shards = w->local_weights < w->weights ? w->local_weights : 0;
     uint64_t state = (uint64_t)((double)w->local_elements * q->state_bytes_per_param);
-    const uint64_t held[2][3] = { { w->bytes + shards, q->training ? w->bytes : 0, 0 }, { w->local_bytes, w->local_bytes, state } };
-    for (int optimizes = 0; optimizes <= (q->training ? 1 : 0); optimizes++) {
+    const uint64_t held[2][3] = { { w->weights + shards, q->training ? w->weights : 0, w->updates_at_once ? state : 0 },
+                                  { w->local_weights, w->local_weights, state } };
+    for (int optimizes = 0; optimizes <= (q->training && !w->updates_at_once ? 1 : 0); optimizes++) {
         struct tile_memory here = *m;
         struct moment work = { 0 };
         if (!optimizes)
@@ -179,13 +180,14 @@ static void keep_fullest_phase(struct tile_memory *m, struct moment *worst, cons
     m->bytes[MEMORY_IO_BUFFERS] += spread_over_tiles(s->host_bytes, tiles, ACTIVATION_GRAIN_BYTES);
 }
 
-/* Bytes of a micro-batch's activations on the I/O tiles, in the phase that has most: those that arrive, which are whole, and those that leave. */
+/* Bytes of a micro-batch's activations on the I/O tiles, in the phase that has most: those that a task loads, which are whole, and those that it stores. */
 static uint64_t most_passed_bytes(const struct memory_input *q)
 {
-    const struct stage_plan *stages = q->stages.at;
+    const struct phase_bytes *phases = q->phases.at;
     uint64_t most = 0;
     for (uint32_t s = 0; s < q->n_stages; s++)
-        most = max_u64(most, (s ? stages[s - 1].output_bytes : 0) + stages[s].output_bytes + (q->training ? stages[s].stash_bytes : 0));
+        for (int task = TASK_FORWARD; task <= TASK_BACKWARD; task++)
+            most = max_u64(most, phases[s].moves.loaded[task] + phases[s].moves.stored[task]);
     return most;
 }
 
@@ -435,10 +437,6 @@ void plan_memory(struct plan *p, struct compiler *c)
 {
     uint64_t capacity = p->topology->machine->chip.tile_memory_bytes, worst = 0;
     uint32_t depths[MAX_STAGES];
-    struct phase_weights phases[MAX_STAGES];
-    for (uint32_t s = 0; s < p->n_stages && plan_is_phased(&p->request); s++)
-        phases[s] = phase_weights(p, c, &p->stages[s]);
-    p->phases = plan_is_phased(&p->request) ? memo_own(&c->plans, phases, p->n_stages * sizeof *phases).at : NULL;
     const struct memory_input q = memory_input_of(p, memo_own(&c->plans, stash_depths(depths, p), p->n_stages * sizeof *depths));
     p->memory = p->placed ? memo_get(&c->plans, count_memory, &q, sizeof q, NULL).at : count_memory(c, &q, NULL);
     for (uint32_t i = 0; i < p->request.ipus_per_replica; i++)

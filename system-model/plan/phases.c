@@ -4,7 +4,7 @@
  *
  * A phase is a stage of the plan; all are on the same IPUs. It loads its weights once, in one exchange, and gathers those that replicas share; then all
  * micro-batches of the step pass through it (batch serialisation); the next phase begins. Backward phases load their weights again, and for each
- * micro-batch what the forward pass stored. The last phase does both passes at once. Read from graphcore/examples 3cc8f81
+ * micro-batch what the forward pass stored (phase_moves.c). The last phase does both passes at once. Read from graphcore/examples 3cc8f81
  * nlp/gpt_j/popxl/finetuning.py and graphcore/popxl-addons 7499fca transforms/batch_serialisation.py, remote.py, rts.py.
  *
  *     transfer        = host latency + bytes of an IPU / its rate to the memory, when all IPUs in use move theirs
@@ -16,7 +16,7 @@
  * Activations are sharded over the replicas of a copy of the model that have them alike, those of its first axis (nlp/gpt3_175B/popxl/pretraining.py, rg_rts_activations). In inference the only micro-batch of a call stays on the chips between
  * phases (nlp/gpt_j/popxl/inference.py, nlp/llama/popxl/inference.py: no remote store). Not modelled: the embedding's gradient, which its optimizer reads at once.
  */
-#include "system-model/plan/plan.h"
+#include "system-model/plan/stage_program.h"
 #include "system-model/graph/graph.h"
 
 static uint32_t plan_tensor_shards(const struct plan *p, const struct tensor *t)
@@ -49,24 +49,38 @@ static bool each_weight(const struct compiler *c, const struct stage_plan *s, on
     return good;
 }
 
-struct weight_count { const struct plan *p; struct phase_weights *out; };
+struct weight_count { const struct plan *p; struct phase_bytes *out; };
 
 static bool count_phase_weight(void *user, const struct tensor *t)
 {
     struct weight_count *w = user;
     uint32_t n_shards = plan_tensor_shards(w->p, t);
     uint64_t n = ceil_div(tensor_elements(t), n_shards);
-    w->out->bytes += tensor_bytes(t);
-    w->out->local_bytes += n_shards > 1 ? n * data_type_bytes(t->type) : tensor_bytes(t);
+    w->out->weights += tensor_bytes(t);
+    w->out->local_weights += n_shards > 1 ? n * data_type_bytes(t->type) : tensor_bytes(t);
     w->out->local_elements += n;
     return true;
 }
 
-struct phase_weights phase_weights(const struct plan *p, const struct compiler *c, const struct stage_plan *s)
+/* The one micro-batch of an inference call stays on the chips between phases. */
+static bool passes_on_chip(const struct plan *p) { return !p->request.training && p->request.grad_accum == 1; }
+
+static struct phase_bytes phase_bytes_of(const struct plan *p, struct compiler *c, uint32_t stage)
 {
-    struct phase_weights out = {0};
-    each_weight(c, s, count_phase_weight, &(struct weight_count){ p, &out });
+    const struct stage_layers layers = plan_stage_layers(p, stage);
+    struct phase_bytes out = { .updates_at_once = p->request.training && !p->request.program.clip_norm };
+    each_weight(c, &p->stages[stage], count_phase_weight, &(struct weight_count){ p, &out });
+    if (!passes_on_chip(p))
+        out.moves = phase_moves(c->graph, compile_stage_program(c, &layers), &layers);
     return out;
+}
+
+static void count_phases(struct plan *p, struct compiler *c)
+{
+    struct phase_bytes phases[MAX_STAGES];
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        phases[s] = phase_bytes_of(p, c, s);
+    p->phases = memo_own(&c->plans, phases, p->n_stages * sizeof *phases).at;
 }
 
 /* ---- collectives ---------------------------------------------------------------------------------------- */
@@ -135,41 +149,36 @@ static bool add_transfers(struct gatherer *g, struct cycles *task, struct cycles
 
 /* ---- a phase --------------------------------------------------------------------------------------------------- */
 
-static bool load_weights(struct gatherer *g, struct stage_plan *s, struct cycles *once)
+static bool load_weights(struct gatherer *g, struct stage_plan *s, const struct phase_bytes *b, struct cycles *once)
 {
-    struct phase_weights w = phase_weights(g->p, g->c, s);
     g->cycles = 0;
     if (!each_weight(g->c, s, gather_phase_weight, g))
         return false;
-    once->part[PART_STREAMING] += transfer_cycles(g->p, (double)w.local_bytes);
+    once->part[PART_STREAMING] += transfer_cycles(g->p, (double)b->local_weights);
     once->part[PART_ALL_REDUCE] += g->cycles;
     return true;
 }
 
-bool plan_passes_on_chip(const struct plan *p) { return !p->request.training && p->request.grad_accum == 1; }
-
-/* Bytes of a micro-batch that enter a phase, and that its forward pass stores besides its result. */
-static uint64_t phase_input_bytes(const struct plan *p, uint32_t stage) { return stage ? p->stages[stage - 1].output_bytes : 0; }
-
-uint64_t phase_kept_bytes(const struct plan *p, uint32_t stage)
+/* The accesses of a phase's update, whose bytes update.c counts: gradients go, come back with weights and state, and these go; or only the last. */
+static uint64_t update_access_cycles(const struct plan *p, const struct phase_bytes *b)
 {
-    uint64_t input = phase_input_bytes(p, stage), stash = p->stages[stage].stash_bytes;
-    return p->request.training && stage + 1 < p->n_stages && stash > input ? stash - input : 0;
+    return (b->updates_at_once ? 1 : 3) * cycles_of(p->topology, p->topology->machine->host_latency_s);
 }
 
+/* The last phase goes back at once, with the weights that it has. */
 static bool add_phase(struct gatherer *g, struct plan *p, uint32_t i)
 {
     struct stage_plan *s = &p->stages[i];
+    const struct phase_bytes *b = &p->phases[i];
     bool last = i + 1 == p->n_stages;
-    double in = (double)phase_input_bytes(p, i), out = last ? 0 : (double)s->output_bytes, kept = (double)phase_kept_bytes(p, i);
-    struct cycles *once = s->phase_cycles;
-    if (plan_passes_on_chip(p))
-        in = out = 0;
-    if (!load_weights(g, s, &once[TASK_FORWARD]) || !add_transfers(g, &s->forward, &once[TASK_FORWARD], in, out + kept))
-        return false;
-    if (p->request.training && (!add_transfers(g, &s->backward, &once[TASK_BACKWARD], last ? 0 : out + (double)s->stash_bytes, in)
-                                || (!last && !load_weights(g, s, &once[TASK_BACKWARD]))))
-        return false;
+    for (int task = TASK_FORWARD; task <= (p->request.training ? TASK_BACKWARD : TASK_FORWARD); task++) {
+        struct cycles *work = task == TASK_FORWARD ? &s->forward : &s->backward, *once = &s->phase_cycles[task];
+        bool loads = task == TASK_FORWARD || !last;
+        if ((loads && !load_weights(g, s, b, once)) || !add_transfers(g, work, once, (double)b->moves.loaded[task], (double)b->moves.stored[task]))
+            return false;
+    }
+    if (p->request.training)
+        s->phase_cycles[TASK_BACKWARD].part[PART_STREAMING] += update_access_cycles(p, b);
     stage_sum_cycles(s);
     return true;
 }
@@ -178,7 +187,10 @@ bool plan_phases(struct plan *p, struct compiler *c, struct err *err)
 {
     struct gatherer g = { p, c, 0, err };
     bool good = true;
-    for (uint32_t i = 0; i < p->n_stages && good && plan_is_phased(&p->request); i++)
+    if (!plan_is_phased(&p->request))
+        return true;
+    count_phases(p, c);
+    for (uint32_t i = 0; i < p->n_stages && good; i++)
         good = add_phase(&g, p, i);
     return good;
 }

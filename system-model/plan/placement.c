@@ -141,12 +141,28 @@ static const void *find_named(void *world, const void *input, struct err *err)
     return named;
 }
 
+/* In phases a layer is a whole block, both halves of it (graphcore/popxl-addons 7499fca transforms/recomputation.py: recompute_graph() of a phase's graph). */
+static const void *find_block_ends(void *world, const void *input, struct err *err)
+{
+    const struct compiler *c = world;
+    bool *ends = ARENA_ARRAY(c->arena, bool, c->graph->n_layers + 1);
+    (void)input, (void)err;
+    for (size_t l = 0; l < c->graph->n_layers; l++)
+        ends[l] = c->graph->layers[l].part_id + 1 >= c->graph->layers[l].n_parts;
+    return ends;
+}
+
 static bool find_checkpoints(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
     const struct plan_request *o = &p->request;
+    const struct names_input none = { { NULL }, 0 };
     size_t n_bytes = o->n_checkpoints;
-    if (o->recompute != RECOMPUTE_CHECKPOINTS)
+    if (plan_recompute(o) != RECOMPUTE_CHECKPOINTS)
         return true;
+    if (o->recompute == RECOMPUTE_LAYER) {
+        p->named_checkpoints = memo_get(&c->memo, find_block_ends, &none, sizeof none, err).at;
+        return p->named_checkpoints;
+    }
     for (uint32_t i = 0; i < o->n_checkpoints; i++)
         n_bytes += strlen(o->checkpoints[i]);
     char *texts = arena_alloc(a, n_bytes), *end = texts;
@@ -424,7 +440,7 @@ bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err 
         .sizes = memo_own(&c->plans, o->stage_sizes, p->n_stages * sizeof *o->stage_sizes), .n_stages = p->n_stages,
         .shares = memo_own(&c->plans, o->available_memory, o->n_available_memory * sizeof *o->available_memory), .n_shares = o->n_available_memory,
         .checkpoints = { p->named_checkpoints }, .ipus_per_replica = o->ipus_per_replica, .exchanging_replicas = c->n_spanning ? o->n_replicas : 0,
-        .training = o->training, .accumulates = o->grad_accum > 1, .recompute = o->recompute, .stash_type = o->stash_type, .partials = o->partials,
+        .training = o->training, .accumulates = o->grad_accum > 1, .recompute = plan_recompute(o), .stash_type = o->stash_type, .partials = o->partials,
         .io_tiles = o->io_tiles, .each_replica = o->detail.unfolded || o->faults, .unfolded = o->detail.unfolded, .timed_only = o->detail.timed_only,
         .calls_by_value = o->program.calls_by_value && o->outlining == OUTLINING_YES, .phased = plan_is_phased(o),
         .log_softmax = o->program.log_softmax, .plain_products = o->fully_connected_pass == FULLY_CONNECTED_NO,

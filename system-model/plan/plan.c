@@ -168,7 +168,7 @@ bool plan_time(struct plan *out, struct compiler *c, const struct plan_request *
     *out = (struct plan){ .graph = c->graph, .topology = c->topology, .request = *request, .input_numbers = c->input_numbers };
     if (!check_options(out, err) || !plan_place(out, c, a, err) || !check_streams(out, a, err) || !plan_phases(out, c, err) || !plan_pipeline(out, c, a, err) || !plan_update(out, c, err))
         return false;
-    plan_off_chip(out, c);
+    plan_off_chip(out);
     if (!plan_check_streaming(out, err))
         return false;
     plan_call(out);

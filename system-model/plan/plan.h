@@ -46,8 +46,11 @@ static inline uint32_t stage_end(const struct stage_plan *s) { return s->first_l
 static inline uint64_t stage_link_cycles(const struct cycles *c) { return c->part[PART_ALL_REDUCE] + c->part[PART_ACTIVATIONS] + c->part[PART_STREAMING]; }     /* cycles that do not grow on a slow chip */
 void stage_sum_cycles(struct stage_plan *s);                /* fills forward_cycles and backward_cycles */
 
-/* Weights that a phase reads (phases.c): bytes of its IPU's parts, and what each replica keeps of them where they are sharded. */
-struct phase_weights { uint64_t bytes, local_bytes, local_elements; };
+/* Activations and gradients that a phase loads from the memory off the chip and stores there for one micro-batch, by task_kind; 0 if they stay on the chip. */
+struct phase_moves { uint64_t loaded[2], stored[2]; };
+/* What a phase moves (phases.c): of weights that it reads the bytes of its IPU's parts, and what each replica keeps of them where they are sharded.
+ * updates_at_once: the backward phase has the optimizer's state and updates its weights; their gradients do not leave the chip. */
+struct phase_bytes { uint64_t weights, local_weights, local_elements, updates_at_once; struct phase_moves moves; };
 
 /* ---- pipeline.c: tasks, runs, copies ------------------------------------------------------ */
 
@@ -135,7 +138,7 @@ struct plan {
     uint64_t call_cycles[N_CALL_PARTS];
     const struct tile_memory *memory;   /* by IPU; NULL if not counted */
     uint32_t worst_ipu;
-    const struct phase_weights *phases; /* by stage, owned by the memo; NULL: weights stay on the chip */
+    const struct phase_bytes *phases;   /* by stage, owned by the memo; NULL: weights stay on the chip */
     struct off_chip off_chip;
     bool fits;                          /* true if the plan fits the chip and the memory off it */
     uint64_t shortfall_bytes;           /* on the fullest tile */
@@ -162,9 +165,7 @@ uint32_t plan_tensor_replicas(const struct plan_request *r);    /* replicas that
 uint32_t plan_activation_shards(const struct plan_request *r);  /* replicas of one copy of the model that have a layer's result alike: the first axis */
 uint32_t plan_data_replicas(const struct plan_request *r);      /* copies of the model, each with samples of its own */
 bool plan_is_phased(const struct plan_request *r);              /* weights are off the chip; stages are phases */
-struct phase_weights phase_weights(const struct plan *p, const struct compiler *c, const struct stage_plan *s);
-uint64_t phase_kept_bytes(const struct plan *p, uint32_t stage);
-bool plan_passes_on_chip(const struct plan *p);         /* activations between phases stay on the chips: an inference call has one micro-batch */
+enum recompute plan_recompute(const struct plan_request *r);    /* the request's; in phases, every layer is every block, which ends in a checkpoint */
 /* The bytes a second between an IPU and the memory off the chip, if n_moving IPUs of its board move data at the same time. s_per_byte is
    fitted.streaming_s_per_byte. */
 double remote_rate(const struct machine *m, uint64_t n_moving, uint64_t n_in_use, double s_per_byte);
@@ -219,7 +220,7 @@ bool plan_pipeline(struct plan *p, struct compiler *c, struct arena *a, struct e
 bool plan_update(struct plan *p, struct compiler *c, struct err *err);
 /* phases.c: weights off the chip. Does nothing on a plan whose weights stay there. */
 bool plan_phases(struct plan *p, struct compiler *c, struct err *err);
-void plan_off_chip(struct plan *p, const struct compiler *c);
+void plan_off_chip(struct plan *p);
 /* A board's memory must hold the state of all its IPUs that are in use, each taken to have as much as the one with most. */
 bool plan_check_streaming(const struct plan *p, struct err *err);
 void plan_call(struct plan *p);

@@ -37,6 +37,11 @@ uint32_t plan_data_replicas(const struct plan_request *r) { return r->n_replicas
 
 bool plan_is_phased(const struct plan_request *r) { return r->weights == WEIGHTS_STREAMING; }
 
+enum recompute plan_recompute(const struct plan_request *r)
+{
+    return plan_is_phased(r) && r->recompute == RECOMPUTE_LAYER ? RECOMPUTE_CHECKPOINTS : r->recompute;
+}
+
 bool plan_keeps_gradients(const struct plan_request *r)
 {
     return r->training && (r->grad_accum > 1 || plan_data_replicas(r) > 1);

@@ -198,7 +198,7 @@ static void make_freed(struct op_sequence *q, const struct maker *m, const bool 
 struct stage_layers plan_stage_layers(const struct plan *p, uint32_t stage)
 {
     const struct stage_plan *s = &p->stages[stage];
-    return (struct stage_layers){ s->first_layer, s->n_layers, s->n_layers_again, p->request.recompute, p->named_checkpoints };
+    return (struct stage_layers){ s->first_layer, s->n_layers, s->n_layers_again, plan_recompute(&p->request), p->named_checkpoints };
 }
 
 void stage_program_make(struct stage_program *out, const struct graph *g, const struct stage_layers *s, struct arena *a)

@@ -32,6 +32,9 @@ struct stage_layers plan_stage_layers(const struct plan *p, uint32_t stage);
 void stage_program_make(struct stage_program *out, const struct graph *g, const struct stage_layers *s, struct arena *a);
 const struct stage_program *compile_stage_program(struct compiler *c, const struct stage_layers *s);     /* the program, remembered for the graph */
 
+/* phase_moves.c: what a phase of these layers loads and stores for each micro-batch. */
+struct phase_moves phase_moves(const struct graph *g, const struct stage_program *program, const struct stage_layers *layers);
+
 /* stage_moments.c: fills what the program of a stage keeps (stash_bytes, kept_input_bytes), and its layers, whose moments a plan that is only
  * timed does not need. */
 void stage_moments(struct stage_plan *s, const struct graph *g, const struct stage_program *program, bool timed_only, bool calls_by_value,

@@ -29,26 +29,24 @@ static double most_streamed_elements(const struct plan *p)
     return most;
 }
 
-static void count_phases(struct off_chip *m, const struct plan *p, const struct compiler *c)
+static void count_phases(struct off_chip *m, const struct plan *p)
 {
-    bool training = p->request.training;
     double width = plan_activation_shards(&p->request), activations = 0;
-    for (uint32_t s = 0; s < p->n_stages; s++) {
-        struct phase_weights w = phase_weights(p, c, &p->stages[s]);
-        m->bytes[OFF_CHIP_WEIGHTS] += (double)w.local_bytes;
-        m->bytes[OFF_CHIP_GRADIENTS] += training ? (double)w.local_bytes : 0;
-        activations += s + 1 < p->n_stages ? (double)p->stages[s].output_bytes * (1 + training) + (double)phase_kept_bytes(p, s) : 0;
+    for (const struct phase_bytes *b = p->phases; b < p->phases + p->n_stages; b++) {
+        m->bytes[OFF_CHIP_WEIGHTS] += (double)b->local_weights;
+        m->bytes[OFF_CHIP_GRADIENTS] += p->request.training && !b->updates_at_once ? (double)b->local_weights : 0;
+        activations += (double)(b->moves.stored[TASK_FORWARD] + b->moves.stored[TASK_BACKWARD]);
     }
-    m->bytes[OFF_CHIP_ACTIVATIONS] = plan_passes_on_chip(p) ? 0 : activations * p->request.grad_accum / width;
+    m->bytes[OFF_CHIP_ACTIVATIONS] = activations * p->request.grad_accum / width;
 }
 
-void plan_off_chip(struct plan *p, const struct compiler *c)
+void plan_off_chip(struct plan *p)
 {
     const struct machine *m = p->topology->machine;
     struct off_chip *out = &p->off_chip;
     *out = (struct off_chip){ .bytes[OFF_CHIP_STATE] = most_streamed_elements(p) * p->request.optimizer.state_bytes_per_param };
     if (plan_is_phased(&p->request))
-        count_phases(out, p, c);
+        count_phases(out, p);
     for (int k = 0; k < N_OFF_CHIP; k++)
         out->board_bytes += out->bytes[k] * (double)plan_sharing_ipus(p, m->ipus_per_board);
     out->capacity_bytes = m->streaming_bytes_per_s > 0 ? (double)m->streaming_bytes : 0;

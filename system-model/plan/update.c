@@ -7,7 +7,9 @@
  * stored, the new weight gathered and copied back (graphcore/popart at sdk 2.5.1: streamingmemoryopinserter.cpp,
  * replicatedreducescatterx.cpp, lamb.cpp, clipweightgradientsbynorm.cpp). Others are all-reduced, one by one or merged.
  *     collective = steps on the links (collective.c)
- * In phases (phases.c) the reduced gradient is stored, and comes back with weight and moments in the optimizer's phase; weights are not gathered here.
+ * In phases (phases.c) a program that clips gradients by their global norm stores the reduced ones, which come back with weight and moments in a phase of the
+ * optimizer (graphcore/examples 3cc8f81 nlp/gpt_j/popxl/finetuning.py); otherwise the moments come with the weight to the backward phase, which updates it at once
+ * (tutorials/tutorials/popxl/6_phased_execution/mnist.py). Weights are not gathered here, and accesses of a phase are counted there.
  *     access to streaming memory = moments x host_latency_s + bytes x IPUs that move state x (1 / rate of the memory + streaming_s_per_byte)
  *                                  or, if that is longer, bytes / rate of the chip's own port
  * A sync of a collective holds all IPUs of a replica, so their chains follow one another (in series) unless the framework runs them side by side.
@@ -183,6 +185,9 @@ static double streaming_rate(uint32_t *together, const struct update_builder *b,
     return remote_rate(m, min_u64(on_board, *together * replicas), in_use, o->streaming_s_per_byte);
 }
 
+/* In phases, a reduced gradient waits off the chip for the global norm. */
+static bool waits_off_chip(const struct update_terms *o) { return o->phased && o->clip_norm; }
+
 /* In series, IPUs that move their state together share the time, so that it counts for one of them. */
 static void add_streaming(struct update_builder *b, enum update_kind kind, const struct update_chain *chain, uint64_t n_local)
 {
@@ -192,22 +197,20 @@ static void add_streaming(struct update_builder *b, enum update_kind kind, const
     uint32_t together;
     double rate = streaming_rate(&together, b, chain->ipu);
     struct update_op *op = add_op(b, kind, false);
-    double weight_bytes = (double)data_type_bytes(chain->type), phased = o->phased ? 1 : 0;
-    double with_state = phased * (kind == UPDATE_LOAD ? 2 : 1) * weight_bytes;      /* in phases: weight and gradient come, too, and the weight goes */
-    op->bytes = (double)n_local * (o->state_bytes_per_param + with_state);
-    double time_s = (phased > 0 ? 1 : o->n_moments) * b->c->topology->machine->host_latency_s + op->bytes / rate;
+    uint32_t with_state = !o->phased ? 0 : kind == UPDATE_STORE ? 1 : waits_off_chip(o) ? 2 : 0;      /* the weight, which may come with its gradient */
+    op->bytes = (double)n_local * (o->state_bytes_per_param + (double)(with_state * data_type_bytes(chain->type)));
+    double time_s = (o->phased ? 0 : o->n_moments) * b->c->topology->machine->host_latency_s + op->bytes / rate;
     op->cycles.part[PART_STREAMING] = cycles_of(b->c->topology, time_s / (b->q->in_series ? together : 1));
 }
 
-/* In phases, the reduced gradient waits off the chip until its optimizer phase. */
 static void add_gradient_store(struct update_builder *b, const struct update_chain *chain, uint64_t n_local)
 {
     uint32_t together;
-    if (!b->q->phased)
+    if (!waits_off_chip(b->q))
         return;
     struct update_op *op = add_op(b, UPDATE_STORE_GRADIENT, false);
     op->bytes = (double)(n_local * data_type_bytes(chain->type));
-    op->cycles.part[PART_STREAMING] = cycles_of(b->c->topology, b->c->topology->machine->host_latency_s + op->bytes / streaming_rate(&together, b, chain->ipu));
+    op->cycles.part[PART_STREAMING] = cycles_of(b->c->topology, op->bytes / streaming_rate(&together, b, chain->ipu));
 }
 
 /* Adds the norms of weight and update over the shards, one number each. */

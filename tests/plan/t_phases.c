@@ -51,11 +51,11 @@ static void transfers_of_a_phase(void **state)
     double rate = board_rate(&p);
     assert_int_equal(p.n_stages, 26);
     assert_int_equal(s->phase_cycles[TASK_FORWARD].part[PART_STREAMING], moved(&p, ENCODER_BYTES, rate));
-    assert_int_equal(s->phase_cycles[TASK_BACKWARD].part[PART_STREAMING], moved(&p, ENCODER_BYTES, rate));
+    assert_int_equal(s->phase_cycles[TASK_BACKWARD].part[PART_STREAMING], moved(&p, ENCODER_BYTES, rate) + 3 * moved(&p, 0, rate));
     assert_int_equal(s->phase_cycles[TASK_FORWARD].part[PART_ALL_REDUCE], 0);
     assert_int_equal(s->forward.part[PART_STREAMING], 2 * moved(&p, PART_BYTES, rate));
     assert_int_equal(s->backward.part[PART_STREAMING], moved(&p, 2 * PART_BYTES, rate) + moved(&p, PART_BYTES, rate));
-    assert_int_equal(p.stages[25].phase_cycles[TASK_BACKWARD].part[PART_STREAMING], 0);       /* the head goes back at once */
+    assert_int_equal(p.stages[25].phase_cycles[TASK_BACKWARD].part[PART_STREAMING], 3 * moved(&p, 0, rate));       /* the head goes back at once */
     assert_int_equal(p.stages[25].forward.part[PART_STREAMING], moved(&p, PART_BYTES, rate));
     stop(&y);
 }
@@ -106,14 +106,66 @@ static void memory_on_and_off_the_chip(void **state)
     (void)state;
     plan_phased(&y, &p, NULL);
     for (uint32_t s = 0; s < p.n_stages; s++)
-        weights += (double)p.phases[s].bytes;
-    assert_int_equal(p.phases[ENCODER].bytes, ENCODER_BYTES);
-    assert_int_equal(p.phases[ENCODER].local_bytes, ENCODER_BYTES);
+        weights += (double)p.phases[s].weights;
+    assert_int_equal(p.phases[ENCODER].weights, ENCODER_BYTES);
+    assert_int_equal(p.phases[ENCODER].local_weights, ENCODER_BYTES);
     assert_true(p.off_chip.bytes[OFF_CHIP_WEIGHTS] == weights && p.off_chip.bytes[OFF_CHIP_GRADIENTS] == weights);
     assert_true(p.off_chip.bytes[OFF_CHIP_ACTIVATIONS] == 25.0 * 2 * 9 * PART_BYTES);
     assert_true(p.off_chip.board_bytes == 4 * (p.off_chip.bytes[0] + p.off_chip.bytes[1] + p.off_chip.bytes[2] + p.off_chip.bytes[3]));
     assert_true(p.fits && !p.off_chip.overflows && p.off_chip.capacity_bytes == 137438953472.0);
     assert_true(p.memory[0].bytes[MEMORY_STASH] == 0);
+    stop(&y);
+}
+
+static const struct update_op *op_of(const struct update_chain *c, enum update_kind kind)
+{
+    for (uint32_t i = 0; i < c->steps->n_ops; i++)
+        if (c->steps->ops[i].kind == kind)
+            return &c->steps->ops[i];
+    return NULL;
+}
+
+/* A global norm needs all gradients: 2 bytes of each go and come back, with the weight's 2 and the state, and all but the gradient go again. Without one the state comes in the
+ * backward phase and stays beside weights and gradients until it goes with the weight. */
+static void updates_at_once_or_apart(void **state)
+{
+    const char *clips[] = { "framework.clip_norm=yes", "framework.clip_norm=no" };
+    (void)state;
+    for (int at_once = 0; at_once < 2; at_once++) {
+        struct planned y;
+        struct plan p;
+        plan_phased(&y, &p, clips[at_once]);
+        const struct update_chain *c = &p.update.chains[0];
+        assert_int_equal(p.phases[ENCODER].updates_at_once, at_once);
+        double state_bytes = p.request.optimizer.state_bytes_per_param;
+        assert_true((op_of(c, UPDATE_STORE_GRADIENT) == NULL) == at_once);
+        assert_true(op_of(c, UPDATE_LOAD)->bytes == (double)c->n_elements * (state_bytes + (at_once ? 0 : 4)));
+        assert_true(op_of(c, UPDATE_STORE)->bytes == (double)c->n_elements * (state_bytes + 2));
+        assert_int_equal(p.stages[25].phase_cycles[TASK_BACKWARD].part[PART_STREAMING], (at_once ? 1 : 3) * moved(&p, 0, 1));
+        assert_true((p.off_chip.bytes[OFF_CHIP_GRADIENTS] == 0) == at_once);
+        assert_true((p.memory[0].bytes[MEMORY_OPTIMIZER] > 0 && p.memory[0].bytes[MEMORY_ACTIVATIONS] > 0) || !at_once);
+        stop(&y);
+    }
+}
+
+/* A layer's result goes to the memory once, however many phases read it: blocks of T5's decoder load the encoder's result, which the phases before them
+ * do not touch. On eight IPUs 512 x 2048 halves are 2097152 bytes. */
+static void tensors_skip_phases(void **state)
+{
+    enum { X = 2097152 };
+    static const struct { uint32_t phase; uint64_t moves[4]; } cases[] = {          /* loaded and stored forward, then backward */
+        { 3, { 2 * X, X, 4 * X, 2 * X } },      /* an encoder block with PopXL's second operand, whose gradient is added up */
+        { 30, { 2 * X, X, 4 * X, 2 * X } },     /* a decoder block */
+        { 49, { X, 0, 0, X } },                 /* the head */
+    };
+    struct planned y = { 0 };
+    (void)state;
+    assert_true(simulate(&y.sim, &y.r, "vendor-ipu-pod16-flan-t5-xl-popxl", NULL, 0, &paths, &y.cache, &y.err));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int k = 0; k < 4; k++) {
+            const struct phase_moves *m = &y.sim.plan.phases[cases[i].phase].moves;
+            assert_int_equal(k % 2 ? m->stored[k / 2] : m->loaded[k / 2], cases[i].moves[k]);
+        }
     stop(&y);
 }
 
@@ -157,5 +209,5 @@ static void weights_that_stay(void **state)
 }
 
 static const struct CMUnitTest tests[] = { cmocka_unit_test(transfers_of_a_phase), cmocka_unit_test(order_of_phases), cmocka_unit_test(overlapped_transfers),
-                                          cmocka_unit_test(memory_on_and_off_the_chip), cmocka_unit_test(host_memory_behind_a_switch), cmocka_unit_test(off_chip_may_not_fit), cmocka_unit_test(weights_that_stay) };
+                                          cmocka_unit_test(memory_on_and_off_the_chip), cmocka_unit_test(updates_at_once_or_apart), cmocka_unit_test(tensors_skip_phases), cmocka_unit_test(host_memory_behind_a_switch), cmocka_unit_test(off_chip_may_not_fit), cmocka_unit_test(weights_that_stay) };
 int main(void) { cmocka_set_message_output(CM_OUTPUT_TAP); return cmocka_run_group_tests(tests, NULL, NULL); }

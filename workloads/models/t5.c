@@ -8,18 +8,18 @@
  * nlp/t5/popxl/modelling). Encoder and decoder share the word table; the head is a matrix of its own. Both attentions are the first half of a block.
  *
  * PopXL programs have one form of block for both sides (modelling/encoder_decoder.py): an encoder block computes the cross-attention as well, with
- * weights of its own, and multiplies its result by zero (uniform_blocks).
+ * weights of its own, with a second operand that comes from memory as the decoder's does, here the decoder's tokens, and multiplies its result by zero (uniform_blocks).
  * Left out: the masks, which programs make anew in each layer from the tokens' lengths, are states here.
  */
 #include "workloads/models/builders.h"
 
 static const double epsilon = 1e-6;
-/* The parts that all blocks of the encoder, or of the decoder, share. */
-struct t5_side { struct builder *b; const struct t5_config *c; uint32_t table, buckets; struct attention own, cross; uint32_t encoded; };
+/* The parts that all blocks of the encoder, or of the decoder, share. other: the second operand of cross-attention; NO_ID: there is none. */
+struct t5_side { struct builder *b; const struct t5_config *c; uint32_t table, buckets; struct attention own, cross; uint32_t other; bool is_decoder; };
 
 static struct t5_side start_side(struct builder *b, const struct t5_config *c, bool decoder, uint64_t length)
 {
-    struct t5_side s = { b, c, build_weight(b, "position-biases", DIMS(N_POSITION_BUCKETS, c->heads)), 0, { 0 }, { 0 }, NO_ID };
+    struct t5_side s = { b, c, build_weight(b, "position-biases", DIMS(N_POSITION_BUCKETS, c->heads)), 0, { 0 }, { 0 }, NO_ID, decoder };
     s.buckets = graph_tensor(b->g, decoder ? "position-buckets-causal" : "position-buckets", ROLE_STATE, TYPE_INT32, DIMS(length, length));
     s.own = (struct attention){ .heads = c->heads, .unbiased = true, .unscaled = true, .split_qkv = b->o->split_qkv };
     s.own.mask = decoder ? graph_tensor(b->g, "causal-mask", ROLE_STATE, b->type, DIMS(1, 1, length, length))
@@ -38,23 +38,22 @@ static uint32_t position_biases(const struct t5_side *s)
     return build_reshape(s->b, x, DIMS(1, s->c->heads, length, length));
 }
 
-static uint32_t cross_attention(const struct t5_side *s, uint32_t x, uint32_t other, bool decoder)
+static uint32_t cross_attention(const struct t5_side *s, uint32_t x)
 {
-    uint32_t y = build_cross_attention(s->b, build_rms_norm(s->b, x, epsilon), other, &s->cross);
+    uint32_t y = build_cross_attention(s->b, build_rms_norm(s->b, x, epsilon), s->other, &s->cross);
     if (s->b->o->uniform_blocks)
-        y = build_scale(s->b, y, decoder);
+        y = build_scale(s->b, y, s->is_decoder);
     return build_op2(s->b, OP_ADD, y, x);
 }
 
 static uint32_t t5_block(struct t5_side *s, uint32_t x, const char *name, uint32_t i, uint32_t first_block)
 {
     struct builder *b = s->b;
-    bool decoder = s->encoded != NO_ID, crosses = decoder || b->o->uniform_blocks;
     build_layer(b, LAYER_BODY, first_block + i, 0, 2, arena_printf(b->g->arena, "%s%u/attention", name, i));
     s->own.biases = position_biases(s);
     x = build_op2(b, OP_ADD, build_attention(b, build_rms_norm(b, x, epsilon), &s->own), x);
-    if (crosses)
-        x = cross_attention(s, x, decoder ? s->encoded : x, decoder);
+    if (s->other != NO_ID)
+        x = cross_attention(s, x);
     build_layer(b, LAYER_BODY, first_block + i, 1, 2, arena_printf(b->g->arena, "%s%u/feed-forward", name, i));
     return build_op2(b, OP_ADD, build_gated_feed_forward(b, build_rms_norm(b, x, epsilon), s->c->inner, OP_GELU, true), x);
 }
@@ -85,8 +84,9 @@ bool t5_build(struct builder *b, const struct workload *w, struct err *err)
     uint32_t x = looked_up(b, table, "tokens", length, serial), y = looked_up(b, table, "decoder-tokens", length, serial);
     struct t5_side encoder = start_side(b, c, false, length), decoder = start_side(b, c, true, length);
     decoder.cross.mask = encoder.cross.mask = encoder.own.mask;
+    encoder.other = o->uniform_blocks ? y : NO_ID;
     x = t5_blocks(&encoder, x, "encoder", 0);
-    decoder.encoded = build_rms_norm(b, x, epsilon);
+    decoder.other = build_rms_norm(b, x, epsilon);
     y = t5_blocks(&decoder, y, "decoder", (uint32_t)c->n_layers);
     build_layer(b, LAYER_LAST, 0, 0, 1, "lm-head");
     uint32_t two[] = { build_rms_norm(b, y, epsilon), build_matrix(b, c->hidden, vocabulary) };
