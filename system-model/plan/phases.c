@@ -75,7 +75,7 @@ static struct phase_bytes phase_bytes_of(const struct plan *p, struct compiler *
     return out;
 }
 
-static void count_phases(struct plan *p, struct compiler *c)
+static void list_phases(struct plan *p, struct compiler *c)
 {
     struct phase_bytes phases[MAX_STAGES];
     for (uint32_t s = 0; s < p->n_stages; s++)
@@ -189,7 +189,7 @@ bool plan_phases(struct plan *p, struct compiler *c, struct err *err)
     bool good = true;
     if (!plan_is_phased(&p->request))
         return true;
-    count_phases(p, c);
+    list_phases(p, c);
     for (uint32_t i = 0; i < p->n_stages && good; i++)
         good = add_phase(&g, p, i);
     return good;
