@@ -28,7 +28,7 @@ static uint64_t bytes_once(struct move_count *m, uint32_t id, enum tensor_role r
 
 static uint32_t maker_layer(const struct move_count *m, uint32_t id) { return m->g->ops[m->g->tensors[id].producer_op].layer_id; }
 
-/* What the operations of a task read that other phases have made, and what they make that others read. */
+/* Adds tensors that a task reads and other phases have made, and tensors that it makes and others read. */
 static void count_task(struct move_count *m, const struct id_list *ops, enum task_kind task)
 {
     enum tensor_role role = task == TASK_FORWARD ? ROLE_ACTIVATION : ROLE_GRADIENT;
@@ -47,7 +47,7 @@ static void count_task(struct move_count *m, const struct id_list *ops, enum tas
     }
 }
 
-/* What waits for the backward task off the chip: the forward task stores of it what it has made, unless later phases made it do so already. */
+/* Adds tensors that wait for the backward task off the chip. The forward task stores those that it has made, once. */
 static void count_kept(struct move_count *m, const struct stage_program *program)
 {
     for (uint32_t i = 0; i < program->kept.n && !m->is_last; i++) {

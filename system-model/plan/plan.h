@@ -48,7 +48,7 @@ void stage_sum_cycles(struct stage_plan *s);                /* fills forward_cyc
 
 /* Activations and gradients that a phase loads from the memory off the chip and stores there for one micro-batch, by task_kind; 0 if they stay on the chip. */
 struct phase_moves { uint64_t loaded[2], stored[2]; };
-/* What a phase moves (phases.c): of weights that it reads the bytes of its IPU's parts, and what each replica keeps of them where they are sharded.
+/* Bytes that a phase moves (phases.c). weights: those that it reads, the parts of its IPU. local_weights: the shards of them that a replica keeps.
  * updates_at_once: the backward phase has the optimizer's state and updates its weights; their gradients do not leave the chip. */
 struct phase_bytes { uint64_t weights, local_weights, local_elements, updates_at_once; struct phase_moves moves; };
 

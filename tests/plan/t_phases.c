@@ -125,8 +125,8 @@ static const struct update_op *op_of(const struct update_chain *c, enum update_k
     return NULL;
 }
 
-/* A global norm needs all gradients: 2 bytes of each go and come back, with the weight's 2 and the state, and all but the gradient go again. Without one the state comes in the
- * backward phase and stays beside weights and gradients until it goes with the weight. */
+/* Clipping by a global norm needs all gradients first. So a gradient of 2 bytes is stored, and loaded with the weight's 2 bytes and the state; weight and state are
+ * stored. Without clipping the backward phase loads the state and keeps it with weights and gradients. */
 static void updates_at_once_or_apart(void **state)
 {
     const char *clips[] = { "framework.clip_norm=yes", "framework.clip_norm=no" };
