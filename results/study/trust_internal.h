@@ -8,8 +8,8 @@
 
 #define SPREAD_DEGREES 3.0              /* the degrees of freedom of Student's distribution of errors */
 
-/* The published runs about a question: their mean error, and the distance of the nearest (infinite without any). */
-struct neighbourhood { double bias, nearest; };
+/* The published runs about a question: their mean error, the distance of the nearest (infinite without any), and its own error beyond the mean. */
+struct neighbourhood { double bias, nearest, apart; };
 typedef bool reference_counts(const struct reference *r, const void *user);
 /* counts: tells of each reference if it takes part; NULL: all do. */
 struct neighbourhood neighbourhood_of(const struct references *r, const struct distances *d, reference_counts *counts, const void *user);

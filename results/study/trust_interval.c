@@ -3,14 +3,16 @@
  * trust_interval.c - what the errors of published runs let expect of a prediction: a middle, and a 90 % interval.
  *
  *     bias    = sum of w x error / (1 + sum of w),  w = exp(-distance) / (distance + 0.1)
- *     spread^2 = base^2 + (far x (distance - 1))^2 + (host x host's share x ln(1 + distance))^2 + (vector x vector share^2)^2
+ *     spread^2 = base^2 + (far x (distance - 1))^2 + (host x host's share x ln(1 + distance))^2 + (vector x vector share^2)^2 x least(1, distance)
+ *                + (w / 10 x (error of the nearest - bias) / t)^2
  *     interval = prediction x exp(-bias +- t x spread)
  *
  * Neighbours count with their sign: if runs like this one came out 4 % slower than predicted, so will it. One more run without an error
  * counts with them, as few neighbours tell little; the published run of this very configuration counts as ten. An error is what no open reading of the neighbour explains. Distance is that to the
  * nearest published run, and counts beyond 1 (another framework, or another model of the family). An answer is as uncertain as what it is made of:
- * the host's share of the step is the least known of what is new. Vector work is less known than products, also near published runs: a small share is the norms and activations that
- * every model has, a large one is work of other kinds, so its square counts. t is the quantile of
+ * the host's share of the step is the least known of what is new. Vector work is less known than products, unless a published run does the same: its variance grows with the
+ * distance until that of another model. A small share is the norms and activations that every model has, a large one is work of other kinds, so its square counts. Where the nearest run is off by something else than its neighbours, that is not understood, so the interval reaches as far, less by
+ * how much less it counts than a run at no distance (10). t is the quantile of
  * Student's distribution with three degrees of freedom, as errors have long tails: most of what is unlike everything is off by a third, and some by a
  * factor of ten. trust_fit.c finds the four numbers. A judgement: the decay of w, the one run without an error, and three degrees.
  */
@@ -27,9 +29,11 @@ double reference_unexplained(const struct reference *r)
     return low > 0 ? low : high < 0 ? high : 0;
 }
 
+static const double LEAST_DISTANCE = 0.1;   /* a run at no distance counts as 1 / LEAST_DISTANCE */
+
 static double weight_at(double distance)
 {
-    return exp(-distance) / (distance + 0.1);
+    return exp(-distance) / (distance + LEAST_DISTANCE);
 }
 
 /* The weight that is left to published runs. A run of the user's own was made on the very machine, so the nearer it is, the less they count. */
@@ -52,17 +56,20 @@ struct neighbourhood neighbourhood_of(const struct references *r, const struct d
         double distance = d->items[i].apart.distance, weight = r->items[i].is_own ? OWN_COUNTS * exp(-distance) : weight_at(distance) * published;
         weights += weight;
         sum += weight * reference_unexplained(&r->items[i]);
-        n.nearest = fmin(n.nearest, distance);
+        if (distance < n.nearest)
+            n.nearest = distance, n.apart = reference_unexplained(&r->items[i]);
     }
     n.bias = sum / weights;
+    n.apart -= n.bias;
     return n;
 }
 
 double spread_at(const struct spread *s, const struct neighbourhood *n, const struct properties *at)
 {
     double far = s->far * fmax(0, n->nearest - 1), host = s->host * at->number[BY_SHARES + CLASS_HOST] * log1p(n->nearest);
-    double vector = s->vector * at->vector_share * at->vector_share;
-    return sqrt(s->base * s->base + far * far + host * host + vector * vector);
+    double vector = s->vector * at->vector_share * at->vector_share * sqrt(fmin(1, n->nearest));
+    double apart = LEAST_DISTANCE * weight_at(n->nearest) * n->apart / spread_nine_in_ten();
+    return sqrt(s->base * s->base + far * far + host * host + vector * vector + apart * apart);
 }
 
 struct expectation spread_expect(const struct spread *s, const struct references *r, const struct distances *d, const struct properties *at)

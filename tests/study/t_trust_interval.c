@@ -88,8 +88,8 @@ static void neighbours_count_with_their_sign(void **state)
     struct expectation e = spread_expect_at(&s, &both, &p);
     assert_near(e.bias, bias, 1e-12);
     /* nearer than 1, so that far adds nothing; the host takes 0.04 of the step, at a distance of 0.25, where vector work is 0.6 of what is computed */
-    const double host = 0.5 * 0.04 * log(1.25), vector = 0.7 * 0.36;
-    assert_near(e.half_width, T_NINE_IN_TEN * sqrt(0.03 * 0.03 + host * host + vector * vector), 1e-9);
+    const double host = 0.5 * 0.04 * log(1.25), vector = 0.7 * 0.36 * 0.5, apart = 0.1 * v * (0.08 - bias) / T_NINE_IN_TEN;
+    assert_near(e.half_width, T_NINE_IN_TEN * sqrt(0.03 * 0.03 + host * host + vector * vector + apart * apart), 1e-9);
     const struct references none = { .n = 0 };
     assert_true(spread_expect_at(&s, &none, &p).half_width == 0 && spread_expect_at(&(struct spread){0}, &both, &p).half_width == 0);
     arena_free(&a);
@@ -125,8 +125,9 @@ static void what_is_far_is_wide(void **state)
     struct properties far = one;
     far.name[BY_FAMILY] = "another", far.name[BY_MODE] = "infer";
     far.number[BY_SHARES + CLASS_COMPUTE] -= 0.5, far.number[BY_SHARES + CLASS_HOST] += 0.5;      /* 0.5 unlike: 2 more */
-    const double d = 10, host = 0.2 * 0.54 * log(1 + d), beyond = 0.05 * (d - 1);
-    assert_near(spread_expect_at(&s, &r, &far).half_width, T_NINE_IN_TEN * sqrt(0.0009 + beyond * beyond + host * host), 1e-9);
+    far.vector_share = 0.5;
+    const double d = 10, host = 0.2 * 0.54 * log(1 + d), beyond = 0.05 * (d - 1), vector = 0.4 * 0.25;      /* vector work as at a distance of 1 */
+    assert_near(spread_expect_at(&s, &r, &far).half_width, T_NINE_IN_TEN * sqrt(0.0009 + beyond * beyond + host * host + vector * vector), 1e-9);
     arena_free(&a);
 }
 
