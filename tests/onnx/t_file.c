@@ -43,6 +43,7 @@ static void types_of_images(void **state)
 {
     static const struct { enum input_type input; enum compute_type compute; enum data_type want; } cases[] = {
         { INPUT_UINT8, COMPUTE_FP16, TYPE_UINT8 }, { INPUT_UINT8, COMPUTE_FP32, TYPE_UINT8 }, { INPUT_FP16, COMPUTE_FP16, TYPE_FP16 }, { INPUT_FP16, COMPUTE_FP32, TYPE_FP32 },
+        { INPUT_OWN, COMPUTE_FP16, TYPE_FP16 }, { INPUT_OWN, COMPUTE_FP32, TYPE_FP32 },
     };
     (void)state;
     struct draft *d = draft_start(17);

@@ -523,7 +523,7 @@ uint32_t build_global_pool(struct builder *b, uint32_t x)
 
 uint32_t build_images(struct builder *b, uint64_t size, uint64_t channels)
 {
-    const enum data_type types[] = { [INPUT_UINT8] = TYPE_UINT8, [INPUT_FP16] = b->type, [INPUT_FP32] = TYPE_FP32 };
+    const enum data_type types[] = { [INPUT_OWN] = TYPE_UINT8, [INPUT_UINT8] = TYPE_UINT8, [INPUT_FP16] = b->type, [INPUT_FP32] = TYPE_FP32 };
     const enum data_type sent = types[b->o->input_type];
     size = b->o->image_size ? b->o->image_size : size;
     uint32_t x = build_input(b, "images", sent, DIMS(b->batch, size, size, channels));

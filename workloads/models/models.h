@@ -8,7 +8,7 @@
 #include "system-model/graph/graph.h"
 
 enum compute_type { COMPUTE_FP16 = TYPE_FP16, COMPUTE_FP32 = TYPE_FP32, COMPUTE_FP8 = TYPE_FP8 };
-enum input_type { INPUT_UINT8, INPUT_FP16, INPUT_FP32 };
+enum input_type { INPUT_OWN, INPUT_UINT8, INPUT_FP16, INPUT_FP32 };    /* own: the type in a file, the bytes of a built-in model */
 /* ACTIVATION_OWN: the model's own. ACTIVATION_GELU_NEW: the tanh form, operation by operation with a power, as optimum's GPT-2 runs it. */
 enum activation { ACTIVATION_OWN, ACTIVATION_GELU, ACTIVATION_GELU_NEW, ACTIVATION_RELU, ACTIVATION_SWISH, N_ACTIVATIONS };
 

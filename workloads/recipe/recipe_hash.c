@@ -51,10 +51,11 @@ static bool shapes_the_run(const struct recipe_key *k, const struct recipe *r)
     return !names_it && (!k->matters || k->matters(r));
 }
 
+/* A built-in model's own images are bytes. */
 static bool is_default(const struct recipe_key *k, const struct recipe *r)
 {
     const void *value = (const char *)r + k->field.offset, *usual = (const char *)&recipe_defaults + k->field.offset;
-    return memcmp(value, usual, field_bytes(&k->field)) == 0;
+    return memcmp(value, usual, field_bytes(&k->field)) == 0 || (value == &r->model.input_type && !r->model.file && r->model.input_type == INPUT_UINT8);
 }
 
 /* A number in its shortest form that reads back, as in fields; other text as it is. */

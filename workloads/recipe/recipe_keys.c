@@ -18,7 +18,7 @@ static const char *const eval_placements[] = { "inline", "end", NULL };
 static const char *const eval_programs[] = { "forward", "training", NULL };
 static const char *const training_rates[] = { "steps", "logged", NULL };
 static const char *const activations[] = { "own", "gelu", "gelu-new", "relu", "swish", NULL };
-static const char *const input_types[] = { "uint8", "fp16", "fp32", NULL };      /* as enum input_type */
+static const char *const input_types[] = { "own", "uint8", "fp16", "fp32", NULL };      /* as enum input_type */
 static const char *const optimizer_places[] = { "on-chip", "streaming", NULL };
 static const char *const weights_places[] = { "on-chip", "streaming", NULL };        /* as enum weights_place */
 static const char *const phase_ios[] = { "in-turn", "overlapped", NULL };
@@ -146,7 +146,7 @@ const struct recipe_key recipe_keys[] = {
     NUMBER("data", "graphs_per_pack", graphs_per_pack, "", 1, 1e6, in_file,
            "mean number of graphs in a pack of an ONNX file's nodes and edges, by which samples are counted; default 1"),
     FLAG("data", "synthetic", synthetic_data, NULL, "input is made on the chip (synthetic data mode): none is read from the host"),
-    CHOICE("data", "input_type", model.input_type, input_types, in_images, "type of the images that the host sends: uint8; or fp16 or fp32 if the host normalises them, of which fp32 is cast on the chip to what it computes in"),
+    CHOICE("data", "input_type", model.input_type, input_types, in_images, "type of the images that the host sends: own, what a file says, in what it computes in, or bytes for a built-in model; uint8; or fp16 or fp32 if the host normalises them, of which fp32 is cast on the chip to what it computes in"),
 
     CHOICE("model", "activation", model.activation, activations, in_attention,
            "function between the products of a feed-forward part: own (the default), the model's; gelu-new: the tanh form, operation by operation with a power, "
