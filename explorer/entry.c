@@ -185,7 +185,7 @@ static int print_first_recipe(const struct options *o, struct err *err)
 static int answer(const json_t *q, struct err *err)
 {
     struct options o = options_of(q, &session.arena);
-    session.simulator.options.totals_only = false;         /* some commands choose it; the program begins anew with each */
+    session.simulator.options.totals_only = false;         /* each command sets this option anew, as the program does when it starts */
     const char *name = json_string_value(json_object_get(q, "command"));
     if (text_is(name, "picture"))
         return print_picture(&o, err);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * progress.c - harness/progress.c for the page: what long work tells goes to the page at once.
+ * progress.c - harness/progress.c for the page: messages of long work go to the page at once.
  *
- * Nothing interrupts it: the page ends the worker, and keeps what it was told last.
+ * Nothing interrupts the work: the page ends its worker, and keeps the last message.
  */
 #include "harness/harness.h"
 #include <emscripten.h>
 
 EM_JS(void, page_tell, (const char *text), { Module.onTold(UTF8ToString(text)); })
 
-#define EVERY_S 0.2                     /* between two texts */
+#define EVERY_S 0.2                     /* seconds between two messages */
 
 static double now_s(void)
 {

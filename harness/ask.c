@@ -60,7 +60,7 @@ static bool nearest_recipe(const char **id, struct recipe *out, const struct ask
         *id = ids[i];
         *out = r;
     }
-    return isfinite(least) || fail(err, "ask: no recipe has %s, nor a model like it, so there is nothing to begin with; write one (podbench list keys) and give it to podbench search", q->model);
+    return isfinite(least) || fail(err, "ask: no recipe has %s, nor a model like it, so there is nothing to begin with; write a recipe (podbench list keys) and give it to podbench search", q->model);
 }
 
 struct beginning { const char *recipe, *said; const char *sets[MOST_BEGINNING_SETS]; size_t n_sets; bool is_other_model; };

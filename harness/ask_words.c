@@ -94,7 +94,7 @@ static size_t read_machine(struct asked *out, const char *const *words, size_t n
     for (size_t i = 0; n > 1 && i < 2; i++)
         if (parse_u64(words[i], &count) && count > 0)
             return smallest_system(out, plain_word(words[1 - i], &s->arena), count, names, n_names, s) ? 2
-                 : (fail(err, "ask: no system has %ju of '%.40s'; podbench list machines", (uintmax_t)count, words[1 - i]), 0);
+                 : (fail(err, "ask: no system has %ju '%.40s' chips; podbench list machines shows the systems", (uintmax_t)count, words[1 - i]), 0);
     const char *plain = plain_word(words[0], &s->arena);
     out->system = name_like(words[0], names, n_names, &s->arena);
     out->system = out->system ? out->system : pod_named(plain, names, n_names, &s->arena);
@@ -176,6 +176,6 @@ bool ask_read_words(struct asked *out, const char *const *words, size_t n, struc
         if (!read_goal(out, words[i], s, err))
             return false;
     if (out->objective == MINIMISE_IPUS && !(out->least_throughput > 0))
-        out->least_throughput = 1e-9;           /* any rate */
+        out->least_throughput = 1e-9;           /* any rate will do */
     return true;
 }

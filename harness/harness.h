@@ -60,7 +60,7 @@ struct command {
     option_set options;                         /* OPTION_BITs; every command also has --root */
     unsigned formats;                           /* FORMAT_BITs; 0 if there is no --format */
     int (*run)(const struct options *o, struct session *s, struct err *err);    /* returns an exit status, with a message for BAD_INPUT */
-    bool simulates;                             /* its output depends on the fitted constants */
+    bool simulates;                             /* the command's output depends on the fitted constants */
 };
 extern const struct command commands[];
 extern const size_t n_commands;
@@ -84,7 +84,7 @@ bool options_parse(struct options *out, const struct command *c, int argc, char 
 bool session_open(struct session *s, const char *root, const char *given_as, struct err *err);
 /* Replaces the program's own folders by those that --recipes, --published and --baseline name. */
 bool session_folders(struct session *s, const struct options *o, struct err *err);
-/* The figures and recipes are the program's own, of which the ledger and first sights tell. */
+/* True if the session has the program's own figures and recipes, which are those of the ledger and of first-sight.csv. */
 bool session_has_own_rows(const struct session *s, const struct options *o);
 void session_warn_unfitted(struct session *s);      /* warns when a fitted sheet is missing, so that unfitted values are used */
 void session_warn_replaced(const struct options *o, struct session *s);        /* warns of keys that --set sets twice */
@@ -137,7 +137,7 @@ struct setting {
     const char *text, *key;             /* text is "key=value" */
     const char **others; size_t n_others;
     bool is_choice;                     /* chosen by podbench, not by the user */
-    bool is_idle;                       /* has no effect */
+    bool is_idle;                       /* the setting changes nothing */
 };
 struct configuration {
     const char *recipe;
@@ -161,7 +161,7 @@ extern const struct table_column sheet_columns[N_SHEET_COLUMNS];
 void sheet_line_add(struct table *t, const struct sheet *sheet, const struct sheet_row *row, struct arena *a);
 /* Refuses to replace an existing file that does not begin as this command's own output does, because it may be somebody's input. */
 bool may_replace(const char *path, const char *beginning, const char *what, struct err *err);
-const char *gnuplot_string(const char *text, struct arena *a);      /* in single quotes, with quotes inside doubled; plot.c */
+const char *gnuplot_string(const char *text, struct arena *a);      /* the text in single quotes, with quotes inside doubled; plot.c */
 /* Runs a gnuplot script with these settings in a folder. The picture is replaced only when the drawing is complete. */
 bool gnuplot_draw(const char *picture, const char *script, const char *settings, const char *folder, struct err *err);
 
@@ -226,7 +226,7 @@ struct track_record;
 struct submission_request {
     uint64_t runs, seed;                /* runs 0: as many as the rules require */
     const char *mllog;                  /* the folder for the logs; NULL if they are not written */
-    const struct track_record *record;          /* whose errors give the uncertainty of the step time; NULL if the fitted sheet gives it */
+    const struct track_record *record;          /* the references whose errors give the uncertainty of the step time; NULL if the fitted sheet gives it */
     bool until_valid;                   /* draw again until the submission has a score and passes */
     bool replaces;                      /* existing logs */
     bool predict_schedule;              /* epochs and evaluations follow the rules and the convergence model, not the recipe */

@@ -173,7 +173,7 @@ int command_init(const struct options *o, struct session *s, struct err *err)
     if (o->model)
         return write_recipe(o, s, err);
     if (o->n_sets)
-        return bad_input(err, "init: --set is of a recipe for a model; give --model FILE.onnx");
+        return bad_input(err, "init: --set changes the recipe that init writes for a model; give --model FILE.onnx");
     if (o->n_arguments == 0)
         return bad_input(err, "init: wants the DIR of a new project, or --model FILE.onnx");
     const char *folder = o->arguments[0];

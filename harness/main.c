@@ -2,8 +2,8 @@
 /*
  * main.c - the program: dispatch, streams, exit status.
  *
- * Data goes to stdout, messages go to stderr as "podbench: message". Exit status: 0 done, 1 out of tolerance or moved,
- * 2 bad usage or bad input, 3 out of host memory.
+ * Data goes to stdout, messages go to stderr as "podbench: message". Exit status: 0 done, 1 judged and refused, 2 bad usage or bad input, 3 out of
+ * host memory.
  */
 #include "harness/harness.h"
 #include <argp.h>
@@ -79,7 +79,7 @@ static int print_home(void)
     return path ? EXIT_DONE : EXIT_BAD_INPUT;
 }
 
-/* Version, commit and data. argp calls it for a command's --version. */
+/* Version, commit and data. argp calls this for a command's --version. */
 static void print_version(FILE *f, struct argp_state *state)
 {
     struct err err = {0};
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 {
     fill_standard_streams();
     gsl_set_error_handler_off();
-    signal(SIGXFSZ, SIG_IGN);               /* without it, a write past the file size limit would end the program without a message */
+    signal(SIGXFSZ, SIG_IGN);               /* a write past the file size limit must not end the program without a message */
     unsetenv("ARGP_HELP_FMT");              /* help looks the same whatever the terminal */
     atexit(check_stdout);
     argp_err_exit_status = EXIT_BAD_INPUT;

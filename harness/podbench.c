@@ -114,7 +114,7 @@ static int run_words(struct session *s, const char *const *words, size_t n_words
     if (!options_parse(&o, c, (int)n_words, argv, ARGP_NO_EXIT | ARGP_NO_HELP | ARGP_NO_ERRS, &s->arena, err))
         return EXIT_BAD_INPUT;
     if (o.root || o.recipes)
-        return bad_input(err, "%s: a library's data stay those that it was opened with; open another for --root and --recipes", c->name);
+        return bad_input(err, "%s: a library keeps the data that it was opened with; open another one for --root or --recipes", c->name);
     return command_call(c, &o, s, err);
 }
 

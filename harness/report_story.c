@@ -69,7 +69,7 @@ static bool can_help(const struct move *m, uint64_t ipus)
     return !m->refused && m->fits && m->ipus <= ipus && m->relative < 0 && strncmp(m->input->name, "data.", 5) != 0;
 }
 
-/* The moves that save most, each key once; they are sorted by the size of their change. */
+/* Writes the changes that save most, each key once, largest first. */
 static void write_moves(FILE *f, const struct explanation *e, struct arena *a)
 {
     const char *shown[MOST_HELP];
@@ -123,7 +123,7 @@ static int by_error(const void *x, const void *y)
     return difference > 0 ? 1 : difference < 0 ? -1 : strcmp((*a)->figure->id, (*b)->figure->id);
 }
 
-/* True if a worse row is of the same recipe. */
+/* True if a row further up is of the same recipe. */
 static bool is_told(const struct check_row *const *missed, size_t i)
 {
     for (size_t k = 0; k < i; k++)

@@ -19,8 +19,8 @@ struct run_found {
     struct simulation sim;
     struct result r;
     struct validity validity;
-    struct drawn_runs drawn;            /* if runs are drawn */
-    struct remedy remedies[MAX_REMEDIES]; size_t n_remedies;        /* changes with which it would fit, if it does not */
+    struct drawn_runs drawn;            /* the runs that are drawn, if any */
+    struct remedy remedies[MAX_REMEDIES]; size_t n_remedies;        /* changes that would make the recipe fit, if it does not */
     struct table framework_options;
 };
 
@@ -28,7 +28,7 @@ struct run_found {
 struct run_state {
     struct document d;
     struct results results;
-    struct run_summary *lines;          /* one for each result, where they are shown as a table */
+    struct run_summary *lines;          /* a line for each result of a table */
     struct table *csv;
     json_t *json;
     struct track_record record;

@@ -321,7 +321,7 @@ static void add_gain(struct document *d, const struct judged_gain *g, const stru
 
 struct search_talk { struct progress progress; double most_s; const enum objective *objective; };
 
-/* In a log, and on the explorer's page, the settings of the best are told too, as they are lost if the search is ended. */
+/* Shows the best so far. A log and the explorer's page get its settings too, because they would be lost if the search is ended. */
 static void show_best(void *user, size_t n_simulated, const struct found *best)
 {
     struct search_talk *talk = user;

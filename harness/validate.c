@@ -166,7 +166,7 @@ static void write_known_values(FILE *f, const void *references)
     known_values_write(f, &r->known);
 }
 
-/* Tables without a first sight, such as another project's, are judged by today's errors. */
+/* Tables whose rows have no line in first-sight.csv, such as another project's, are judged by today's errors. */
 static bool gather_known(struct validation *v, const struct options *o, struct session *s, struct err *err)
 {
     struct figures *figures = ARENA_NEW(&s->arena, struct figures);
@@ -201,7 +201,7 @@ static double error_by_other_groups(void *user, const struct simulation *sim)
     return step_deviation(sim, user, true);
 }
 
-/* Tables without first sights, such as another project's, give none. */
+/* Tables without lines in first-sight.csv, such as another project's, give none. */
 static bool find_first_seen(struct validation *v, const struct options *o, struct session *s, struct err *err)
 {
     struct figures *figures = ARENA_NEW(&s->arena, struct figures);

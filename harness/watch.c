@@ -36,7 +36,7 @@ static enum better better_of(const char *metric)
     return of_column;
 }
 
-/* By the column's name, then by the series' own, which holds what --by tells apart. */
+/* Reads the rule for a metric: by the name of its column, then by the series' own name, which holds the values of the --by columns. */
 static bool read_rule(struct series_rule *rule, const struct measured_series *s, const struct options *o, struct err *err)
 {
     *rule = (struct series_rule){ .better = (int)better_of(s->metric) };
@@ -246,7 +246,7 @@ int command_watch(const struct options *o, struct session *s, struct err *err)
     if (o->accept && !o->accepted && text_is(path, "-"))
         return bad_input(err, "--accept: a series from standard input has no file beside it; name one by --accepted FILE");
     if (o->accept && (o->out || o->is_format_given))
-        return bad_input(err, "--accept: writes the acceptance alone; leave out %s, and run watch again for it", o->out ? "--out" : "--format");
+        return bad_input(err, "--accept: only writes the acceptance; leave out %s, and run watch again for that", o->out ? "--out" : "--format");
     if (o->accepted && !o->accept && access(o->accepted, F_OK) != 0)
         fprintf(s->log, "podbench: --accepted %.200s: %s; so no level counts as accepted\n", o->accepted, strerror(errno));
     const char *accepted = o->accepted ? o->accepted : text_is(path, "-") ? NULL : acceptances_path(path, &s->arena);

@@ -123,7 +123,7 @@ int command_workload(const struct options *o, struct session *s, struct err *err
     if (o->n_arguments == 0 && (o->ops || o->n_sets || o->onnx))
         return bad_input(err, "workload: %s wants a NAME", o->onnx ? "--onnx" : o->ops ? "--ops" : "--set, or --approximate,");
     if (o->weights && !o->onnx)
-        return bad_input(err, "workload: --weights SEED is of the file that --onnx writes");
+        return bad_input(err, "workload: --weights SEED is for the file that --onnx writes");
     if (o->ops && o->format == FORMAT_JSON)
         return bad_input(err, "workload: --ops prints every operation as text; json has their number");
     if (o->n_arguments == 0 && o->format == FORMAT_JSON)

@@ -50,14 +50,14 @@ struct table fitted_sheet(void);
 
 /* ---- chip_fit.c: the constants of the chips, fitted to measured kernels and runs ------------------------------- */
 
-/* share: the part of its time that comes from each constant's distance to its open-source value. */
+/* share: the part of the row's time that comes from each constant's distance to its open-source value. */
 struct chip_fit_row { const char *recipe; double share[MAX_FITTED], error; };
 struct chip_fit {
-    struct fit_value values[MAX_FITTED];    /* in the order of fitted_constants */
+    struct fit_value values[MAX_FITTED];    /* one for each of fitted_constants, in their order */
     struct chip_fit_row *rows;
     size_t n_rows;
     double median_before, median_after;     /* absolute relative error of the rows, with open-source and with fitted values */
-    double median_default[MAX_FITTED];      /* with this one constant at its open-source value, the others fitted */
+    double median_default[MAX_FITTED];      /* median error with this one constant at its open-source value, the others fitted */
 };
 /* Uses rows of role calibrate: measured kernels, and throughputs of runs. Each recipe counts once. watch may be
  * NULL. */
@@ -87,11 +87,11 @@ struct loop_group { const char *family; bool training; size_t n_rows; struct fit
 struct system_fit {
     struct loop_group groups[MAX_LOOP_GROUPS]; size_t n_groups;
     struct fit_value values[N_SYSTEM_CONSTANTS];
-    bool fitted[N_SYSTEM_CONSTANTS];            /* false: the rows do not distinguish it from its default, which it keeps */
+    bool fitted[N_SYSTEM_CONSTANTS];            /* false: the rows do not tell the constant from its default, which it then keeps */
     struct system_row *rows;
     size_t n_rows, n_configurations;
     double median_unfitted, median_fitted;      /* absolute relative error of the rows */
-    double median_default[N_SYSTEM_CONSTANTS];  /* with this one constant at its default, the others fitted */
+    double median_default[N_SYSTEM_CONSTANTS];  /* median error with this one constant at its default, the others fitted */
     double median_left_out;                     /* each row predicted by the fit to all other configurations */
     double left_out_spread;                     /* the spread about zero of the log ratios of these predictions */
 };
@@ -179,6 +179,6 @@ struct submitter_left_out {
 };
 struct submitters_left_out { struct submitter_left_out *items; size_t n; };
 bool submitters_left_out(struct submitters_left_out *out, const char *runs, const char *data_dir, struct arena *a, struct err *err);
-struct table submitters_left_out_table(const struct submitters_left_out *l);    /* its rows are the items */
+struct table submitters_left_out_table(const struct submitters_left_out *l);    /* a table of the items */
 
 #endif

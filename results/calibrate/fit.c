@@ -124,7 +124,7 @@ static bool fit_descend(gsl_multifit_nlinear_workspace *w, gsl_multifit_nlinear_
                     int *status)
 {
     struct fit_run *job = fdf->params;
-    gsl_vector *start = gsl_vector_calloc(problem->n_parameters);       /* 0: in the middle */
+    gsl_vector *start = gsl_vector_calloc(problem->n_parameters);       /* zeros: the middle of all bounds */
     int info = 0;
     for (size_t i = 0; i < problem->n_parameters && !from_middle; i++)
         gsl_vector_set(start, i, start_of(&problem->parameters[i]));

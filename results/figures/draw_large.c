@@ -41,7 +41,7 @@ static uint64_t parameters_of(const char *model, struct arena *a)
 static struct cell best_of(struct drawing *d, const char *model, uint64_t n_parameters, unsigned n_ipus)
 {
     struct cell best = { 0 };
-    const double tile_bytes = 624 * 1024, n_tiles = 1472;       /* a GC200 has them; they bound what is tried, not what fits */
+    const double tile_bytes = 624 * 1024, n_tiles = 1472;       /* those of a GC200; they bound what is tried, not what fits */
     for (int place = ON_CHIP; place > NOWHERE && !best.width; place--)
         for (size_t w = 0; w < N_WIDTHS && widths[w] <= n_ipus; w++)
             if (place != ON_CHIP || BYTES_A_PARAMETER * (double)n_parameters / widths[w] < tile_bytes * n_tiles)

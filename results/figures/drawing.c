@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * drawing.c - a figure being made: its tables, what it simulates, and the runs that several figures tell of.
+ * drawing.c - a figure being made: its tables, what it simulates, and the runs that several figures show.
  */
 #include "results/figures/drawing.h"
 

@@ -16,9 +16,9 @@
 struct drawing_source {
     const struct results *results;              /* the results of the run */
     const struct figures *published;
-    const struct first_seen_rows *first_seen;   /* published configurations, as predicted at first sight and now; NULL if that is not known */
+    const struct first_seen_rows *first_seen;   /* published configurations, as predicted when they were first simulated, and now; NULL if that is not known */
     struct simulator *simulator;                /* simulates what a run's tables do not hold: plans, timelines, variants */
-    const struct track_record *record;          /* by which predictions are judged; NULL: they are not */
+    const struct track_record *record;          /* judges predictions; NULL: they are not judged */
 };
 
 /* One figure being made. Its tables go into folder, under names that begin with the figure's. If the run holds nothing

@@ -7,12 +7,12 @@
  *
  *     log mean over r of p1(x; shape, r)  -  log max over r of p0(x; r)
  *
- * for the likeliest shape. Mean and deviation of the noise are unknown, so p0 and p1 are likelihoods of what no unit and no offset changes
- * (Lehmann and Romano, Testing Statistical Hypotheses, chapter 6); in p1, d has a normal prior of a few deviations. The maximum makes the
- * test hold for every r, and the mean pays for the search of r. docs/maintainers/watch.md derives the threshold.
+ * for the likeliest shape. Mean and deviation of the noise are unknown, so p0 and p1 are likelihoods of those features of the points that do not
+ * change with their unit or offset (Lehmann and Romano, Testing Statistical Hypotheses, chapter 6); in p1, d has a normal prior of a few deviations.
+ * The maximum makes the test hold for every r, and the mean pays for the search of r. docs/maintainers/watch.md derives the threshold.
  *
  * The points are cleaned first: each may be a few deviations from the running median of five, so that an outlier has little weight and
- * three points in five make a level. Sums over all points before each point make the time of one shape independent of the number of points.
+ * three points in five make a level. Running sums let each shape be tested in the same time, however many points there are.
  */
 #include "results/history/evidence.h"
 #include <gsl/gsl_sort.h>
@@ -244,7 +244,7 @@ struct level_evidence level_evidence_at(const struct level_points *l, size_t spl
     return e;
 }
 
-/* A large step is told before all five points are new, so it is dated to three points back, the fewest that the cleaning leaves. */
+/* A large step is reported before all five points are new, so it is dated to three points back, the fewest that the cleaning leaves. */
 size_t level_split(const struct level_points *l, bool upwards, double *correlation)
 {
     struct noises m;

@@ -57,7 +57,7 @@ struct series_change {
     enum series_verdict verdict;
     size_t from, found;         /* index of the first point after the change, and of the point that revealed it */
     double before, after;       /* levels: means of points cleaned of outliers */
-    double correlation;         /* between neighbouring points, estimated together with the change */
+    double correlation;         /* correlation of neighbouring points, estimated together with the change */
 };
 
 /* The verdict when the newest point of a level has just arrived. */
@@ -66,7 +66,7 @@ struct series_change series_verdict(const struct level_points *l, struct level_e
  * new one. series_may_return() is the first part of the test, and takes constant time. */
 bool series_may_return(struct level_evidence e);
 bool series_returns(struct series_change *out, const struct level_points *l, struct level_evidence e, bool upwards, const struct series_rule *rule);
-/* The points from `split` on against those before it; SERIES_STEADY if the evidence does not tell them apart. */
+/* Compares the points from `split` on with those before; SERIES_STEADY if the evidence finds no difference. */
 enum series_verdict series_compare(const struct level_points *l, size_t split, const struct series_rule *rule);
 
 /* ---- levels.c: the accepted level, and a latest level that is worse ------------------------------- */
@@ -81,7 +81,7 @@ struct series_level {
     struct series_change change;        /* the change with which the level begins */
     enum change_end end;
     size_t ended_by;                    /* the index of the change that ended it */
-    const char *reason;                 /* the reason for which it was accepted; NULL: it was not */
+    const char *reason;                 /* the reason for which the level was accepted; NULL: it was not */
 };
 
 /* Lists in order every change, after which the points before it are ignored, and each return to the accepted level that ends a change for the worse.

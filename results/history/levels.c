@@ -12,7 +12,7 @@
  */
 #include "results/history/history.h"
 
-enum { MOST_COMPARED = 500 };           /* the newest points stand for a level, so that comparing takes the same time for any */
+enum { MOST_COMPARED = 500 };           /* only the newest points of a level are compared, so that comparing takes equally long for any level */
 
 const char *const change_end_names[N_CHANGE_ENDS] = { "worse", "better", "back", "repaired", "accepted" };
 
@@ -170,8 +170,8 @@ static bool is_accepted_now(const struct levels *l)
     return false;
 }
 
-/* A change told by few new points may be dated a few points off, and these would look like a change of the new level. It is dated again when the
- * level has ten points, and twenty. */
+/* A change that is reported by few new points may be dated a few points off, and those would look like a change of the new level. So it is dated
+ * again when the level has ten points, and twenty. */
 static void date_again(struct levels *l)
 {
     struct series_change *c = &l->items[l->n_items - 1].change;

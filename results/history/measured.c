@@ -89,7 +89,7 @@ static bool json_table(struct csv_table *out, const char *path, const char *text
             out->rows[i].cells[k] = json_cell(cell, a);
         }
         if (!known && good)
-            good = fail(err, "%s:%zu: has nothing that the first point has, such as %.60s", path, i + 1, out->columns[0]);
+            good = fail(err, "%s:%zu: has none of the members of the first point, such as %.60s", path, i + 1, out->columns[0]);
     }
     json_decref(root);
     return good && (out->n_columns > 0 || fail(err, "%s: holds no series; want an array of numbers or objects, or an object of arrays", path));
@@ -139,7 +139,7 @@ static void take_back_header(struct csv_table *t, struct arena *a)
 
 struct chosen { size_t metrics[MOST_CHOSEN], n_metrics, by[MOST_CHOSEN], n_by; };
 
-/* "resnet50 step_time_s": what --by tells apart, and the column. */
+/* "resnet50 step_time_s": the values of the --by columns, then the column. */
 static const char *series_name(const struct csv_table *t, const struct csv_row *row, const struct chosen *c, size_t metric, struct arena *a)
 {
     const char *name = "";
@@ -241,7 +241,7 @@ bool acceptances_load(struct series_acceptance **out, size_t *n, const struct me
     *n = 0;
     if (!read_text_file(&text, &n_bytes, path, LARGEST_FILE_BYTES, a, err))
         return false;
-    if (n_bytes == 0)                   /* an older version, killed at its first acceptance, left this */
+    if (n_bytes == 0)                   /* an empty file, which an older version left when it was killed at its first acceptance */
         return true;
     if (!csv_read_text(&t, path, text, n_bytes, a, err) || !csv_column(&series, &t, "series", err) || !csv_column(&point, &t, "point", err) || !csv_column(&reason, &t, "reason", err))
         return false;

@@ -24,7 +24,7 @@ bool judge_load(struct judge *out, const struct judge_options *options, struct a
 {
     *out = (struct judge){ .a = a, .options = options, .quiet = *options };
     out->quiet.watch = (struct watch){0};
-    json_object_seed(0);                /* before there are threads, as jansson asks */
+    json_object_seed(0);                /* jansson asks for this before there are threads */
     if (!round_table_load(&out->rounds, options->data_dir, a, err))
         return false;
     out->library = (struct rule_library){ .a = a, .rounds = &out->rounds };

@@ -474,7 +474,7 @@ void mllog_write(FILE *f, const struct mllog_entry *e)
 const char *mllog_quote(const char *text, struct arena *a)
 {
     json_t *s = json_string(text);
-    if (!s)                             /* not UTF-8 */
+    if (!s)                             /* the text is not UTF-8 */
         return "\"?\"";
     char *quoted = json_dumps(s, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
     char *kept = arena_strdup(a, quoted);

@@ -98,7 +98,7 @@ struct run_log {
     double init_s;                      /* first init_start to first init_stop */
     double startup_s;                   /* run_start to the first block or epoch */
     double global_batch, grad_accum, train_samples;
-    double nodes, accelerators_per_node;        /* MLPerf HPC logs both */
+    double nodes, accelerators_per_node;        /* MLPerf HPC logs both of these */
     double convergence_point;           /* epoch_num of the last eval_accuracy before run_stop, which the reference test reads */
     double epochs_trained;
     double samples_to_converge;

@@ -42,7 +42,7 @@ struct rcp_verdict {
     bool passed;
     double batch;                       /* global, in samples */
     double submission_mean;             /* olympic; a run that failed counts as slowest */
-    double scaling;                     /* the checker's factor for one that passes: mean / submission_mean where the edition scales, else 1 */
+    double scaling;                     /* the checker's factor for a submission that passes: mean / submission_mean where the edition scales, else 1 */
     const char *text;                   /* rcp_verdict_text(), if a reader has asked for it */
 };
 
@@ -61,7 +61,7 @@ struct judge_options {
     bool rcp_bypass, seed_bypass;       /* as the package checker's options: a failed test is reported, but does not count */
     bool only_failures;                 /* lint prints errors and failed verdicts, nothing else */
     uint32_t n_threads;                 /* threads for the logs of a folder; 0 and 1: only the caller's */
-    struct watch watch;                 /* is told of each line of a log */
+    struct watch watch;                 /* receives each line of a log */
 };
 
 /* A round's demands on a benchmark, with its expressions parsed. */
@@ -78,7 +78,7 @@ struct judge {
     struct judge_options quiet;         /* the options without a watch, for threads */
     struct rule_library library;
     struct round_table rounds;
-    struct benchmark_rules *cache;      /* by item of rounds */
+    struct benchmark_rules *cache;      /* by index of the edition and benchmark in `rounds` */
     struct name_list *system_fields;    /* by edition; empty until needed */
 };
 
@@ -129,7 +129,7 @@ enum run_measure { MEASURE_EPOCHS, MEASURE_SAMPLES, MEASURE_BATCH, MEASURE_ACCUM
                    MEASURE_EVAL_TIME, MEASURE_STARTUP, MEASURE_INIT, MEASURE_INSTANCE, N_MEASURES };
 struct run_entry {
     const char *file, *problem;         /* problem: why the run has no time; NULL if it has one */
-    bool compliant, converged;          /* converged: its status says success */
+    bool compliant, converged;          /* converged: the run's status says success */
     bool has_seed, bad_seed, bad_lines;
     double start_ms, minutes, point;    /* point: the quality reached; NaN if none was logged */
     double last_train_samples;
@@ -145,7 +145,7 @@ struct folder {
     const char *dir;
     const char *round, *division, *submitter, *system, *benchmark;      /* "" where unknown */
     const char *metric;                 /* in MLPerf HPC "strong", or "weak", where many models are trained at once; else "" */
-    const struct edition *edition;      /* the round it is judged by; --ruleset may name another than the path */
+    const struct edition *edition;      /* the round by which the folder is judged; --ruleset may name another round than the path */
     const struct benchmark_rules *rules;
     const char *remark;                 /* "judged as v2.1, though the path says v2.0", and whether the rules are provisional; "" for none */
     const char *problem;                /* why it cannot be judged at all; NULL if it can */
@@ -200,7 +200,7 @@ struct tree_visit {
     void (*notice)(void *user, const char *path, const char *text);
     void *user;
     uint64_t *n_skipped;                /* counts the paths that notices speak of; NULL if nobody asks */
-    struct watch watch;                 /* is told of each folder that is searched */
+    struct watch watch;                 /* receives each folder that is searched */
 };
 
 bool is_result_name(const char *name);  /* result_*.txt */
@@ -235,7 +235,7 @@ struct score_row {
 
 void score_row_fill(struct score_row *out, const struct folder *f, struct arena *a);
 
-struct table score_table(void);         /* its rows are struct score_row */
+struct table score_table(void);         /* a table of struct score_row */
 void score_add(struct table *t, const struct folder *f, struct arena *a);      /* a: owns the texts of the table */
 
 /* ---- lint.c: the verdicts on files and trees, as one document -----------------------------------------------

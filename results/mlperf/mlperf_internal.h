@@ -67,7 +67,7 @@ void package_note(struct package *p, enum severity severity, const char *text);
 void package_note_disagreements(struct package *p);
 /* judge.c: what Python's int() makes of a value, as text; numbers lose their fraction, and a text must be a whole number. NULL for anything else. */
 const char *python_int(const json_t *v, struct arena *a);
-/* The ruleset as documents name it: "6.1.0", marked where it is provisional. */
+/* The ruleset as documents name it: "6.1.0", marked where the rules are provisional. */
 const char *ruleset_text(const struct edition *e, struct arena *a);
 
 /* ---- repository.c ---------------------------------------------------------------------------------------------- */

@@ -315,16 +315,16 @@ static bool parse_rule(struct rule *r, const struct csv_table *t, const struct c
                         .only_warns = text_is(severity, "warning"), .absent_warns = text_is(severity, "absent: warning"),
                         .only_reviews = text_is(severity, "review") };
     if (!r->only_warns && !r->absent_warns && !r->only_reviews && !text_is(severity, "error"))
-        return fail(d->err, "%s: severity: '%s', want error, warning, absent: warning or review", d->where, severity);
+        return fail(d->err, "%s: severity: '%s', want one of: 'error', 'warning', 'absent: warning', 'review'", d->where, severity);
     if (r->only_reviews != (strstr(r->layer, LAYER_REVIEW) != NULL))
-        return fail(d->err, "%s: layer: '%s' with severity '%s': want NAME%s for the severity review alone", d->where, r->layer, severity, LAYER_REVIEW);
+        return fail(d->err, "%s: layer: '%s' has severity '%s'; rules of severity review, and no others, stand in a layer NAME%s", d->where, r->layer, severity, LAYER_REVIEW);
     if (!parse_occurs(r, occurs, d) || !parse_checks(r, csv_cell(t, row, "check"), csv_cell(t, row, "check_text"), d)
         || !parse_actions(r, csv_cell(t, row, "action"), d) || (*once && !parse_expression(&r->once.condition, once, d)))
         return false;
     r->once.text = *once ? csv_cell(t, row, "once_text") : NULL;
     bool keyless = r->occurs == OCCURS_BEGIN || r->occurs == OCCURS_END;
     if (keyless != !*r->key)
-        return fail(d->err, "%s: key: '%s' with occurs '%s'", d->where, r->key, occurs);
+        return fail(d->err, "%s: key: '%s' does not go with occurs '%s': rows of begin and end have no key, all others have one", d->where, r->key, occurs);
     return *r->source || fail(d->err, "%s: source is empty", d->where);
 }
 

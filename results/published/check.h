@@ -44,7 +44,7 @@ struct check_row {
     double fits_probability;
     double memory_deviation;            /* plan_memory_deviation() of the fullest tile; else NaN */
     bool fits_with_less_memory;         /* a "fits" row: as configured, or with a smaller share of memory for temporaries */
-    const char *why;                    /* for VERDICT_NO_RECIPE and NO_VALUE: one line */
+    const char *why;                    /* one line that says why, for VERDICT_NO_RECIPE and NO_VALUE */
 };
 struct check { struct check_row *rows; size_t n; };
 
@@ -54,7 +54,7 @@ struct check_source {
     struct simulator *simulator;
     struct link_bench links;            /* the caller sets its costs_dir; the rest is set when the first link is judged */
     struct kernel_bench kernels;        /* set when the first kernel is judged */
-    struct watch watch;                 /* is told how many figures are judged */
+    struct watch watch;                 /* receives how many figures are judged */
     const char *broken;                 /* a recipe or sheet that cannot be read, which ends the check; NULL at first */
 };
 
@@ -68,7 +68,7 @@ const char *figures_counted(const struct check *c, struct arena *a);
 /* Rows, times to train and the summary, and a judgement for each row; context rows are not judged. */
 void check_document(struct document *d, const struct check *c);
 void check_add_summary(struct document *d, const struct check *c);
-struct table check_table(const struct check *c, struct arena *a);      /* all rows, for CSV and JSON */
+struct table check_table(const struct check *c, struct arena *a);      /* a table of all rows, for CSV and JSON */
 
 /* ---- table_rows.c ------------------------------------------------------------------------------------- */
 
@@ -207,7 +207,7 @@ struct table_change {
     const char *id, *column;            /* id: the first cell of the row; NULL for a change of columns. column: NULL for a change of rows */
     const char *before, *after;         /* cells */
     bool is_number;                     /* both cells hold numbers, and the earlier one is not 0 */
-    double relative;                    /* after / before - 1, when is_number */
+    double relative;                    /* after / before - 1, if is_number */
     int verdict;                        /* +1 better, -1 worse, 0 neither or unknown */
 };
 struct comparison { struct table_change *items; size_t n, cap; size_t n_rows, n_columns; };

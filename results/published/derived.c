@@ -121,11 +121,11 @@ static bool check_line(const struct figure *f, const struct derived_metric *m, c
             return false;
         bool other_batch = p[i].micro_batch != p[0].micro_batch, other_number = p[i].micro_batches != p[0].micro_batches;
         if ((over_batches ? other_number : other_batch) || other.ipus_per_replica != first.ipus_per_replica)
-            return fail(l->err, "%s:%u: parents: %s and %s differ in %s or IPUs a replica: no line", f->path, f->line, f->parents[0].id,
+            return fail(l->err, "%s:%u: parents: %s and %s differ in %s or IPUs a replica, so they are not on one line", f->path, f->line, f->parents[0].id,
                         f->parents[i].id, over_batches ? "accumulation" : "micro-batch");
         spread |= over_batches ? other_batch : other_number;
     }
-    return spread || fail(l->err, "%s:%u: parents: all have %s of %g: no line", f->path, f->line, over_batches ? "a micro-batch" : "an accumulation",
+    return spread || fail(l->err, "%s:%u: parents: all have %s of %g, which gives no line", f->path, f->line, over_batches ? "a micro-batch" : "an accumulation",
                           over_batches ? p[0].micro_batch : p[0].micro_batches);
 }
 
@@ -205,7 +205,7 @@ static bool read_derived_row(struct derived_loader *l, const struct csv_table *t
     if (!parse_f64(tolerance, &f.tolerance) || !(f.tolerance > 0))
         return fail(l->err, "%s:%u: tolerance: '%.40s' is not a share above 0", f.path, f.line, tolerance);
     if (published_row(l, f.id))
-        return fail(l->err, "%s:%u: id: '%.80s' is a published row's", f.path, f.line, f.id);
+        return fail(l->err, "%s:%u: id: '%.80s' is the id of a published row", f.path, f.line, f.id);
     if (!read_parents(&f, m, csv_cell(t, row, "parents"), l))
         return false;
     const char *missing = missing_recipe(&f, l);
@@ -263,7 +263,7 @@ static bool check_line_is_whole(const struct figure *f, const struct derived_loa
     struct derived_loader quiet = *l;
     quiet.err = &none;
     return !set_derived_value(&missing, other, &quiet)
-        || fail(l->err, "%s:%u: parents: they give %s too, %.6g s, which no row lists; add it", f->path, f->line, other->name, missing.value);
+        || fail(l->err, "%s:%u: parents: %s, %.6g s, follows from them as well, but has no row; add it", f->path, f->line, other->name, missing.value);
 }
 
 bool published_load_derived(struct figures *out, const char *path, const char *recipes_dir, struct arena *a, struct err *err)

@@ -321,7 +321,7 @@ static bool exchange_scatter(double *time_s, double *bytes, struct exchange *x, 
 static bool exchange_all_to_all(double *time_s, double *bytes, struct exchange *x, struct err *err)
 {
     if (!on_one_chip(x))
-        return fail(err, "all-to-all: on one chip only");
+        return fail(err, "all-to-all: is modelled on one chip only");
     *time_s = chip_sync_s(x) + pairs_transit_s(x, x->r->n_tiles) + x->r->n_tiles * x->r->bytes / tile_bytes_per_s(x);
     *bytes = x->r->bytes * x->r->n_tiles * x->r->n_tiles;
     return true;
@@ -349,7 +349,7 @@ static double partials_s(const struct exchange *x, double between_chips_s)
     return fmin((n - 1) * PARTIAL_CYCLES * turn_s, superstep_s(x) + vertex_s(x) + exchange_s);
 }
 
-/* Sums on each tile, then one word of each is brought together. */
+/* Each tile sums its own words. Then one word of each tile is collected and summed. */
 static bool exchange_reduce(double *time_s, double *bytes, struct exchange *x, struct err *err)
 {
     double sync_s = 0;

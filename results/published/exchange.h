@@ -10,8 +10,8 @@ enum exchange_kind {
     EXCHANGE_P2P,               /* each tile of `from` sends a message to a tile of `to` */
     EXCHANGE_HALVES,            /* each tile of each half of the IPUs sends a message to the other half, evenly spread */
     EXCHANGE_HOP,               /* P2P, as the mean over all pairs of IPUs that are boards_apart */
-    EXCHANGE_BROADCAST,         /* one tile of `from` to all tiles */
-    EXCHANGE_GATHER,            /* all tiles to one tile of `from` */
+    EXCHANGE_BROADCAST,         /* one tile of `from` sends a message to all tiles */
+    EXCHANGE_GATHER,            /* all tiles send a message to one tile of `from` */
     EXCHANGE_SCATTER,           /* one tile of `from` sends a message to each tile */
     EXCHANGE_ALL_TO_ALL,        /* on one chip: each tile sends a message to each */
     EXCHANGE_REDUCE,            /* n_operands floats on each tile are summed, then the sums of all tiles */

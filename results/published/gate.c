@@ -96,7 +96,7 @@ static bool is_kernel_or_link(const char *recipe)
     return strncmp(recipe, "kernel:", 7) == 0 || strncmp(recipe, "link:", 5) == 0;
 }
 
-/* Kernels and links. Figures of recipes move with the recipes' rows. */
+/* Adds the changes of kernels and links. Figures of recipes change with the recipes' rows. */
 static void kernel_and_link_moves(struct gate *g, const struct gate_tables *base, const struct gate_tables *run, struct arena *a)
 {
     for (size_t i = 0; i < base->check.n_rows; i++) {

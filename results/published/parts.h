@@ -58,8 +58,8 @@ double kernel_row_flop_per_s(const struct kernel_case *c, const struct op_plan *
 
 /* Bytes on all tiles of one IPU together, while the kernel runs. max_tile_bytes: of the fullest tile, taken as even. */
 struct kernel_memory {
-    uint64_t operand_bytes, temporary_bytes, code_bytes;        /* on all tiles */
-    uint64_t tile_temporary_bytes, tile_code_bytes, interleaved_bytes, max_tile_bytes, max_tile_with_gaps_bytes;       /* on the fullest */
+    uint64_t operand_bytes, temporary_bytes, code_bytes;        /* bytes on all tiles together */
+    uint64_t tile_temporary_bytes, tile_code_bytes, interleaved_bytes, max_tile_bytes, max_tile_with_gaps_bytes;       /* bytes on the fullest tile */
     uint64_t n_tiles;
     double fits_probability;
     bool fits;
@@ -78,7 +78,8 @@ struct link_case { struct exchange_request request; int column; const char *mach
 extern const struct part_field link_fields[];
 extern const size_t n_link_fields;
 
-/* Machines on which exchanges are predicted, each loaded once. A zeroed one is empty; costs: the folder of message_costs_load(). */
+/* Machines on which exchanges are predicted, each loaded once. It begins with the two folders and the arena, and no machines; costs_dir: the folder
+ * for message_costs_load(). */
 struct link_bench { const char *specs_dir, *costs_dir; struct link_machine *machines; struct arena *arena; };
 
 bool link_case_read(struct link_case *out, const struct csv_table *t, const struct csv_row *row, struct err *err);

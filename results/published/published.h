@@ -123,7 +123,7 @@ struct sight {
 struct first_sight { struct sight *items; size_t n; };  /* sorted by id */
 extern const char first_sight_header[], first_sight_name[];      /* the file's name without .csv */
 bool first_sight_load(struct first_sight *out, const char *path, struct arena *a, struct err *err);
-/* by_later_program: take the line "again", if there is one. NULL: the row has not been seen. */
+/* by_later_program: returns the row's line "again" if there is one. NULL: the row has not been seen. */
 const struct sight *first_sight_find(const struct first_sight *all, const char *id, bool by_later_program);
 void first_sight_write(FILE *f, const struct sight *s);
 /* The recipe_hash() values of the row's recipes, joined by +; for a kernel or a link a hash of its text; "" if the row has no recipe. */
@@ -138,7 +138,7 @@ bool figure_recipe_hash(const char **out, const struct figure *f, const char *re
 struct memory_sight { const char *id, *version; double certain_bytes, needed_bytes; };
 struct memory_sights { struct memory_sight *items; size_t n, cap; };
 extern const char memory_sight_header[];
-bool memory_sights_load(struct memory_sights *out, const char *path, struct arena *a, struct err *err);         /* none without the file */
+bool memory_sights_load(struct memory_sights *out, const char *path, struct arena *a, struct err *err);         /* without the file there are none */
 const struct memory_sight *memory_sight_find(const struct memory_sights *all, const char *id);          /* NULL if it was not kept */
 void memory_sight_write(FILE *f, const struct memory_sight *s);
 
@@ -171,7 +171,7 @@ struct run_row {
 struct run_rows { struct run_row *items; size_t n; };
 
 bool run_rows_load(struct run_rows *out, const char *path, struct arena *a, struct err *err);
-struct submission_terms terms_of_run(const struct run_row *r);         /* all that is known before the run starts */
+struct submission_terms terms_of_run(const struct run_row *r);         /* the terms of a submission that are known before the run starts */
 /* The number of rows from the first on that belong to the same submission and role. Runs of a submission are
  * adjacent. */
 size_t run_rows_group(const struct run_rows *t, size_t first);

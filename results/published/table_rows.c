@@ -2,7 +2,7 @@
 /*
  * table_rows.c - the most rows of its table with which a recipe fits, to a thousand, as published limits are rounded.
  *
- * `podbench fit` searches the same number with all that it tells about other sizes (results/study/fit.c).
+ * `podbench fit` finds the same number, and says more about other sizes (results/study/fit.c).
  */
 #include "results/published/check.h"
 

@@ -39,7 +39,7 @@ static const struct field prediction_fields[] = {
     NAME(round), NAME(division), NAME(submitter), NAME(system), NAME(benchmark), FIELD_OF(struct result_prediction, use, .choices = prediction_uses, .required = true),
     NUMBER(global_batch), NUMBER(samples_per_s), NUMBER(minutes), NUMBER(low), NUMBER(high), FIELD_OF(struct result_prediction, guess, .choices = guess_names),
 };
-enum { N_OPTIONAL_COLUMNS = 6 };        /* those after use */
+enum { N_OPTIONAL_COLUMNS = 6 };        /* the columns after `use`: global_batch and so on */
 #undef NUMBER
 #undef NAME
 

@@ -24,16 +24,16 @@ extern const char *const prediction_uses[N_PREDICTION_USES + 1];
 struct result_prediction {
     const char *round, *division, *submitter, *system, *benchmark;
     double global_batch;                /* NaN if not stated */
-    double samples_per_s, minutes;      /* one of the two is NaN */
+    double samples_per_s, minutes;      /* one of the two is given, and the other is NaN */
     double low, high;                   /* NaN if none */
     const char *use_name, *guess_name;
     int use, guess;                     /* guess: 1 if its author says so */
-    uint32_t line;                      /* in the file; 0 if not from a file */
+    uint32_t line;                      /* line in the file; 0 if the prediction is not from a file */
 };
 struct predictions { struct result_prediction *items; size_t n, cap; };
 
 bool predictions_load(struct predictions *out, const char *path, struct arena *a, struct err *err);
-void predictions_write(FILE *f, const struct predictions *p);           /* as predictions_load() reads it */
+void predictions_write(FILE *f, const struct predictions *p);           /* writes CSV that predictions_load() reads */
 /* Adds a prediction of a result. value: samples/s, or minutes. */
 void prediction_add(struct predictions *p, const struct round_result *of, bool minutes, double value, double low, double high,
                     enum prediction_use use, bool guess, struct arena *a);
@@ -43,7 +43,7 @@ void prediction_add(struct predictions *p, const struct round_result *of, bool m
 /* While errors are added, the members are sums. error_stats_end() turns them into means, which are NaN where nothing was added. */
 struct error_stats {
     uint64_t n, n_intervals;
-    double mean, median, worst;         /* the size of predicted / published - 1; worst has its sign */
+    double mean, median, worst;         /* sizes of predicted / published - 1; worst has its sign */
     double bias;                        /* mean with the sign */
     double inside, width;               /* share of the results inside their interval; its width over the prediction */
     const char *worst_row;
@@ -66,7 +66,7 @@ enum baseline { BASELINE_NEAREST, BASELINE_OWN_LAST, N_BASELINES };
 struct judged_prediction {
     struct result_prediction prediction;
     const struct round_result *result;  /* NULL if not in the table */
-    const char *metric, *refused;       /* refused: why it is not scored; NULL if it is */
+    const char *metric, *refused;       /* refused: why the prediction is not scored; NULL if it is */
     double published, predicted, error; /* in the unit of the prediction; the error is NaN if it is not scored */
     double guesses[N_BASELINES];        /* NaN if no earlier result */
     const char *guessed_from[N_BASELINES];      /* round, submitter and system of the result that each guess comes from */

@@ -36,7 +36,7 @@ struct round_result {
     const char *submitter, *system, *division, *availability, *benchmark;
     const char *accelerator, *vendor;   /* as the system description names it; the processor of a system without accelerators */
     double accelerators, nodes;
-    const char *interconnect, *network, *framework;     /* between accelerators; between nodes */
+    const char *interconnect, *network, *framework;     /* network between accelerators; network between nodes */
     double global_batch, samples_to_target, epochs_to_target;
     double samples_per_s;
     double minutes, spread;             /* the official score; slowest minus fastest run, over their mean */
@@ -55,7 +55,7 @@ extern const size_t n_round_result_columns;
 
 /* Writes as text, CSV or JSON. */
 void round_results_write(FILE *f, enum output_format format, const struct round_results *r);
-void round_results_write_exactly(FILE *f, const struct round_results *r);       /* as CSV, with all digits */
+void round_results_write_exactly(FILE *f, const struct round_results *r);       /* writes the rows as CSV, with all digits */
 /* Reads a table that round_results_write() wrote as CSV. Columns may be missing, apart from those that identify a row. */
 bool round_results_load(struct round_results *out, const char *path, struct arena *a, struct err *err);
 bool round_results_from(struct round_results *out, const struct csv_table *csv, struct arena *a, struct err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * program_names.h - the names that tell whether two programs are alike: what is run, on what, by which framework. What else makes two runs
- * alike, counts and shares of the step, is in results/study/trust.h.
+ * program_names.h - the names that tell whether two programs are alike: what is run, on what, by which framework. Counts and shares of the step,
+ * which also make two runs alike, are in results/study/trust.h.
  */
 #ifndef PROGRAM_NAMES_H
 #define PROGRAM_NAMES_H

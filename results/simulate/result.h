@@ -30,7 +30,7 @@ static inline bool is_known(double value) { return value > 0; }
 static inline bool result_fits_surely(const struct result *r) { return r->fits_probability >= FITS_SURELY; }
 
 struct document;
-void result_document(struct document *d, const struct result *r);      /* as text, one line per value */
+void result_document(struct document *d, const struct result *r);      /* adds the result as text, one line per value */
 /* The answer's line of a group, "speed: ..., ..."; NULL where it has no phrase to show. */
 const char *result_line(enum metric_group group, const struct result *r, double uncertainty, struct arena *a);
 const char *result_columns(struct arena *a);    /* the header as text, which is equal for two versions that write the same columns */

@@ -18,7 +18,7 @@ struct simulation {
     struct machine *machine;
     uint64_t sheets_id;                 /* 1 or more; two simulations of one simulator have the same number if they read the same values of sheets */
     struct sdk sdk;
-    struct framework framework;         /* with the recipe's settings in place of its sheets' values */
+    struct framework framework;         /* the framework's values, with the recipe's settings in place of those of its sheets */
     struct fitted_system fitted;
     struct topology *topology;
     struct graph *graph;
@@ -76,7 +76,7 @@ bool root_is_installed(const char *root);       /* the root is not a source tree
 
 struct recompute_point {
     uint32_t n_checkpoints;
-    uint64_t memory_bytes;          /* kept for one micro-batch: checkpoints, and the activations of the largest segment */
+    uint64_t memory_bytes;          /* bytes kept for one micro-batch: checkpoints, and the activations of the largest segment */
     double memory_share;            /* the share of the memory that would be needed to keep all activations */
     double extra_work_share;        /* recomputed multiply-accumulates divided by all others, forward and backward */
 };

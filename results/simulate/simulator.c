@@ -332,8 +332,8 @@ struct compiler *simulator_compiler(struct simulation *sim, const struct recipe 
 
 /* ---- samples to converge ------------------------------------------------------------------------------ */
 
-/* The reference's round and terms follow from the recipe's id, submitter and round; its optimizer and rate tell records of
- * one batch apart. */
+/* The reference's round and terms follow from the recipe's id, submitter and round; its optimizer and learning rate select one of several records of
+ * one batch. */
 bool simulator_convergence(struct convergence *out, struct simulator *s, const struct recipe *r, struct err *err)
 {
     const char *names[] = { r->workload, r->id, r->submitter, r->reference_round, r->optimizer_name };

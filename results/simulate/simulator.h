@@ -43,7 +43,7 @@ struct simulator {
 };
 
 void simulator_open(struct simulator *out, const struct model_paths *paths);    /* reads nothing yet */
-void simulator_close(struct simulator *s);      /* call it after the last of its simulations is freed */
+void simulator_close(struct simulator *s);      /* closes a simulator; all its simulations must be freed before */
 
 /* Simulates a recipe with overrides "section.key=value" and "machine.key=value", in order. Nothing is left to free if
  * it fails. */
@@ -58,7 +58,7 @@ struct simulation_request {
     const char *const *overrides; size_t n_overrides;
     struct simulator *simulator;
     struct simulator_options options;   /* totals_only is always on */
-    struct watch watch;                 /* is told how many changes are done */
+    struct watch watch;                 /* receives how many changes are done */
 };
 /* Simulates the request with more overrides after its own. The caller frees sim. */
 bool simulate_with(struct simulation *sim, struct result *out, const struct simulation_request *q, const char *const *more, size_t n_more,
@@ -70,7 +70,7 @@ bool result_with(struct result *out, const struct simulation_request *q, const c
 
 /* The samples that the recipe needs; fails for a workload that is not an MLPerf benchmark. */
 bool simulator_convergence(struct convergence *out, struct simulator *s, const struct recipe *r, struct err *err);
-const struct memory_record *simulator_memory_record(struct simulator *s, struct err *err);        /* made of the tables in validity_dir; NULL if they cannot be read */
+const struct memory_record *simulator_memory_record(struct simulator *s, struct err *err);        /* the record from the tables in validity_dir; NULL if they cannot be read */
 
 /* Fills recipe, machine, sheets and compiler of a simulation, and the planner's options; all but the recipe are cached.
  */
@@ -86,7 +86,7 @@ struct simulator_pool { struct simulator *simulators; uint32_t n; };
 
 /* paths stay the caller's; every simulator gets the options. */
 void simulator_pool_open(struct simulator_pool *out, const struct model_paths *paths, uint32_t n_threads, struct simulator_options options);
-void simulator_pool_close(struct simulator_pool *p);    /* call it after the last simulation of its simulators is freed */
+void simulator_pool_close(struct simulator_pool *p);    /* closes the pool; all simulations of its simulators must be freed before */
 /* Calls job(user, i, simulator) for each i below n, `chunk` neighbours on one thread, and returns when all are done.
  * Jobs write to places of their own, so that the result does not depend on the thread. The caller's own thread is one
  * of them. */

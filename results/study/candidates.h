@@ -46,7 +46,7 @@ struct search_family {
     bool recomputes, streams;                   /* streams: weights come in phases, which have no pipeline */
     struct search_candidate *candidates; size_t n, next;       /* from the smallest micro-batch to the largest */
     double bound;                               /* the best bound of its candidates */
-    double best_value; bool any;                /* the best value of its configurations that count, if any does */
+    double best_value; bool any;                /* the best value of the family's configurations that count; any: some count */
     uint32_t n_unlike_own;                      /* the number of settings that differ from the recipe's */
 };
 
@@ -62,7 +62,7 @@ struct search_state {
     struct framework framework;
     bool training;
     double samples_per_item, power_w;           /* power_w: the least that one IPU draws */
-    double samples;                             /* to converge, where they do not depend on the batch */
+    double samples;                             /* samples to converge, if they do not depend on the batch */
     bool converges_by_batch;
     struct dimension dimensions[MOST_DIMENSIONS]; size_t n_dimensions;
     struct search_graph *graphs; size_t n_graphs;

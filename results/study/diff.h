@@ -20,11 +20,11 @@ struct diff_cause {
     const char **sets; size_t n_sets;   /* as --set takes them */
     struct diff_times change;           /* the change that it adds to those before it */
     bool possible_alone;                /* false: the change is refused unless those before it are made, too */
-    struct diff_times alone;            /* its change if it is made alone on A */
+    struct diff_times alone;            /* the change if it is made alone on A */
 };
 struct diff {
     struct result a, b;
-    struct diff_cause *causes; size_t n;        /* in order */
+    struct diff_cause *causes; size_t n;        /* the causes in order */
     struct diff_times whole, rest;      /* rest: the difference that no key or value states; it is the last summand */
 };
 

@@ -36,7 +36,7 @@ struct bound {
     bool slow_chip;                     /* the time lost to the IPU's fault is larger than any class */
     enum part_class class;
     const struct cost *part, *phase, *operation;    /* the largest of the class; phase and operation may be NULL */
-    uint32_t ipu, idlest_ipu;           /* within a replica */
+    uint32_t ipu, idlest_ipu;           /* numbers of the IPU within its replica */
     uint32_t ipu_of_machine;            /* `ipu` as the machine numbers it */
     double class_share;                 /* the share of the step on that IPU */
     double least_waiting_share, most_waiting_share;

@@ -55,7 +55,7 @@ static void add_bound(struct document *d, const struct explanation *e)
                                              100 * b->most_waiting_share) : "");
 }
 
-/* Keys that decide what is learnt, or which steps are measured. They are no moves, as they do not make the run faster. */
+/* Keys that decide what is learnt, or which steps are measured. They are left out of the advice, as they do not make the run faster. */
 static bool is_choice(const struct input *in)
 {
     static const char *const given[] = { "data.", "training.", "cost.", "hosts.timed_steps" };
@@ -300,7 +300,7 @@ struct value_row {
     const char *name, *value, *unit, *source, *file; uint32_t line; const char *origin;
     const char *to, *refused; json_t *fits; double step_time_s, step_time_change_s, sample_time_change, sample_energy_change;
     const char *moved_to; double change_s;
-    const char *text, *note;            /* for the text */
+    const char *text, *note;            /* parts of the text */
 };
 #define C(member, ...) { COLUMN(struct value_row, member), __VA_ARGS__ }
 #define VALUE_COLUMNS C(name), C(value), C(unit), C(source), C(file), C(line, .zero_is_unknown = true), C(origin)

@@ -97,7 +97,7 @@ static bool simulate_settings(struct result *r, const struct first_trial *t, str
     return result_with(r, &s, all, n, err);
 }
 
-/* The one that fits more surely, or else the faster one. */
+/* The trial that fits more surely, or else the faster one. */
 static bool is_better_trial(const struct result *a, const struct result *b)
 {
     double x = fmin(a->fits_probability, FITS_SURELY), y = fmin(b->fits_probability, FITS_SURELY);
@@ -222,7 +222,7 @@ static const char *lines_text(const struct first_lines *l)
     return text;
 }
 
-/* The recipe of a trial: what the file tells, the settings of the trial, and the user's own. */
+/* The recipe of a trial: facts from the file, the settings of the trial, and the user's own. */
 static const char *recipe_text(const struct first_trial *t, const struct onnx_description *d, const char *model)
 {
     struct first_lines l = { .a = t->a };
@@ -320,7 +320,7 @@ static bool check_own_sets(struct first_trial *t, struct err *err)
     struct machine m;
     for (size_t i = 0; i < t->q->n_sets; i++)
         if (is_sheet_override(t->q->sets[i]))
-            return fail(err, "--set %.200s: is of a sheet, and a recipe holds none; give it to run, or set recipe.system to a sheet of your own", t->q->sets[i]);
+            return fail(err, "--set %.200s: is a value of a sheet, which a recipe cannot hold; give it to run, or set recipe.system to a sheet of your own", t->q->sets[i]);
     if (system && !machine_load(&m, system, t->q->simulator->paths->specs_dir, t->a, err))
         return false;
     t->own_ipus = system ? m.n_ipus : 0;

@@ -51,7 +51,7 @@ struct fit_answer {
     uint64_t target;                            /* the micro-batch that the remedies are for; 0 if the user asked for none and the recipe fits */
     const char *const *target_sets; size_t n_target_sets;      /* the settings that give the recipe that size */
     bool target_fits;
-    double target_throughput_samples_per_s;     /* as if the recipe fitted */
+    double target_throughput_samples_per_s;     /* throughput if the recipe did fit */
     struct remedy remedies[MAX_REMEDIES]; size_t n_remedies;
 };
 

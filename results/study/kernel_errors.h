@@ -10,19 +10,19 @@
 #include "results/published/check.h"
 #include "results/study/trust.h"
 
-/* error: size of ln(predicted / published), when it was first simulated, or today if it was known before first sights were kept. */
+/* error: |ln(predicted / published)| when the operation was first simulated; today's error if it was known before first-sight.csv was kept. */
 struct kernel_error { const char *id, *kind, *chip; double error; };
 struct kernel_errors { struct kernel_error *items; size_t n, cap; };
 
 /* Simulates the recipes of single operations again, to see what they are. */
 void kernel_errors_build(struct kernel_errors *out, const struct check *c, const struct first_sight *seen, struct simulator *simulator, struct arena *a);
 void kernel_errors_write(FILE *f, const struct kernel_errors *k);
-bool kernel_errors_load(struct kernel_errors *out, const char *path, struct arena *a, struct err *err);       /* none without the file */
+bool kernel_errors_load(struct kernel_errors *out, const char *path, struct arena *a, struct err *err);       /* without the file there are none */
 
 /* Half the 90 % interval, as a logarithm; 0 if nothing was published. n: the operations that it is made of. */
 struct kernel_trust { double half_width; size_t n; bool is_guess; };
 struct kernel_trust kernel_trust_of(const struct kernel_errors *k, const char *kind, const char *chip);
 const char *kernel_kind_of(enum op_kind kind);
-void kernel_coverage(struct interval_coverage *out, const struct kernel_errors *k, struct arena *a);      /* each operation judged by the others */
+void kernel_coverage(struct interval_coverage *out, const struct kernel_errors *k, struct arena *a);      /* judges each operation by the others */
 
 #endif

@@ -140,7 +140,7 @@ double memory_far_fit(const struct memory_known *m, const char *without_origin)
     for (int i = 0; i < N_TRIED; i++) {
         double sum = 0;
         size_t n = 0;
-        record.spread.far = 1e-3 * pow(1e3, i / (N_TRIED - 1.));        /* 0.001 to 1 */
+        record.spread.far = 1e-3 * pow(1e3, i / (N_TRIED - 1.));        /* from 0.001 to 1 */
         for (size_t k = 0; k < m->n; k++)
             if (m->items[k].figure->role == FIGURE_CALIBRATE && !text_is(m->items[k].origin, without_origin))
                 sum += question_likelihood(&record, &m->items[k]), n++;

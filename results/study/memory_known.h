@@ -28,6 +28,6 @@ bool memory_known_build(struct memory_known *out, const struct figures *figures,
 /* Fits the spread by maximum likelihood, leaving out what one origin published (NULL: nothing). Returns 0 if no question calibrates. */
 double memory_far_fit(const struct memory_known *m, const char *without_origin);
 /* The chance to fit that a row would have been given by all other origins. */
-/* Verdicts by stated chance: by how the row counts, at first sight and today. */
+/* Verdicts by stated chance: by how the row counts, when it was first simulated and today. */
 struct memory_chances *memory_known_chances(size_t *n, const struct memory_known *m, struct arena *a);
 #endif

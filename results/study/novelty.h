@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * novelty.h - errors at first sight, by how new the run was when it was first predicted.
+ * novelty.h - errors of first predictions, by how new the run was at that time.
  */
 #ifndef NOVELTY_H
 #define NOVELTY_H
@@ -23,7 +23,7 @@ struct first_seen {
 };
 struct first_seen_rows { struct first_seen *items; size_t n, cap; };
 
-/* Rows without a first sight, or whose recipe the folder lacks, are left out. Fails where a recipe cannot be simulated. */
+/* Rows without a line in first-sight.csv, or whose recipe the folder lacks, are left out. Fails where a recipe cannot be simulated. */
 bool first_seen_build(struct first_seen_rows *out, const struct figures *figures, const struct first_sight *seen, struct simulator *simulator, struct arena *a,
                       struct err *err);
 

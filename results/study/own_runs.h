@@ -15,13 +15,13 @@ struct own_run {
     double samples_per_s, first_predicted, first_low, first_high;       /* samples/s; the interval NaN without one */
     uint32_t line;
     const char *why_not;                /* why it does not count; NULL if it does */
-    double predicted;                   /* by this version; 0 if it does not count */
+    double predicted;                   /* the throughput that this version predicts; 0 if the run does not count */
     bool is_guess;                      /* no published run was near when it was measured; set only at that time */
 };
 struct own_runs { const char *path; struct own_run *items; size_t n, cap; };
 
-extern const char own_runs_file[];      /* its name, in the current folder */
-extern const char own_runs_origin[];    /* the origin of its references */
+extern const char own_runs_file[];      /* the name of the file, in the current folder */
+extern const char own_runs_origin[];    /* the origin of the references that own runs become */
 /* None without the file. */
 bool own_runs_load(struct own_runs *out, const char *path, struct arena *a, struct err *err);
 /* Simulates each run and adds it to the references, as a neighbour that counts as OWN_COUNTS published ones. */
@@ -32,9 +32,9 @@ const struct own_run *own_run_find(const struct own_runs *runs, const char *reci
 
 /* "1.4s" of a step, or "7260/s" samples a second; the steps of the result give one from the other. False for anything else. */
 bool own_run_rate(double *samples_per_s, const char *text, const struct result *r);
-bool own_run_is_inside(const struct own_run *m);  /* within the interval that it was first given; false without one */
+bool own_run_is_inside(const struct own_run *m);  /* true if the measured rate lies within the interval that was first given; false without an interval */
 
-/* The runs side by side: at first sight and today. */
+/* The runs side by side: as first predicted and as predicted today. */
 struct table own_runs_table(const struct own_runs *runs, struct arena *a);
 /* For explain: which parts of the step could carry the difference from this run, each alone. Nothing if it does not count. */
 void own_run_explain(struct document *d, const struct own_run *m, const struct simulation *sim, const struct result *r);

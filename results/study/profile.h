@@ -7,13 +7,13 @@
 #include "results/simulate/simulate.h"
 #include "system-model/output/output.h"
 
-/* Kinds of time that a profile tells apart. Each stands for parts of the breakdown; each part is in one of them. */
+/* Kinds of time that a profile distinguishes. Each stands for parts of the breakdown, and each part belongs to one kind. */
 enum profile_group { IN_PRODUCTS, IN_NORMS, IN_SOFTMAX, IN_REARRANGEMENT, IN_VECTOR_WORK, IN_EXCHANGE, IN_WAITING, IN_LINKS, IN_HOST, N_PROFILE_GROUPS };
 
 struct profile {
     const char *path;
-    uint64_t steps;                             /* that the file covers; 0: it does not say */
-    uint32_t n_ipus;                            /* 0: a table that does not tell IPUs apart */
+    uint64_t steps;                             /* the number of steps that the file covers; 0: not stated */
+    uint32_t n_ipus;                            /* 0: the table does not distinguish IPUs */
     double seconds[N_PROFILE_GROUPS];           /* summed over all steps, mean over the IPUs */
     bool has_group[N_PROFILE_GROUPS];
     double memory_bytes;                        /* the fullest tile; 0: not in the file */

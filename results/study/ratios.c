@@ -45,7 +45,7 @@ static void add_pair(struct ratio_group *g, const struct reference *x, const str
     g->largest_error = fmax(g->largest_error, expm1(fabs(error)));
 }
 
-/* The error that nine tenths of the weight stay within. */
+/* The error below which nine tenths of the pairs lie, counted by their weights. */
 static double weighted_quantile(double *errors, double *weights, size_t n)
 {
     double all = 0, sum = 0;

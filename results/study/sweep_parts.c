@@ -186,7 +186,7 @@ static bool count_row(struct look *l, const char *line, struct err *err)
 {
     struct row_place p;
     if (!row_place(&p, line))
-        return fail(err, "%s: row %" PRIu64 " is not a sweep's; remove the file to start anew", l->path, l->n_rows + 1);
+        return fail(err, "%s: row %" PRIu64 " is not a row of a sweep; remove the file to start anew", l->path, l->n_rows + 1);
     if (p.identity != l->w->identity || p.of != l->w->space->n)
         return fail(err, "%s: row %" PRIu64 " is of sweep %016" PRIx64 ", this is %016" PRIx64
                     ": a recipe, a value, a sheet or the version differs; remove the file to start anew", l->path, l->n_rows + 1, p.identity,

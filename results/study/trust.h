@@ -51,12 +51,12 @@ struct reference {
     double published, simulated;        /* samples/s */
     double left_out;                    /* ln(simulated / published), its group left out of the fit */
     double without_family, unfitted;    /* left_out with all runs of its family and mode left out; with nothing fitted. Context rows have neither */
-    double first_sight;                 /* ln(predicted / published) when it was first simulated; NaN if it was known before errors at first sight were kept */
+    double first_sight;                 /* ln(predicted / published) when it was first simulated; NaN if first predictions were not kept yet */
     double open_low, open_high;         /* ln of the slowest and the fastest of its open readings over the answer: at most and at least 0 */
     double first_open_low, first_open_high;     /* the readings' range at first sight */
     bool is_own;                        /* measured on the user's machine (own_runs.h): it counts as several published runs do */
     const char *role_name, *id;         /* the row's role and id in its table */
-    enum generation generation;         /* its chip's, while it is built */
+    enum generation generation;         /* generation of its chip, used only while the reference is built */
 };
 struct references { struct reference *items; size_t n, cap; struct known_values known; };
 /* The rest of the error, if the open reading that explains most of it is taken. */
@@ -69,7 +69,7 @@ void references_build(struct references *out, const struct figures *figures, con
 /* The table left-out.csv of results/validity, which podbench validate --out writes: building it takes seconds. */
 void references_write(FILE *f, const struct references *r);
 bool references_load(struct references *out, const char *path, struct arena *a, struct err *err);
-const char *property_name(size_t property);       /* the property's column in that table; for N_PROPERTIES the column of off_amp_share */
+const char *property_name(size_t property);       /* the property's column in left-out.csv; for N_PROPERTIES the column of off_amp_share */
 struct references references_without_group(const struct references *r, const char *group, struct arena *a);
 
 /* ---- without_fit.c: errors as fitted, with the family left out of the fit, and with nothing fitted ---- */
@@ -148,15 +148,14 @@ struct json_t *interval_coverage_json(const struct interval_coverage *c);
 struct open_reading {
     const char *key, *taken, *alternative;
     double throughput_ratio;            /* the alternative's rate over the answer's; NAN if it was not simulated */
-    struct expectation expected;        /* with the alternative */
+    struct expectation expected;        /* the expectation with the alternative */
     bool fits;
     const char *refused;                /* why the reading cannot be simulated, or NULL */
     double unset_share;                 /* the share of the step that calls take, if nobody has stated the key and a sheet's value is taken; else 0 */
     const char *zero_means;             /* the meaning of a key's 0, such as "unknown, no limit"; else NULL */
 };
-/* Readings of one key are neighbours. unset_taken_from: the sheet whose values are taken for keys that nobody has stated. Two more readings follow if
- * the torus turns out to be slower than its ladder, which is possible where may_break_law is set. links_are_stated: the recipe states the second of
- * these two. */
+/* Readings of one key are neighbours. unset_taken_from: the sheet that gives values to keys that nobody has stated. If the torus turns out to be
+ * slower than its ladder (possible where may_break_law is set), two more readings follow. links_are_stated: the recipe states the second of them. */
 struct open_readings { struct open_reading *items; size_t n; const char *unset_taken_from; bool may_break_law, links_are_stated; };
 
 /* Lists the recipe's [open] section. Where calls of a session take more than a twentieth of the step, it adds two readings of keys that nobody has
@@ -202,7 +201,7 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
 void validity_add_readings(struct validity *v, const struct track_record *by, const struct result *as_asked, const struct simulation_request *q,
                            struct arena *a);
 bool validity_has_interval(const struct validity *v);
-bool validity_is_guess(const struct validity *v);            /* it has an interval, but no published run is near */
+bool validity_is_guess(const struct validity *v);            /* true if the answer has an interval, but no published run is near */
 const char *validity_guess_name(const struct validity *v);   /* "yes" or "no", for the column guess of a row; NULL without an interval */
 const char *validity_note(const struct validity *v, struct arena *a);       /* for a cell of notes: why there is no interval, or that it is a guess; or NULL */
 double validity_expected(const struct validity *v);          /* samples/s: the prediction less the bias of similar runs */

@@ -11,7 +11,7 @@
 /* The published runs about a question: their mean error, the distance of the nearest (infinite without any), and its own error beyond the mean. */
 struct neighbourhood { double bias, nearest, apart; };
 typedef bool reference_counts(const struct reference *r, const void *user);
-/* counts: tells of each reference if it takes part; NULL: all do. */
+/* counts: says which references take part; NULL: all do. */
 struct neighbourhood neighbourhood_of(const struct references *r, const struct distances *d, reference_counts *counts, const void *user);
 double spread_at(const struct spread *s, const struct neighbourhood *n, const struct properties *at);
 enum likeness likeness_among(const struct references *r, const struct distances *d, reference_counts *counts, const void *user);

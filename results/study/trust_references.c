@@ -24,7 +24,7 @@ struct build {
     struct references *out;
     struct simulator *simulator;
     bool fitted[N_CONSTANTS]; double values[N_CONSTANTS];
-    double (*slope)[N_CONSTANTS];       /* by reference; zeros for context */
+    double (*slope)[N_CONSTANTS];       /* by reference; context rows have zeros */
     struct arena *a;
 };
 

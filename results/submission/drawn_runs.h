@@ -18,7 +18,7 @@
 
 struct run_timing {
     double step_time_s, startup_s, tail_s;
-    double samples_per_step;                    /* on average; 0 means the global batch as logged */
+    double samples_per_step;                    /* samples of a step on average; 0 means the global batch as logged */
     double steps_per_call;                      /* a run is a whole number of calls; 0 if the run is one call */
     double eval_time_s, first_eval_extra_s;     /* the first evaluation loads a program */
     int eval_placement;                         /* enum eval_placement */
@@ -33,7 +33,7 @@ struct draw_request {
     struct run_timing timing;
     double samples_to_converge;         /* published, the same for every run; 0: drawn from convergence */
     double epochs;                      /* the epochs of a fixed schedule that is evaluated at its end; 0: as predicted */
-    double eval_interval;               /* in the benchmark's unit; 0 means the rules' */
+    double eval_interval;               /* samples or epochs between evaluations; 0 means as the rules demand */
     double max_samples;                 /* a run that has not converged by here is aborted; 0 if no limit */
     uint32_t runs;                      /* 0: as many as the rules ask for */
     uint64_t seed;
@@ -47,7 +47,7 @@ struct drawn_run {
     uint64_t seed;
     bool converged;
     double samples, epochs, accuracy;   /* epochs is NaN for a benchmark that counts samples */
-    double convergence_point;           /* in the benchmark's unit, as the reference-convergence test reads it */
+    double convergence_point;           /* epochs or samples at convergence, as the reference-convergence test reads them */
     uint64_t n_evals;
     double time_s;
     double scaling_s;                   /* the part of time_s by which the round slows down a submission that is too fast; nothing runs in it */
@@ -56,8 +56,8 @@ struct drawn_run {
 struct drawn_runs {
     struct drawn_run *runs;
     size_t n, may_fail;                 /* may_fail: how many runs need not converge */
-    bool until_valid;                   /* as asked for */
-    uint64_t n_draws;                   /* submissions drawn until these runs; more than 1 only with until_valid */
+    bool until_valid;                   /* until_valid of the request */
+    uint64_t n_draws;                   /* submissions that were drawn before one was kept, this one included; more than 1 only with until_valid */
     const char *refusal;                /* why the round refuses these runs; NULL if it does not */
     double score_minutes;               /* score of these runs; NaN if they are not valid */
     double scaling;                     /* the checker's factor in score_minutes, for a submission that passes and is faster than the reference; else 1 */

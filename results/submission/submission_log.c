@@ -22,7 +22,7 @@ struct log_writer {
     struct benchmark_facts facts;
     const struct log_demands *demands;
     int64_t time_ms;                    /* time of the next line */
-    int lineno;                         /* in place of a source line; each line of the log has its own */
+    int lineno;                         /* a made-up line number of the source, different in each line of the log */
     double interval;                    /* samples or epochs between evaluations */
     struct arena *a;
     struct err *err;
@@ -177,7 +177,7 @@ static const char *at(struct log_writer *w, const char *name, double value)
     return arena_printf(w->a, "\"%s\": %s", name, mllog_real(value, w->a));
 }
 
-/* The last evaluation has the drawn accuracy, moved to the target's failing side for a run that did not converge. */
+/* The last evaluation has the drawn accuracy, shifted to the target's failing side for a run that did not converge. */
 static double eval_accuracy(const struct log_writer *w, uint64_t k, uint64_t n)
 {
     double target = w->facts.target, sign = w->facts.higher_is_better ? 1 : -1, last = w->run->accuracy;

@@ -31,7 +31,7 @@ struct submission_description {
     double global_batch, grad_accum;    /* samples a step; micro-batches a step */
     struct run_timing timing;
     double init_s;                      /* compile and load, outside the clock; 0 means one minute */
-    double eval_interval;               /* in the benchmark's unit; 0 means the rules' */
+    double eval_interval;               /* samples or epochs between evaluations; 0 means as the rules demand */
     double scaling;                     /* factor of the score; above 1 it is written to scaling.json */
     const char *data_dir;               /* workloads/convergence */
     const struct log_demands *demands;  /* NULL: loaded when needed */

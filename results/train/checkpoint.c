@@ -65,7 +65,7 @@ static bool read_stream(struct training *tr, struct execution *x, struct stream 
         s->good = s->good && fread(&s->hash, 1, sizeof s->hash, s->f) == sizeof s->hash && fgetc(s->f) == EOF;
     }
     execution_set_step(x, tr->n);
-    return (s->good && tr->n && s->hash == hash) || fail(err, "%s: is torn; remove it and train anew", path);
+    return (s->good && tr->n && s->hash == hash) || fail(err, "%s: is damaged or incomplete; remove it and train anew", path);
 }
 
 bool checkpoint_read(struct training *tr, struct execution *x, const char *path, const struct training_setup *t, struct arena *a, struct err *err)

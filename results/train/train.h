@@ -66,7 +66,7 @@ struct training_request {
     const char *checkpoint;             /* written after each evaluation; NULL if none */
     bool resumes;                       /* begins where the checkpoint ends, if there is one */
     uint32_t n_threads;
-    void (*tell)(void *user, const char *text); void *user;     /* after each evaluation; may be NULL */
+    void (*tell)(void *user, const char *text); void *user;     /* called after each evaluation; may be NULL */
 };
 /* One weight update. quality NaN: it was not evaluated. */
 struct training_point { uint64_t step; double samples, epoch, minutes, rate, loss, quality; };

@@ -48,7 +48,7 @@ enum { LARGEST_BLOCK_BYTES = 8 << 20, LARGE_PIECE_BYTES = 128 << 10 };
 #define ARENA_GUARDS 0
 #endif
 #if ARENA_GUARDS
-#include <sanitizer/asan_interface.h>       /* without the sanitizer its macros do nothing */
+#include <sanitizer/asan_interface.h>       /* without the sanitizer these macros do nothing */
 #else
 #define ASAN_POISON_MEMORY_REGION(p, n_bytes) ((void)(p), (void)(n_bytes))
 #define ASAN_UNPOISON_MEMORY_REGION(p, n_bytes) ((void)(p), (void)(n_bytes))

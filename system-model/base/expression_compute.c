@@ -84,7 +84,7 @@ const struct function expression_functions[] = {
     { "sqrt", 1, .of_one = sqrt },      { "log2", 1, .of_one = log2 },
     { "min", 2, .of_two = fmin },       { "max", 2, .of_two = fmax },
     { "int", 1, .of_values = call_int },            /* whole part */
-    { "integer", 1, .of_values = call_integer },    /* within 1e-5 of a whole number */
+    { "integer", 1, .of_values = call_integer },    /* true within 1e-5 of a whole number */
     { "is_int", 1, .of_values = call_is_int },      /* written without point or exponent */
     { "count", 1, .of_values = call_count },        /* counts a text, a list or an object */
     { "has", 1, .of_values = call_has },            /* true if the value exists */

@@ -119,7 +119,7 @@ static struct operands operands_of(const struct graph *g, const struct op *op, c
             continue;
         }
         several = true;
-        alike = alike && (t == first || lie_alike(first, first_at, t, at));     /* a tensor shares its own layout, whatever it is */
+        alike = alike && (t == first || lie_alike(first, first_at, t, at));     /* a tensor has the same layout as itself, even if that is unknown */
         *taken = to_kept || at->imbalance < (*taken)->imbalance ? at : *taken;
     }
     return (struct operands){ (*taken)->imbalance, several && alike, (*taken)->groups, (*taken)->turned, (*taken)->crowding };

@@ -18,12 +18,12 @@ struct conv_shape {
     uint32_t kernel_h, kernel_w;
     uint64_t in_chans;                  /* input channels of one group; a weight gradient's are all positions of all samples, more than 32 bits hold */
     uint32_t out_chans;                 /* output channels of one group */
-    uint32_t in_stride_h, in_stride_w;  /* input elements from one output position to the next */
-    uint32_t out_stride_h, out_stride_w;            /* output elements of one position (dilated gradient) */
+    uint32_t in_stride_h, in_stride_w;  /* step in the input from one output position to the next */
+    uint32_t out_stride_h, out_stride_w;            /* step in the output from one position to the next (dilated gradient) */
     uint32_t in_h, in_w;                /* the input field without padding: halos end there */
     uint32_t before_h, before_w;        /* rows and columns of padding above and left of the region that kernels may meet */
     uint32_t met_h, met_w;              /* size of that region: the convolution's own input, also in the gradient to it */
-    uint32_t dilation;                  /* input elements from one element of the kernel to the next */
+    uint32_t dilation;                  /* step in the input from one element of the kernel to the next */
     uint32_t in_expand;                 /* rows in which each input element appears (weight gradient of a k x k kernel) */
     uint32_t type;                      /* enum data_type */
     uint32_t pass;                      /* enum op_pass */
@@ -139,7 +139,7 @@ struct search {
     const struct op_plan_options *opt;
     const struct conv_shape *shape;
     uint64_t n_tiles, bound_bytes, best_cycles;
-    uint64_t least_over_bytes;          /* every split that was left out for its memory takes at least so much */
+    uint64_t least_over_bytes;          /* the least memory of a split that was left out for its memory */
     struct conv_cost layout, by_step;   /* costs that all splits share: changes of layout; bringing weights into the order of serial steps */
     uint64_t rearranged_bytes;
     uint64_t operand_bytes;             /* operands and results, an even share of a tile */

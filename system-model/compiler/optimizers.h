@@ -11,9 +11,9 @@
 
 #define WORK(name, row) WORK_##name,
 enum vector_work {
-    WORK_ACCUMULATE,            /* one weight gradient into its accumulator */
+    WORK_ACCUMULATE,            /* adds one weight gradient to its accumulator */
     WORK_ZERO,
-    WORK_REARRANGE,             /* to another layout: every element moves */
+    WORK_REARRANGE,             /* copies into another layout: every element moves */
     WORK_SQUARES,               /* sum of squares */
     WORK_SCALE,                 /* times a number */
     N_GRADIENT_WORKS,
@@ -31,8 +31,8 @@ enum norms { NORMS_NONE, NORMS_OF_KERNELS, NORMS_OF_ALL };
 /* An optimizer as a plan knows it. */
 struct optimizer {
     enum vector_work work;              /* the update's arithmetic */
-    enum vector_work work_without_norms;        /* for tensors without norms, or whose norms are merged */
-    double state_bytes_per_param;       /* all moments together */
+    enum vector_work work_without_norms;        /* the work for tensors without norms, or whose norms are merged */
+    double state_bytes_per_param;       /* bytes of all moments together */
     enum norms norms;                   /* LARS, LAMB: norms of weight and gradient or update, added over shards too */
     uint32_t n_moments;
     bool moments_of_framework;          /* the framework chooses the moments' type; otherwise it is that of the weights */
@@ -59,8 +59,8 @@ struct work_cost;               /* the passes over a tensor: passes.h */
 
 /* An optimizer makes a direction from gradients and moments, and steps along it by the learning rate times a factor of the tensor's norms. */
 struct optimizer_rule {
-    const char *name;                   /* in recipes, and opt_name in logs */
-    struct optimizer plan;              /* with moments of fp16 */
+    const char *name;                   /* the name in recipes, and of opt_name in logs */
+    struct optimizer plan;              /* the optimizer with moments of fp16 */
     const struct work_cost *cost;
     void (*direction)(const struct weight_part *p, const struct optimizer_values *v, uint64_t step);
     double (*factor)(const struct optimizer_values *v, double weight_norm, double gradient_norm, double direction_norm);

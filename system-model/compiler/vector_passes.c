@@ -13,7 +13,7 @@
 #include "system-model/compiler/passes.h"
 
 /* A tile holds a tensor in atoms, the words of its memory: 64 bits. */
-enum { ATOM_BYTES = 8 };          /* at least as large as any element */
+enum { ATOM_BYTES = 8 };          /* an atom is at least as large as any element */
 
 struct passes passes_start(struct op_plan *out, const struct chip *chip, const struct op_plan_options *opt,
                            uint64_t element_bytes)

@@ -53,7 +53,7 @@ struct vertex_table {
     uint16_t slic_thin_load;                /* cycles of a worker in a load, with fewer than four channels */
     uint16_t outer_product_free_chans;      /* output channels that a position's cycles include; each four more take another cycle */
     struct vector_terms reduce, cast, zero, slice;          /* the vectors of `reduce` are vectors of outputs */
-    uint16_t reduce_partial;                /* each partial of a vector of outputs */
+    uint16_t reduce_partial;                /* cycles for each partial of a vector of outputs */
     uint16_t copy_by_fours;                 /* elements moved for each four of the operand */
     uint16_t copy_pieces;                   /* a copy in pieces: once; and for each 100 bytes, by what a piece is */
     uint16_t copy_halves_per_100_bytes, copy_floats_per_100_bytes, copy_words_per_100_bytes;

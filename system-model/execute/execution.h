@@ -25,7 +25,7 @@ struct precision {
     bool by_type;
     enum partials_type partials;        /* the partials of products in fp16 and fp8 */
     bool stochastic_rounding;           /* rounds results stochastically; partial sums and sums over replicas are rounded to the nearest */
-    bool fp8_is_e5m2;                   /* else E4M3 */
+    bool fp8_is_e5m2;                   /* true: E5M2; false: E4M3 */
 };
 
 /* The values that an operation's result depends on besides its operands. */

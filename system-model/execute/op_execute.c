@@ -19,7 +19,7 @@ bool graph_is_executable(const struct graph *g, struct err *err)
             return fail(err, "layer %s is described by one of %u slices, which cannot be executed; leave it whole (parallel.joint_slices=1)", g->layers[i].name, g->layers[i].repeats);
     for (size_t i = 0; i < g->n_layers; i++)
         if (g->layers[i].rounds > 1)
-            return fail(err, "layer %s runs %u rounds, of which one is described, which cannot be executed; run one (recipe.repeat=1), or a loop of few rounds",
+            return fail(err, "layer %s stands for %u rounds and describes only one, which cannot be executed; run one (recipe.repeat=1), or a loop of few rounds",
                         g->layers[i].name, g->layers[i].rounds);
     for (size_t i = 0; i < g->n_ops; i++)
         if (g->ops[i].kind == OP_CODELET)

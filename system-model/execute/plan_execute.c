@@ -95,7 +95,7 @@ static bool push_entry(const struct work *w, struct stage_state *s, struct err *
 static bool pop_entry(const struct work *w, struct stage_state *s, struct err *err)
 {
     if (s->n_entries == 0 || s->entries[0].micro_batch != w->micro_batch)
-        return fail(err, "the stash has no entry of it at its head");
+        return fail(err, "the oldest entry of the stash belongs to another micro-batch");
     count_entry(&s->store.live, w->program, w->x->g, false);
     store_put(&s->store, &s->entries[0]);
     memmove(s->entries, s->entries + 1, --s->n_entries * sizeof *s->entries);

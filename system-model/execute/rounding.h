@@ -14,7 +14,7 @@ enum number_format { FORMAT_FP32, FORMAT_FP16, FORMAT_E4M3, FORMAT_E5M2, N_NUMBE
 enum number_format number_format_of(enum data_type t);      /* fp8 is E4M3; whole numbers are exact in fp32 */
 
 /* Counts of rounded elements. One that was infinite before counts as infinite, too. */
-struct rounding_counts { uint64_t n_rounded, n_infinite, n_not_a_number, n_vanished /* from something to 0 */, n_saturated /* fp8 */; };
+struct rounding_counts { uint64_t n_rounded, n_infinite, n_not_a_number, n_vanished /* elements that were not 0 and became 0 */, n_saturated /* fp8 */; };
 
 /* One draw of 32 bits for each element, by seed and place alone: neither the order of the draws nor what else is drawn matters. */
 struct rounding_draws {

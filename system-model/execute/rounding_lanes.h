@@ -54,7 +54,7 @@ IN_LANES void round_lanes(lanes *x, const struct format *f, const masks *draws)
 {
     masks bits = (masks)*x & ~FLOAT_SIGN, is_number = bits < FLOAT_EXPONENT, limit = (masks){ 0 } + FLOAT_EXPONENT;
     int32_t least = (f->least_exponent + FLOAT_BIAS) << FLOAT_BITS, end = (f->most_exponent + 1 + FLOAT_BIAS) << FLOAT_BITS;
-    masks low = bits < least, far = bits >= end;            /* so far beyond the largest number that it is not rounded */
+    masks low = bits < least, far = bits >= end;            /* numbers so far beyond the largest that they are not rounded */
     lanes rounded = (lanes)(bits & ~far), most = f->most - (lanes){ 0 };
     masks exponent = LANES_CHOOSE(low, (masks){ 0 } + least, bits & ~far & FLOAT_EXPONENT);
     exponent = LANES_CHOOSE(far, (masks){ 0 } + least, exponent);

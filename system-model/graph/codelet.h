@@ -23,7 +23,7 @@ struct codelet {
     uint32_t line;                          /* its first line in the sheet */
     const char *output;                     /* "input": results are like the first input; else sizes: 8x16 */
     uint64_t output_dims[MOST_OUTPUT_DIMS]; /* the sizes of `output`, 0 behind the last; all 0: like the first input */
-    const char *split, *worker_split;       /* as written */
+    const char *split, *worker_split;       /* the sheet's own text */
     uint32_t axes[MOST_GRID_AXES], n_axes;  /* axes of the first input that are cut; the last one is the innermost */
     enum worker_rule worker_rule;
     uint64_t worker_parts[MOST_GRID_AXES];  /* WORKERS_GIVEN: parts along each of the axes */

@@ -38,7 +38,7 @@ struct tensor {
     uint64_t dims[MAX_DIMS];
     uint32_t layer_id;      /* the layer that makes or owns it */
     uint32_t producer_op;   /* NO_ID: input or weight */
-    uint32_t of_tensor;     /* gradients: the tensor they are the gradient of; else NO_ID */
+    uint32_t of_tensor;     /* for a gradient: the tensor of which it is the gradient; else NO_ID */
     uint32_t first_reader, last_reader;         /* layers whose operations read it, forward or backward; NO_ID and 0: none does */
     bool read_backward;     /* a backward operation reads it */
     struct tensor_part cuts[MOST_CUTS];         /* by axis of IPUs */
@@ -53,7 +53,7 @@ enum op_kind {
     OP_ADD, OP_MUL, OP_SCALE,               /* operands: two tensors; two tensors; a tensor and a constant */
     OP_BIAS_ADD,                            /* adds a vector along the last dimension */
     OP_RELU, OP_GELU, OP_TANH, OP_SIGMOID, OP_SWISH,
-    OP_SOFTMAX,                             /* over the last dimension */
+    OP_SOFTMAX,                             /* probabilities over the last dimension */
     OP_BATCH_NORM, OP_GROUP_NORM, OP_LAYER_NORM,
     OP_DROPOUT,
     OP_MAX_POOL, OP_AVERAGE_POOL,
@@ -69,7 +69,7 @@ enum op_kind {
     OP_INPUT_PREPARE,                       /* on-chip preprocessing of a host input: cast, normalise */
     OP_MAP, OP_COMBINE,                     /* a function of each element, of two tensors' elements (at.function) */
     OP_SELECT,                              /* x where the condition holds, else the third tensor or a constant */
-    OP_VIEW,                                /* other dimensions, the same elements in the same order: nothing moves */
+    OP_VIEW,                                /* the same elements in the same order with other dimensions: nothing moves */
     OP_EXPAND,                              /* repeats the elements along dimensions of size 1 */
     OP_RESIZE,                              /* images made larger or smaller: nearest, or linear in both directions */
     OP_LOCAL_NORM,                          /* local response normalisation over neighbouring channels */
@@ -206,7 +206,7 @@ struct graph {
     struct hash_table attributes;                 /* attributes of operations, by their bytes */
     size_t n_forward_ops;                   /* ops[0..n_forward_ops) are forward; the rest backward */
     uint32_t n_rough_ops;                   /* operations that stand for one that is not modelled: each costs a pass over its result */
-    const struct graph *whole;              /* the model of which this is one IPU's part (graph_slice()); NULL: itself */
+    const struct graph *whole;              /* the whole model, if this graph is one IPU's part of it (graph_slice()); else NULL */
     const uint32_t *whole_ids;              /* by forward tensor: the tensor of the whole model that it is, or is part of; NO_ID if none */
 };
 

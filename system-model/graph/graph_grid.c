@@ -39,7 +39,7 @@ static bool check_ops(const struct graph *g, const struct codelet *c, const stru
             return fail(err, "parallel.grid_ipus: operation %zu (%s) is neither a codelet nor element by element, so that IPUs cannot share its grid; "
                              "want 1", i, op_kind_names[op->kind]);
         if (op->kind == OP_CODELET && (!tensor_is_same_shape(&g->tensors[op->inputs[0]], grid) || !text_is(op->at->codelet->split, c->split) || c->output_dims[0]))
-            return fail(err, "parallel.grid_ipus: %s and %s work on grids that differ, or make other sizes; IPUs share one grid alone", c->name,
+            return fail(err, "parallel.grid_ipus: %s and %s work on grids that differ, or make other sizes; IPUs can share only one grid", c->name,
                         op->at->codelet->name);
     }
     return true;

@@ -422,7 +422,7 @@ static cut_rule *const rules[N_OP_KINDS] = {
 
 /* ---- the search ------------------------------------------------------------------------------------------- */
 
-/* State, or a view of it. */
+/* True for state, or a view of it. */
 static bool is_fixed_state(const struct cuts *c, uint32_t tensor)
 {
     const struct tensor *t = &c->g->tensors[tensor];

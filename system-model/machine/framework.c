@@ -170,7 +170,7 @@ static bool framework_read_sheet(struct framework_reader *r, const char *name, i
         if (!text_is(row->key, "engine"))
             continue;
         if (depth > 1)
-            return fail(err, "%s:%u: engine: the sheet is the engine of an engine already; name %.60s in the sheet that started here", s.path, row->line, row->value);
+            return fail(err, "%s:%u: engine: this sheet is already the engine of an engine, and can have none itself; name %.60s in the first sheet", s.path, row->line, row->value);
         if (!framework_read_sheet(r, row->value, depth + 1, err))
             return false;
     }

@@ -40,7 +40,7 @@ struct program {
     double steps_per_call;              /* weight updates in one call; 0 if the whole run is one call */
     uint64_t session_calls;             /* session calls in each call, one after the other; 0: a bare engine, which launch_s starts */
     bool calls_overlap;                 /* a call for inference is made while the previous one is still running */
-    double launch_s;                    /* starting an engine, and hearing that it is done */
+    double launch_s;                    /* starting an engine and waiting for its word that it is done */
     double dispatch_s;                  /* the framework's own part of a session's call */
     double unexplained_parameters;      /* a training call takes unexplained_call_s longer if the model has at least so many parameters; 0: never */
     double stream_copy_s;               /* a stream copy that waits for the host takes this long besides moving its bytes */

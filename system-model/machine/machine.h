@@ -81,9 +81,9 @@ struct chip {
     uint64_t mac_fp32_per_cycle;
     uint64_t mac_fp8_per_cycle;             /* 0 if none */
     uint64_t vector_bytes_per_cycle;        /* data path of the vector unit: 8 */
-    uint64_t load_bytes_per_cycle;          /* from the standard region */
+    uint64_t load_bytes_per_cycle;          /* loads from the standard region */
     uint64_t interleaved_load_bytes_per_cycle;      /* 0 if not stated */
-    uint64_t weight_load_bytes_per_cycle;   /* weights into the AMP unit, as compilers use it by default */
+    uint64_t weight_load_bytes_per_cycle;   /* loads of weights into the AMP unit, as compilers use it by default */
     double amp_efficiency;                  /* share of these rates in inner loops that use all memory ports; 0 means the full rate */
     uint64_t conv_units_fp16_fp16, conv_units_fp16_fp32, conv_units_fp32;   /* AMP units in use by type */
     /* Exchange and sync. */
@@ -102,8 +102,8 @@ struct chip {
     double host_link_bytes_per_s;           /* the chip's own port, one way, after protocol */
     /* Power: the energy of what a chip does, besides what it draws while nothing runs. Without tdp_w or idle_power_w it is not known. */
     double tdp_w;                           /* 0 if not published */
-    double idle_power_w;                    /* while nothing runs; 0 if not measured */
-    double running_power_w;                 /* above idling while all tiles run, whatever they do: clocks, instructions */
+    double idle_power_w;                    /* power while nothing runs; 0 if not measured */
+    double running_power_w;                 /* power above idling while all tiles run, whatever they do: clocks, instructions */
     double running_power_error_w;           /* how far running_power_w may be off, in either direction */
     double work_power_error_w;              /* how far tdp_w - idle_power_w - running_power_w, the peak of all other power, may be off */
     double link_byte_j;                     /* the energy of a byte over an IPU-Link; 0 if not counted */
@@ -124,7 +124,7 @@ struct machine {
     uint64_t ipus_per_board;
     uint64_t ipus_per_domain;               /* IPU-Link domain: at most 64 */
     enum domain_topology domain_topology;
-    enum gateway_topology gateway_topology; /* between domains */
+    enum gateway_topology gateway_topology; /* links between domains */
     uint64_t rung_links, rail_links;        /* links from one IPU to its rung partner, and to each rail neighbour */
     uint64_t rung_through_links;            /* links of the rung that carry only traffic passing through (GC2) */
     double rung_latency_s, rail_latency_s;  /* one hop, without the sync before it */
@@ -142,7 +142,7 @@ struct machine {
     double pcie_shared_bytes_per_s;         /* one way, after protocol */
     double board_power_w;                   /* while the board works; 0 if not published */
     double board_rest_power_w;              /* a board without its chips, whatever they do; 0 if not known */
-    double board_idle_power_w;              /* while its chips wait; 0 if not published */
+    double board_idle_power_w;              /* power while the chips wait; 0 if not published */
     double board_power_cap_w;               /* a limit of the board's power; 0 if not published */
     struct sheet *sheets;                   /* the rows it was built from, for printing: chip, board, system */
     size_t n_sheets;
@@ -150,7 +150,7 @@ struct machine {
 
 /* the rows that the machine was built from, for printing: chip, board, system */
 bool machine_load(struct machine *out, const char *name, const char *specs_dir, struct arena *a, struct err *err);
-/* The same with overrides; those whose keys no sheet of a machine may have stay unused. */
+/* machine_load() with overrides. Those whose keys no sheet of a machine may have stay unused. */
 bool machine_load_changed(struct machine *out, const char *name, const char *specs_dir, const struct sheet_overrides *changes,
                           struct arena *a, struct err *err);
 /* The row that holds this key, on the outermost sheet that has one, or NULL. `sheet`, which may be NULL, receives that sheet. */
@@ -219,7 +219,7 @@ struct power {
     double idle_w;                      /* the draw of all chips, whatever they do */
     double boards_rest_w;               /* the draw of the boards without their chips; 0 if not known */
     double at_work_w;                   /* 0 if no source gives it */
-    double waiting_w;                   /* while chips wait for each other or the host; at_work_w if no source gives it */
+    double waiting_w;                   /* power while chips wait for each other or the host; at_work_w if no source gives it */
     double cap_w;                       /* limit of the boards; 0 if unknown */
     bool knows_waiting;
     const char *of;                     /* "boards", "chips" */

@@ -67,7 +67,7 @@ static bool check_links(const struct machine *m, const char *path, struct err *e
         return fail(err, "%s: domain_topology: none, but %llu IPUs in a domain; want ladder or torus", path,
                     (unsigned long long)m->ipus_per_domain);
     if (m->ipus_per_domain > 1 && (m->rung_links == 0 || (m->ipus_per_domain > 2 && m->rail_links == 0)))
-        return fail(err, "%s: %s: 0, so that the %llu IPUs of a domain have no way to each other", path,
+        return fail(err, "%s: %s: 0, but the %llu IPUs of a domain need links to each other", path,
                     m->rung_links == 0 ? "rung_links" : "rail_links", (unsigned long long)m->ipus_per_domain);
     uint64_t n_domains = m->n_ipus / m->ipus_per_domain;
     if (n_domains == 1)
@@ -76,7 +76,7 @@ static bool check_links(const struct machine *m, const char *path, struct err *e
                           m->gateway_bytes_per_s == 0 ? "gateway_bytes_per_s: missing" :
                           m->gateway_efficiency == 0 ? "gateway_efficiency: missing" : NULL;
     if (missing)
-        return fail(err, "%s: %s, so that the %llu domains have no way to each other", path, missing, (unsigned long long)n_domains);
+        return fail(err, "%s: %s, but the %llu domains need links to each other", path, missing, (unsigned long long)n_domains);
     if (m->gateway_topology == GATEWAY_DIRECT && n_domains != 2)
         return fail(err, "%s: gateway_topology: direct links two domains, not %llu; want switched or network", path,
                     (unsigned long long)n_domains);

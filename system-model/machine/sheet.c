@@ -68,7 +68,7 @@ bool sheet_load(struct sheet *out, const char *path, struct arena *a, struct err
     enum { MOST_ROWS = 1000 };
     struct csv_table t;
     bool good = csv_load(&t, path, a, err);
-    if ((t.columns && !sheet_check_columns(&t, err)) || !good)          /* a table that is no sheet has its header refused, and no row */
+    if ((t.columns && !sheet_check_columns(&t, err)) || !good)          /* if a table is no sheet, the message is about its header and not about a row */
         return false;
     if (t.n_rows > MOST_ROWS)
         return fail(err, "%s: %zu rows, a spec sheet has at most %d", path, t.n_rows, MOST_ROWS);

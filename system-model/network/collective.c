@@ -25,11 +25,11 @@ static bool collective_check(const struct topology *t, const struct collective_r
     if ((unsigned)r->kind >= N_COLLECTIVE_KINDS || (unsigned)r->method >= N_COLLECTIVE_METHODS)
         return fail(err, "collective: no such kind or method (%d, %d)", (int)r->kind, (int)r->method);
     if (r->n_groups == 0 || r->n_ranks == 0)
-        return fail(err, "%s: %u groups of %u ranks", collective_kind_names[r->kind], r->n_groups, r->n_ranks);
+        return fail(err, "%s: %u groups of %u ranks, want at least one of each", collective_kind_names[r->kind], r->n_groups, r->n_ranks);
     if (r->n_in_use > t->n_ipus)
         return fail(err, "%s: %u IPUs in use; %s has %u", collective_kind_names[r->kind], r->n_in_use, t->machine->name, t->n_ipus);
     if (!(r->bytes >= 0 && r->bytes < 1e18))
-        return fail(err, "%s: %g bytes", collective_kind_names[r->kind], r->bytes);
+        return fail(err, "%s: %g bytes, want 0 or more, and less than 1e18", collective_kind_names[r->kind], r->bytes);
     return true;
 }
 

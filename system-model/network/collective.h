@@ -65,7 +65,7 @@ struct collective_cost {
     uint32_t n_steps;
     double bytes_sent_per_rank;             /* 2 (n-1)/n bytes for a ring all-reduce, n-1 times the bytes where each sends all of them to all */
     enum collective_method method;          /* the method that was used */
-    double busiest_bytes[N_LINK_KINDS];     /* on the busiest link of each kind */
+    double busiest_bytes[N_LINK_KINDS];     /* bytes on the busiest link of each kind */
 };
 /* Fails on a request that the machine cannot serve: an IPU that does not exist, ranks whose shape the method does not handle, a route that is cut. */
 bool collective_run(struct collective_cost *out, const struct topology *t, const struct collective_request *req,

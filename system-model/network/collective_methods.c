@@ -26,7 +26,7 @@ static bool any_ranks(const struct collective *run, struct err *err)
 
 static bool ranks_in_same_domains(const struct collective *run, struct err *err)
 {
-    return run->at.spanning || fail(err, "%s: hierarchical wants ranks of each group in as many domains of %s",
+    return run->at.spanning || fail(err, "%s: hierarchical wants the ranks of every group in equally many domains of %s",
                                     collective_kind_names[run->req->kind], run->t->machine->name);
 }
 
@@ -47,7 +47,7 @@ static bool ranks_of_torus(const struct collective *run, struct err *err)
 
 static bool ranks_spread_evenly(const struct collective *run, struct err *err)
 {
-    return run->at.regular || fail(err, "%s: broadcast wants as many ranks of each group in every domain of %s",
+    return run->at.regular || fail(err, "%s: broadcast wants equally many ranks of each group in every domain of %s",
                                    collective_kind_names[run->req->kind], run->t->machine->name);
 }
 

@@ -28,7 +28,7 @@ static double add_time_s(const struct chip *c, double bytes, double slowdown)
     return (double)cycles / c->clock_hz * slowdown;
 }
 
-/* Counts the bytes that each link carries in n steps of these flows. */
+/* Counts the bytes that each link carries in n equal steps. */
 static void count_bytes(struct collective *run, uint32_t n, const struct step_routes *routes, const double *by_flows)
 {
     struct collective_cost *cost = run->cost;

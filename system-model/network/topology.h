@@ -48,7 +48,7 @@ struct faults {
 
 MEMO_INPUT(flow, uint32_t from, to; double bytes;);
 
-struct link topology_link(const struct topology *t, uint32_t link);        /* by its number, 0 to n_links - 1, with faults applied */
+struct link topology_link(const struct topology *t, uint32_t link);        /* a link by its number, 0 to n_links - 1, with faults applied */
 /* Links that leave a node, in the order of their numbers. */
 uint32_t topology_n_out(const struct topology *t, uint32_t node);
 uint32_t topology_out(const struct topology *t, uint32_t node, uint32_t i);
@@ -64,7 +64,7 @@ bool topology_build_as(struct topology *out, const struct machine *m, enum domai
 struct document;
 /* The kinds of links and, if asked for and up to 64 IPUs, every link. */
 void topology_document(struct document *d, const struct topology *t, bool links);
-void topology_graph(struct document *d, const struct topology *t);      /* in format dot */
+void topology_graph(struct document *d, const struct topology *t);      /* writes the link graph in DOT */
 
 /* Seconds of a sync that reaches these IPUs: the fixed cost, the way to the farthest board and back and, if the IPUs are in more than one domain, the
  * gateways. */

@@ -97,7 +97,7 @@ struct json_t *json_known(bool known, double x);            /* null when it is n
 struct json_t *json_words(const char *const *words, size_t n);      /* an array of strings */
 /* Prints with two-space indent, real numbers to 15 digits, and a newline; frees it. */
 void print_json(FILE *f, struct json_t *json);
-void write_markdown_text(FILE *f, const char *text);        /* on one line, without what ends a cell or begins an HTML tag */
+void write_markdown_text(FILE *f, const char *text);        /* the text on one line, without characters that end a cell or begin an HTML tag */
 
 /* ---- quantity.c: numbers for people -------------------------------------------------------------------------- */
 
@@ -120,7 +120,7 @@ struct page { FILE *f; const char *assets_dir; struct arena *a; };
 /* Writes the head with page.css and NAME.css of the folder of assets, and opens the body. */
 bool page_open(const struct page *p, const char *title, const char *name, struct err *err);
 void page_add_json(const struct page *p, const char *id, struct json_t *value);        /* data for the page's script; takes the value */
-bool page_close(const struct page *p, const char *name, struct err *err);               /* with page.js and NAME.js */
+bool page_close(const struct page *p, const char *name, struct err *err);               /* closes the page with page.js and NAME.js */
 
 /* ---- terminal.c ------------------------------------------------------------------------------------------------ */
 

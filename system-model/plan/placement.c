@@ -65,7 +65,7 @@ static bool settle_rest(struct stage_size *sizes, uint32_t n_stages, uint32_t n_
         else
             sums[0] += sizes[s].part_count[0], sums[1] += sizes[s].part_count[1];
     if (rest && max_u32(sums[0], sums[1]) > n_blocks)
-        return fail(err, "parallel.layers_per_ipu: %u blocks beside -1, which stands for what is left of the %u of %s", max_u32(sums[0], sums[1]), n_blocks, name);
+        return fail(err, "parallel.layers_per_ipu: %u blocks are more than the %u of %s, and leave none for the stage of -1", max_u32(sums[0], sums[1]), n_blocks, name);
     if (rest)
         *rest = (struct stage_size){ { n_blocks - sums[0], n_blocks - sums[1] } };
     return true;

@@ -21,7 +21,7 @@ struct stage_moment { uint64_t waiting_bytes, live_bytes, temp_bytes_per_tile; }
 struct stage_layer { uint64_t stash_bytes; struct stage_moment moments[2]; };
 
 struct stage_plan {
-    uint32_t ipu;                       /* within the replica */
+    uint32_t ipu;                       /* number of the IPU within the replica */
     uint32_t first_layer, n_layers;
     const struct compiled *compiled;
     struct cycles phase_cycles[2];      /* by task_kind: once in a step, before the micro-batches of a phase; see phases.c */
@@ -36,7 +36,7 @@ struct stage_plan {
     uint64_t output_bytes;              /* activations handed to the next stage, one micro-batch */
     uint64_t stash_bytes, kept_input_bytes;     /* activations, and inputs from the host, kept for one micro-batch in flight */
     uint64_t activation_bytes;          /* the most bytes of live tensors in a task, with its own stash */
-    uint64_t received_bytes[2];         /* from a neighbour, one micro-batch, by task_kind */
+    uint64_t received_bytes[2];         /* bytes from a neighbour for one micro-batch, by task_kind */
     struct stage_layer *layers;         /* by layer of the stage */
     uint32_t stash_depth;               /* micro-batches in flight */
     uint64_t host_bytes, result_bytes;  /* one micro-batch: its input, and its results that no operation reads */
@@ -61,7 +61,7 @@ enum task_kind { TASK_FORWARD, TASK_BACKWARD };
 struct task { uint32_t stage; enum task_kind kind; uint32_t first_cycle, slot; uint64_t n_cycles; };
 
 /* All that moves between the IPUs after a slot, at the same time. */
-struct stage_copy { uint64_t cycles; double busiest_bytes[N_LINK_KINDS]; };     /* on the busiest link of each kind */
+struct stage_copy { uint64_t cycles; double busiest_bytes[N_LINK_KINDS]; };     /* bytes on the busiest link of each kind */
 
 /* Consecutive cycles in which the same tasks are at work. Tasks are in the order in which they begin, and each takes as many cycles as the others,
  * so those at work are neighbours. */
@@ -69,7 +69,7 @@ struct pipeline_run {
     uint32_t first_cycle, n_cycles;
     uint32_t first_task, end_task;
     const struct cycles *load; uint64_t load_cycles;    /* load: cycles in which a phase loads its weights, once, before its first task; NULL without phases; load_cycles: their sum */
-    struct stage_copy *copies;                  /* by slot, in each cycle */
+    struct stage_copy *copies;                  /* copies of each cycle, by slot */
     uint64_t copy_cycles;                       /* the sum over copies */
 };
 
@@ -77,14 +77,14 @@ struct pipeline_run {
 
 enum call_part {
     CALL_LATENCY,                       /* a word to the chip and back */
-    CALL_RUN,                           /* the engine is started and says that it is done */
+    CALL_RUN,                           /* starting the engine, and waiting until it is done */
     CALL_FRAMEWORK,                     /* the framework's calls: arguments, checks, fresh outputs */
     CALL_UNEXPLAINED,                   /* a time of training calls of large models for which no source names a cause */
     CALL_DATA,                          /* preparing the input, unless another thread does, and copying it to another layout or type */
     CALL_FIRST_FETCH,                   /* the first micro-batch, which nothing has prefetched */
     CALL_LOADER,                        /* the loader makes the batch of a run's first step; shared by the steps that are timed */
     CALL_OUTPUTS,                       /* results to the program; averages over the host's processes */
-    CALL_WEIGHTS,                       /* weights back to the host, where the program touches them */
+    CALL_WEIGHTS,                       /* reading weights back to the host, where the program touches them */
     CALL_UPLOAD,                        /* optimizer values to the chips */
     N_CALL_PARTS
 };
@@ -136,16 +136,16 @@ struct plan {
     uint64_t host_floor_cycles;         /* the step takes at least so long: network and decoding of its input, and the port that fills I/O tiles */
     struct update_program update;
     uint64_t call_cycles[N_CALL_PARTS];
-    const struct tile_memory *memory;   /* by IPU; NULL if not counted */
+    const struct tile_memory *memory;   /* memory by IPU; NULL if not counted */
     uint32_t worst_ipu;
     const struct phase_bytes *phases;   /* by stage, owned by the memo; NULL: weights stay on the chip */
     struct off_chip off_chip;
     bool fits;                          /* true if the plan fits the chip and the memory off it */
-    uint64_t shortfall_bytes;           /* on the fullest tile */
+    uint64_t shortfall_bytes;           /* missing bytes on the fullest tile */
     uint64_t global_batch;              /* micro_batch * grad_accum * plan_data_replicas() */
     uint64_t n_parameters;
     struct energy energy;               /* the energy of a step's work, one replica */
-    uint64_t model_mac, hardware_mac;   /* one micro-batch of one replica; hardware: with recomputation */
+    uint64_t model_mac, hardware_mac;   /* multiply-accumulates of one micro-batch of one replica; hardware_mac includes recomputation */
 };
 
 /* Decides everything for one step. A plan that does not fit the memory is no failure: it says so (fits). Fails on requests that no program
@@ -230,7 +230,7 @@ const double *plan_layer_rooms(const struct plan *p, struct arena *a);
 /* The bytes that a layer needs on a tile of its IPU: for weights with gradients and optimizer state, for micro-batches in flight, and at its worst
  * moment, which layers have in turn. */
 struct layer_memory { uint64_t held_bytes, stash_bytes, work_bytes; };
-const struct layer_memory *plan_layer_memory(const struct plan *p, struct arena *a);     /* by layer of the graph */
+const struct layer_memory *plan_layer_memory(const struct plan *p, struct arena *a);     /* memory by layer of the graph */
 
 /* ---- plan_print.c ----------------------------------------------------------------------------- */
 

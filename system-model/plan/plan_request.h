@@ -78,7 +78,7 @@ struct plan_request {
     struct state_request state;
     enum collective_method all_reduce_method;
     /* Read by pipeline.c, update.c and call.c. */
-    struct program program;             /* with the recipe's own settings applied */
+    struct program program;             /* the framework's values, with the recipe's own settings applied */
     struct system_times fitted;
     struct host_request host;
     /* Read by plan.c and the timeline. */

@@ -48,9 +48,9 @@ struct update_chain {
     uint32_t ipu;                       /* an IPU of the replica; ALL_IPUS: side by side on all */
     const char *tensor;                 /* the first tensor; merged ones: what is merged */
     enum data_type type;
-    uint64_t n_elements;                /* the elements of one tensor */
-    bool has_norms;                     /* the optimizer needs their norms */
-    bool apart;                         /* each replica has rows of its own, whose gradients nothing reduces */
+    uint64_t n_elements;                /* elements of each tensor */
+    bool has_norms;                     /* the optimizer needs the norms of these tensors */
+    bool apart;                         /* each replica has its own rows of the tensor, whose gradients nothing reduces */
     uint32_t n_tensors;                 /* tensors that are alike and go through the chain one after the other */
     uint32_t n_parts;                   /* replicas that are so far apart have the same part of the tensor; 1: each has it whole */
     bool is_merged;                     /* a collective of many tensors, which have chains of their own */

@@ -22,7 +22,7 @@ static inline bool wants_span(const struct player *pl, uint64_t n_cycles)
 {
     return n_cycles && !pl->p->request.detail.totals_only;
 }
-void add_span(struct player *pl, struct span s);     /* only if wants_span() */
+void add_span(struct player *pl, struct span s);     /* call this only if wants_span() */
 double slowdown(const struct plan *p, uint32_t ipu_of_machine);
 uint64_t slowed(uint64_t cycles, double factor);    /* rounded up */
 void play_update(struct player *pl, uint64_t *at);  /* play_update.c; at: the clock of each row */

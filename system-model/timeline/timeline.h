@@ -37,7 +37,7 @@ struct timeline {
 bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, struct err *err);
 struct document;
 void timeline_document(struct document *d, const struct timeline *t, bool spans);   /* adds the picture, what each IPU spends the step on and, if `spans`, each span */
-/* How one recurrence of a span was spent; a row's spans add up to its `spent`. */
+/* How one recurrence of a span was spent. The spans of a row add up to the row's `spent`. */
 struct cycles span_parts(const struct timeline *t, const struct span *s);
 const struct update_chain *span_chain(const struct timeline *t, const struct span *s);     /* the chain of the update that the span is part of; NULL if it is no part of the update */
 const struct update_op *span_op_of(const struct update_chain *chain, const struct span *s);  /* the span's step of its chain */

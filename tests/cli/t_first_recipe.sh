@@ -52,7 +52,7 @@ result $? "a split that is given" "$(cat out err)"
 [ $? -eq 2 ] && grep -q '^podbench: [^:]*/resnet18.onnx: parallel: 2 replicas of 1 IPUs want 2 IPUs, c600 has 1;' err && ! grep -q podbench-first err
 result $? "a message names the model, not a trial's file" "$(cat err)"
 "$PODBENCH" init x --model resnet18.onnx --set machine.clock_hz=1e9 >out 2>err
-[ $? -eq 2 ] && grep -q 'is of a sheet, and a recipe holds none' err
+[ $? -eq 2 ] && grep -q 'is a value of a sheet, which a recipe cannot hold' err
 result $? "a value of a sheet" "$(cat err)"
 for wrong in "init" "init --set data.x=1" "init --model resnet18.onnx x --set nonsense" "init --model x.txt" "init --model nowhere.onnx"; do
     # shellcheck disable=SC2086

@@ -58,13 +58,13 @@ gives 0 "1 x Heat2D                   codelet" "and with it"
 run execute $heat $small --set recipe.repeat=1
 gives 2 "is described by a sheet, which says what it costs and not what it computes" "a codelet cannot be executed"
 run execute $heat $small --set recipe.repeat=9
-gives 2 "runs 9 rounds, of which one is described" "nor rounds"
+gives 2 "stands for 9 rounds and describes only one" "nor rounds"
 run init "$work" --model $graphs/heat-2d.onnx --operators "$PWD/$sheet" --set data.batch=0 --set data.height=80 --set data.width=90 --set recipe.mode=infer
 grep -q "^operators = .*stencils.csv" "$work"/heat-2d.ini
 result $? "init writes a recipe with the sheet" "$(cat "$work/out" "$work/err" "$work"/*.ini)"
 refuses "grid_ipus: '4y': want a number of parts for each axis, such as 1x4" "a grid of IPUs is numbers" run $heat --set parallel.grid_ipus=4y
-refuses "want a multiple of so many replicas, not 3 replicas of 1 IPUs" "IPUs of a grid are replicas" run $heat --set parallel.replicas=3 --set parallel.grid_ipus=1x2
-refuses "repeat: 1000 rounds: a training step has one; want mode = infer" "training has one round" run $heat --set recipe.mode=train --set optimizer.name=sgd
+refuses "want a multiple of so many replicas of one IPU, not 3 replicas of 1 IPUs" "IPUs of a grid are replicas" run $heat --set parallel.replicas=3 --set parallel.grid_ipus=1x2
+refuses "repeat: a training step has one round, not 1000; want mode = infer" "training has one round" run $heat --set recipe.mode=train --set optimizer.name=sgd
 run run operator-bow-gather-1024x64-2048 --operators $sheet
 gives 0 "no effect here: recipe.operators" "a sheet that no node needs is told"
 done_testing

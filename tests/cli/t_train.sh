@@ -103,12 +103,12 @@ cp ck whole.ck
 refuses "whole.ck: belongs to seed 1; resume with --seed 1" "another seed's checkpoint" train tiny.ini $end --seed 2 --checkpoint whole.ck --resume
 refuses "whole.ck: belongs to another recipe, other settings or other data than tiny" "other settings" train tiny.ini $end --set optimizer.opt_momentum=0.8 --checkpoint whole.ck --resume
 head -c 20000 whole.ck >torn.ck
-refuses "torn.ck: is torn; remove it and train anew" "half a checkpoint" train tiny.ini $end --checkpoint torn.ck --resume
+refuses "torn.ck: is damaged or incomplete; remove it and train anew" "half a checkpoint" train tiny.ini $end --checkpoint torn.ck --resume
 bytes=$(wc -c <whole.ck) read=
 for at in 100 $((bytes / 3)) $((bytes / 2)) $((bytes - 100)) $((bytes - 1)); do      # the points, weights and moments, the hash itself
     perl -e 'local $/; open F, "<", "whole.ck" or die; binmode F; $_ = <F>; substr($_, $ARGV[0], 1) ^= "\x01"; binmode STDOUT; print' $at >flipped.ck
     "$PODBENCH" train tiny.ini $end --checkpoint flipped.ck --resume >out 2>err
-    [ $? -eq 2 ] && grep -q 'flipped.ck: is torn; remove it and train anew' err || read="$read $at: $(cat err)"
+    [ $? -eq 2 ] && grep -q 'flipped.ck: is damaged or incomplete; remove it and train anew' err || read="$read $at: $(cat err)"
 done
 [ -z "$read" ]
 result $? "a flipped bit anywhere in a checkpoint" "$read"
@@ -119,7 +119,7 @@ refuses "--resume: name the file by --checkpoint" "resuming from nowhere" train 
 # ---- bad input
 few="train tiny.ini --until 16 --mllog no"
 refuses "tiny.ini: diverged: the loss of step" "divergence" train tiny.ini --set optimizer.opt_base_learning_rate=1e30 --mllog no --checkpoint no.ck
-refuses "path is missing in [data]" "no data" $few --set data.path=
+refuses "[data] has no path, the file or folder to train on" "no data" $few --set data.path=
 refuses "nowhere/train-images-idx3-ubyte.gz: is not there; Debian's dataset-fashion-mnist has such files" "missing data" $few --set data.path=nowhere
 refuses "an item has 16 x 16 elements, and the input images of resnet8 wants 28 x 28 x 1" "another size" $few --set data.image_size=28
 refuses "GB of host memory, and 90 % of what there is are" "too little memory" $few --set parallel.micro_batch=4096 --set parallel.replicas=256 --set recipe.system=bow-pod256

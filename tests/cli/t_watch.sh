@@ -98,7 +98,7 @@ else
     result 0 "a drawing # SKIP no gnuplot here"
 fi
 refuses 'standard input has no file beside it' "a reason needs a file" watch - --accept x
-refuses '--accept: writes the acceptance alone; leave out --out' "an acceptance draws nothing" watch "$work/short.csv" --accept x --out "$work/x.svg"
+refuses '--accept: only writes the acceptance; leave out --out' "an acceptance draws nothing" watch "$work/short.csv" --accept x --out "$work/x.svg"
 run watch "$work/short.csv" --accepted "$work/none.csv"
 [ ! -e "$work/none.csv" ] && grep -q "^podbench: --accepted $work/none.csv: No such file or directory; so no level counts as accepted$" "$work/err"
 result $? "a table of accepted levels that is not there is told" "$(cat "$work/err")"
@@ -112,7 +112,7 @@ refuses "empty.csv: holds no values to judge; want rows" "a header alone is not 
 echo '{"x": 1}' >"$work/empty.json"
 refuses "empty.json: holds no values to judge; want rows" "nor is an object without a series" watch "$work/empty.json"
 echo '[{"step": 1, "loss": 2.5, "tags": {}}, {"step": 2, "loss": 2.25, "tags": {}}, {"lost": 9}]' >"$work/other.json"
-refuses "other.json:3: has nothing that the first point has, such as step" "a point with other members is not passed over" watch "$work/other.json" --metric loss
+refuses "other.json:3: has none of the members of the first point, such as step" "a point with other members is not passed over" watch "$work/other.json" --metric loss
 echo '[{"loss": 2.5}, {"loss": [2.25]}, {"loss": null}]' >"$work/nested.json"
 refuses "nested.json:2: loss: '[2.25]' is not a number" "nor an array in a number's place" watch "$work/nested.json"
 refuses "no column 'x'; there are: " "an unknown column" watch "$work/short.csv" --metric x

@@ -454,7 +454,7 @@ static void uneven_domains_run_flat(void **state)
     struct collective_request apart = { .kind = COLLECTIVE_ALL_REDUCE, .method = METHOD_HIERARCHICAL, .ranks = two_groups, .n_groups = 2,
                                         .n_ranks = 3, .bytes = 6e6 };
     assert_false(collective_run(&c, &t, &apart, &a, &err));
-    assert_string_equal(err.msg, "all-reduce: hierarchical wants ranks of each group in as many domains of ipu-pod128");
+    assert_string_equal(err.msg, "all-reduce: hierarchical wants the ranks of every group in equally many domains of ipu-pod128");
     arena_free(&a);
 }
 
@@ -486,10 +486,10 @@ static void bad_requests_are_refused(void **state)
         { { .ranks = twice, .n_groups = 1, .n_ranks = 3, .bytes = 1 }, "all-reduce: IPU 3 appears twice in group 0" },
         { { .ranks = far, .n_groups = 1, .n_ranks = 2, .bytes = 1 }, "all-reduce: rank 1 of group 0 is IPU 16; ipu-pod16 has IPUs 0 to 15" },
         { { .ranks = first, .n_groups = 2, .n_ranks = 2, .bytes = 1 }, "all-reduce: rank 0 of group 1 is IPU 17; ipu-pod16 has IPUs 0 to 15" },
-        { { .ranks = far, .n_groups = 0, .n_ranks = 2, .bytes = 1 }, "all-reduce: 0 groups of 2 ranks" },
-        { { .ranks = far, .n_groups = 1, .n_ranks = 0, .bytes = 1 }, "all-reduce: 1 groups of 0 ranks" },
-        { { .ranks = far, .n_groups = 1, .n_ranks = 1, .bytes = -1 }, "all-reduce: -1 bytes" },
-        { { .ranks = far, .n_groups = 1, .n_ranks = 1, .bytes = 1e18 }, "all-reduce: 1e+18 bytes" },
+        { { .ranks = far, .n_groups = 0, .n_ranks = 2, .bytes = 1 }, "all-reduce: 0 groups of 2 ranks, want at least one of each" },
+        { { .ranks = far, .n_groups = 1, .n_ranks = 0, .bytes = 1 }, "all-reduce: 1 groups of 0 ranks, want at least one of each" },
+        { { .ranks = far, .n_groups = 1, .n_ranks = 1, .bytes = -1 }, "all-reduce: -1 bytes, want 0 or more, and less than 1e18" },
+        { { .ranks = far, .n_groups = 1, .n_ranks = 1, .bytes = 1e18 }, "all-reduce: 1e+18 bytes, want 0 or more, and less than 1e18" },
         { { .kind = N_COLLECTIVE_KINDS, .ranks = far, .n_groups = 1, .n_ranks = 1, .bytes = 1 }, "collective: no such kind or method (4, 0)" },
         { { .method = N_COLLECTIVE_METHODS, .ranks = far, .n_groups = 1, .n_ranks = 1, .bytes = 1 }, "collective: no such kind or method (0, 7)" },
         { { .ranks = far, .n_groups = 1, .n_ranks = 1, .bytes = 1, .n_in_use = 17 }, "all-reduce: 17 IPUs in use; ipu-pod16 has 16" },
@@ -504,7 +504,7 @@ static void bad_requests_are_refused(void **state)
     struct topology large = build(load("ipu-pod128"), NULL);
     struct collective_request broadcast = { .kind = COLLECTIVE_ALL_GATHER, .method = METHOD_BROADCAST, .ranks = uneven, .n_groups = 1, .n_ranks = 3, .bytes = 4 };
     assert_false(collective_run(&c, &large, &broadcast, &a, &err));
-    assert_string_equal(err.msg, "all-gather: broadcast wants as many ranks of each group in every domain of ipu-pod128");
+    assert_string_equal(err.msg, "all-gather: broadcast wants equally many ranks of each group in every domain of ipu-pod128");
     broadcast.ranks = fewer_first;
     assert_false(collective_run(&c, &large, &broadcast, &a, &err));
     arena_free(&a);

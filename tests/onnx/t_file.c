@@ -248,7 +248,7 @@ static void own_domain_last(struct draft *d)    { two_domains(d, false); }
 static void files_that_are_refused(void **state)
 {
     static const struct { void (*spoil)(struct draft *d); const char *message; } cases[] = {
-        { no_graph, ": a model without a graph" }, { no_output, ": the graph has no output" }, { nobodys_output, ": output z is made by no node" },
+        { no_graph, ": the model has no graph" }, { no_output, ": the graph has no output" }, { nobodys_output, ": output z is made by no node" },
         { made_twice, ": node 1, Relu 'n1': makes y a second time" }, { constant_made, ": node 1, Relu 'n1': makes w a second time" },
         { weight_made_later, ": node 1, Relu 'n1': makes w a second time" },
         { nine_of_an_input, ": u has 9 dimensions, at most 8" }, { eight_of_an_input, "" },

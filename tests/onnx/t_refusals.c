@@ -35,7 +35,7 @@ static void inputs_refused(void **state)
     (void)state;
     struct draft *d = draft_start(17);
     draft_text(d, "words: string n,4; Identity words > y");
-    refused(d, infer, "input words holds strings; cut the model behind what reads them");
+    refused(d, infer, "input words holds strings; export the model without the nodes that read them");
     d = draft_start(17);
     draft_input(d, "x", ONNX_FLOAT, "n,4");
     d->inputs[0]->type->tensor_type->shape = NULL;
@@ -166,7 +166,7 @@ static void graphs_without_a_batch(void **state)
         bool good = onnx_build(&g, &im, model_path(), &(struct onnx_options){ .inference = true, .batch = given == 2 ? 2 : 1, .dimensions = &none, .n_dimensions = given > 0 },
                                &a, &err);
         const char *colon = strchr(err.msg, ':');
-        assert_string_equal(colon ? colon + 2 : "", given == 0 ? "its first dimension, 5, is not a batch: no output depends on it; give --set data.batch=0 if it has none" :
+        assert_string_equal(colon ? colon + 2 : "", given == 0 ? "its first dimension, 5, is not a batch: no output depends on it; if the model has no batch, give --set data.batch=0" :
                             given == 2 ? "parallel.micro_batch: 2: no input has a batch dimension, so a run is one sample; want 1" : "");
         assert_true(good == (given == 1) && (!good || graph_forward_mac(&g) == 5 * 3 * 4));
         draft_end(d);
@@ -286,8 +286,8 @@ static void control_flow_refused(void **state)
     draft_text(body, "i: int64 1; on: bool 1");
     draft_text(d, "x: n,4; trips: int64 1; Loop trips > y");
     draft_body(d, "body", body, "on i");
-    refused(d, infer, "node 0, Loop 'n0': how often it runs is known only while the model runs; say what it will be with --set data.trips=NUMBER, "
-                      "or price one round with --approximate");
+    refused(d, infer, "node 0, Loop 'n0': its number of rounds is known only while the model runs; say what it will be with --set data.trips=NUMBER, "
+                      "or price a single round with --approximate");
     d = draft_start(17);
     draft_text(d, "x: n,4; Loop x > y");
     draft_body(d, "body", body, "on");
@@ -296,12 +296,12 @@ static void control_flow_refused(void **state)
     draft_text(d, "x: n,4; trips = [0]; Loop trips > none");
     draft_body(d, "body", body, "on i");
     draft_node(d, "Relu", "none", "y", "");
-    refused(d, infer, "node 0, Loop 'n0': runs no round, and what it stacks is read");
+    refused(d, infer, "node 0, Loop 'n0': runs no round, but a result that it stacks is read");
     d = draft_start(17);                /* a false condition, and no carried value */
     draft_text(d, "x: n,4; trips = [3]; two = [2]; Equal trips two > no; Loop trips no > none");
     draft_body(d, "body", body, "on i");
     draft_node(d, "Relu", "none", "y", "");
-    refused(d, infer, "node 1, Loop 'n1': runs no round, and what it stacks is read");
+    refused(d, infer, "node 1, Loop 'n1': runs no round, but a result that it stacks is read");
     d = draft_start(17);
     draft_text(d, "x: n,4; trips = [1001]; Loop trips > y");
     draft_body(d, "body", body, "on i");
@@ -332,7 +332,7 @@ static void bodies_that_lack_something(void **state)
     draft_number(d, "x", 3);
     draft_text(d, "i: n,4; Scan x > y num_scan_inputs=1");
     draft_body(d, "body", body, "t");
-    refused(d, infer, "node 0, Scan 'n0': what it reads row by row has no rows");
+    refused(d, infer, "node 0, Scan 'n0': the tensor that it reads row by row has no rows");
     draft_end(body);
     body = draft_start(17);
     d = draft_start(17);
@@ -368,7 +368,7 @@ static void an_endless_loop(void **state)
     draft_text(body, "round: int64 1; going: bool 1; t: 1; Identity going > on; Relu t > next");
     draft_text(d, "x: n,4; Loop - - x > y");
     draft_body(d, "body", body, "on next");
-    refused(d, infer, "node 0, Loop 'n0': how often it runs is known only while the model runs; export the model without it, or price one round with "
+    refused(d, infer, "node 0, Loop 'n0': its number of rounds is known only while the model runs; export the model without it, or price a single round with "
                       "--approximate");
     draft_end(body);
 }

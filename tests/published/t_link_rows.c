@@ -336,7 +336,7 @@ static void refusals(void **state)
         { "p2p;machine=c2;from=2", "latency_us", "c2 has IPUs 0 to 1" },
         { "p2p;machine=c2;from=2;to=0", "latency_us", "c2 has IPUs 0 to 1" },
         { "gather;machine=c2;ipus=3", "latency_us", "c2 has IPUs 0 to 1" },
-        { "all-to-all;machine=c2;from=0;to=1", "latency_us", "all-to-all: on one chip only" },
+        { "all-to-all;machine=c2;from=0;to=1", "latency_us", "all-to-all: is modelled on one chip only" },
         { "halves;machine=c2", "latency_us", "halves: ipus 1, want an even number" },
         { "p2p;machine=c2", "speed", "unknown metric 'speed'; known: latency_us, aggregate_gb_per_s" },
         { "gather;machine=c600", "latency_us", "gather: the costs of small messages on c600 are not known" },

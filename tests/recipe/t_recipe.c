@@ -228,7 +228,7 @@ static void lists_and_faults_at_their_limits(void **state)
         { "parallel.layers_per_ipu=", "1", 3, "has 3 stages for 4 IPUs a replica; want at least one an IPU" }, { "parallel.layers_per_ipu=", "auto", 1, NULL },
         { "parallel.tensor_parallel=", "2x2x1", 1, "'2x2x1' is not a number of IPUs" }, { "parallel.tensor_parallel=", "x2", 1, "'x2' is not a number of IPUs" }, { "parallel.tensor_parallel=", "2x3", 1, "layers are cut over 6 IPUs, but a replica has 4; want a multiple" },
         { "parallel.tensor_parallel=", "2x", 1, "'2x' is not a number of IPUs; want 1 to 64, or two of them" }, { "parallel.tensor_parallel=", "0", 1, "'0' is not a number of IPUs" },
-        { "parallel.phases=", "2", 1, "weights stay on the chip, which have no phases; set parallel.weights = streaming" },
+        { "parallel.phases=", "2", 1, "phases are for weights that lie off the chip; set parallel.weights = streaming" },
         { "parallel.weights=", "streaming", 1, "phases follow each other on the same IPUs; with parallel.weights = streaming, give parallel.phases instead" },
         { "parallel.available_memory=", "1", MAX_STAGES, NULL }, { "parallel.available_memory=", "1", MAX_STAGES + 1, "has more than 128 shares" },
         { "parallel.available_memory=", " 1e-9 ", 1, NULL }, { "parallel.available_memory=", "0", 1, "'0' is not a share; want more than 0, at most 1" },

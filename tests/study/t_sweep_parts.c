@@ -96,7 +96,7 @@ static void what_a_part_has(void **state)
                                "remove the file to start anew" },
         { "4,7,cd,p\n", 0, "", ": row 1 is of sweep 00000000000000cd, this is 00000000000000ab: a recipe, a value, a sheet or the version differs; "
                                "remove the file to start anew" },
-        { "4,7,%s,p\nfour\n", 0, "", ": row 2 is not a sweep's; remove the file to start anew" },
+        { "4,7,%s,p\nfour\n", 0, "", ": row 2 is not a row of a sweep; remove the file to start anew" },
     };
     struct space space = { .n = 7 };
     (void)state;

@@ -32,7 +32,7 @@ struct convergence {
     bool has_plan;                      /* the next four members are valid */
     double planned_epochs;              /* length of a fixed schedule, whole */
     double plan_error, plan_dof;        /* uncertainty of ln of planned_epochs, a Student t */
-    double accuracy_mean, accuracy_sd;  /* at the last evaluation */
+    double accuracy_mean, accuracy_sd;  /* accuracy of the last evaluation */
     double target;                      /* accuracy to reach, by the rules */
     bool higher_is_better;
     const struct edition *edition;

@@ -20,7 +20,7 @@ struct convergence_law {
     size_t n;
 };
 
-double law_at(const struct convergence_law *l, double batch);       /* in the unit of e0; batch in samples */
+double law_at(const struct convergence_law *l, double batch);       /* the law's value in the unit of e0; batch in samples */
 /* Like law_at, but steps never grow with the batch, as they would for g > 1 far beyond the data; they stay at their
  * minimum (maximal data parallelism, Shallue et al. 2019). */
 double law_beyond(const struct convergence_law *l, double batch);

@@ -16,10 +16,10 @@ enum rcp_edition { RCP_DEADLINE, RCP_LATER };   /* the records of the deadline, 
 struct rcp_point {
     const char *record, *unit, *source; /* unit: "epochs", "samples" or "steps" */
     double batch;                       /* global, in samples */
-    double *values;                     /* one value for each run, in the unit */
+    double *values;                     /* one value for each run, in epochs or samples */
     size_t n;
     double left;                        /* number of runs after dropping */
-    double mean, sd;                    /* after dropping, as above */
+    double mean, sd;                    /* mean and spread after dropping */
     double learning_rate;               /* base learning rate; 0 if not stated */
     double least;                       /* smallest mean that passes the one-sided test */
 };

@@ -193,7 +193,7 @@ bool dataset_open(struct dataset **out, const struct data_request *q, struct are
     d->graph = q->graph;
     d->is_image = images != NO_ID;
     if (!q->path)
-        return fail(err, "%s: path is missing in [data]: the file or folder that is trained on; docs/train.md begins with a command that needs no data but a text", q->where);
+        return fail(err, "%s: [data] has no path, the file or folder to train on; docs/train.md begins with an example that needs only a text", q->where);
     d->path = data_path(q, a);
     if (!bind_inputs(d, tokens != NO_ID, &s))
         return false;

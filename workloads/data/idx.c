@@ -49,7 +49,7 @@ static bool read_idx_bytes(struct data_rows *out, gzFile f, const struct data_so
     if (n == 0)
         return fail(s->err, "%s: has a dimension of 0, or more than %d bytes", out->path, MOST_IDX_BYTES);
     uint64_t head = 4 + 4 * (uint64_t)out->n_dims, length;
-    if (!says_length(&length, out->path) || length != head + n)     /* checked before memory for all of it is taken */
+    if (!says_length(&length, out->path) || length != head + n)     /* the length is checked before memory for the contents is taken */
         return fail(s->err, "%s: is torn: it promises %ju bytes, and has %s; fetch it again", out->path, (uintmax_t)n, length < head + n ? "fewer" : "more");
     uint8_t *bytes = ARENA_ROOM(s->a, uint8_t, n);
     int got = gzread(f, bytes, (unsigned)n), next = gzgetc(f), problem;

@@ -23,7 +23,7 @@ static bool read_shape(struct data_rows *out, const char *header, struct err *er
         char *end;
         uint64_t dim = strtoull(at, &end, 10);
         if (end == at || out->n_dims == MAX_DIMS || dim == 0)
-            return fail(err, "%s: its shape is not one of 1 to %d dimensions above 0", out->path, MAX_DIMS);
+            return fail(err, "%s: its shape must have 1 to %d dimensions, each above 0", out->path, MAX_DIMS);
         out->dims[out->n_dims++] = dim;
         at = end + strspn(end, ", ");
     }

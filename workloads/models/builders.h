@@ -39,13 +39,13 @@ uint32_t build_bias(struct builder *b, uint32_t x);
 uint32_t build_dense(struct builder *b, uint32_t x, uint64_t width, bool bias);    /* x times a new matrix, plus a bias */
 uint32_t build_layer_norm(struct builder *b, uint32_t x);
 uint32_t build_rms_norm(struct builder *b, uint32_t x, double epsilon);
-uint32_t build_dropout(struct builder *b, uint32_t x, double rate);     /* in training only */
+uint32_t build_dropout(struct builder *b, uint32_t x, double rate);     /* drops out in training only */
 /* As torch's dropout_ runs, which PopTorch from 3.0 on does not intercept (poptorch/source/dispatch_tracer/RegisterOptionalAtenOps.cpp.inc has dropout alone): noise
  * by four operations (popart_canonicalization/RandomSamplingOps.cpp:69, bernoulli; ATen's Dropout.cpp), and a product with it. */
 uint32_t build_dropout_in_place(struct builder *b, uint32_t x, double rate);
 uint32_t build_gather(struct builder *b, uint32_t table, uint32_t indices);
 uint32_t build_view(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);     /* a view that is rearranged into a layout of its own */
-uint32_t build_reshape(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);  /* nothing moves */
+uint32_t build_reshape(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);  /* a reshape, in which nothing moves */
 /* Turns class scores into a loss in training, into probabilities in inference. */
 uint32_t build_classes(struct builder *b, uint32_t scores, size_t n_dims, const uint64_t *label_dims);
 

@@ -124,7 +124,7 @@ static uint32_t shifted(struct builder *b, uint32_t x, double by)
 static void softmax_loss(const struct triples *t, uint32_t own, uint32_t negatives)
 {
     struct builder *b = t->b;
-    uint32_t x = shifted(b, as_type(b, negatives, TYPE_FP32), log((double)t->c->entities));      /* for classes that are not drawn */
+    uint32_t x = shifted(b, as_type(b, negatives, TYPE_FP32), log((double)t->c->entities));      /* accounts for the classes that are not drawn */
     build_classes(b, own == NO_ID ? x : joined(b, as_type(b, own, TYPE_FP32), x, 1), DIMS(t->n));
 }
 

@@ -91,16 +91,16 @@ typedef bool build_model(struct builder *b, const struct workload *w, struct err
 struct workload {
     const char *name, *family, *help;
     const char *sample;                 /* "image", "sequence", "utterance" */
-    build_model *build;                 /* NULL: an ONNX file, which onnx_file_import() builds */
+    build_model *build;                 /* NULL for an ONNX file, which onnx_file_import() builds */
     const void *config;                 /* the family's own table row */
     uint64_t default_sequence_length;
-    const char *benchmark;              /* its MLPerf name: resnet, bert, rnnt; NULL if none */
+    const char *benchmark;              /* the name in MLPerf: resnet, bert, rnnt; NULL if none */
     unsigned traits;                    /* enum workload_trait */
 };
 /* A family's rows, in its own file, ended by a row of zeros. */
 #define WORKLOADS(family) const struct workload family##_workloads[] =
 size_t workload_count(void);
-const struct workload *workload_at(size_t i);       /* in the order of their files; NULL past the last */
+const struct workload *workload_at(size_t i);       /* workloads in the order of their files; NULL past the last */
 /* Finds a workload by its name; a name that ends in .onnx gives the workload of all files. NULL if unknown, with the known names in err. */
 const struct workload *workload_find(const char *name, struct err *err);
 /* Reads "16", or "8x4" for two axes; NULL is one IPU. False if it is neither. */

@@ -63,7 +63,7 @@ static void joint(struct builder *b, uint32_t encoded, uint32_t predicted, const
 {
     encoded = first_slice(b, encoded, c->n_slices);
     uint32_t x = build_op1(b, OP_RELU, build_op2(b, OP_OUTER_ADD, encoded, predicted));
-    x = build_dense(b, build_dropout(b, x, joint_dropout), c->labels + 1, true);    /* and the blank */
+    x = build_dense(b, build_dropout(b, x, joint_dropout), c->labels + 1, true);    /* labels and the blank */
     if (!b->training) {
         build_op1(b, OP_SOFTMAX, x);
         return;

@@ -259,7 +259,7 @@ static bool end_loop(struct onnx_model *m, size_t id, struct err *err)
     uint32_t *outputs = m->nodes[id].outputs;
     for (uint32_t i = l->n_carried; i < m->nodes[id].n_outputs && !l->done; i++)
         if (outputs[i] != NO_ID && m->values[outputs[i]].n_readers)
-            return onnx_refuse(m, &m->nodes[id], err, "runs no round, and what it stacks is read");
+            return onnx_refuse(m, &m->nodes[id], err, "runs no round, but a result that it stacks is read");
     if (!onnx_make_room(m, id + 1, l->n_carried + l->n_stacked * (l->done + 1), err))
         return false;
     onnx_retire(m, id, m->nodes[id].rough ? "one of the rounds that data count" : "its rounds");
@@ -328,7 +328,7 @@ bool unfold_loop(struct onnx_model *m, size_t id, struct err *err)
     bool known = (trips != NO_ID || condition != NO_ID) && (trips == NO_ID || is_settled(m, trips)) &&
                  (condition == NO_ID || is_settled(m, condition));
     if (!known && !m->approximate)
-        return onnx_refuse(m, n, err, "how often it runs is known only while the model runs; %s, or price one round with --approximate",
+        return onnx_refuse(m, n, err, "its number of rounds is known only while the model runs; %s, or price a single round with --approximate",
                            how_to_choose(m, trips == NO_ID || is_settled(m, trips) ? condition : trips));
     n->rough |= !known;
     if (known && n->loop->done == 0 && trips != NO_ID)
@@ -347,7 +347,7 @@ bool unfold_scan(struct onnx_model *m, size_t id, struct err *err)
         return false;
     const struct onnx_value *rows = onnx_in(m, n, n->loop->n_carried);
     if (!rows || !rows->n_dims)
-        return onnx_refuse(m, n, err, "what it reads row by row has no rows");
+        return onnx_refuse(m, n, err, "the tensor that it reads row by row has no rows");
     return n->loop->done < rows->dims[0] ? run_round(m, id, err) : end_loop(m, id, err);
 }
 

@@ -219,7 +219,7 @@ static bool read_external(struct external *out, const Onnx__TensorProto *t)
         else if (text_is(key, "length"))
             good &= parse_u64(value, &out->length);
     }
-    /* never outside the model's folder */
+    /* a file outside the model's folder is never read */
     return good && out->location && *out->location != '/' && !strstr(out->location, "..") && out->offset < INT64_MAX;
 }
 
@@ -254,7 +254,7 @@ const Onnx__ModelProto *onnx_unpack_model(const char *path, bool contents, struc
         if (!model)
             refuse_bytes(path, n, err);
         else if (!model->graph)
-            fail(err, "%s: a model without a graph", path);
+            fail(err, "%s: the model has no graph", path);
     }
     for (size_t i = 0; model && model->graph && i < model->graph->n_initializer; i++)
         fetch_numbers(model->graph->initializer[i], path, contents, a);

@@ -279,7 +279,7 @@ static bool settle_input(struct onnx_model *m, struct onnx_value *v, const struc
     if (!v->shaped)
         return fail(err, "%s: input %.80s has no shape; export the model with shapes", m->path, v->name);
     if (v->type == ONNX_STRING)
-        return fail(err, "%s: input %.80s holds strings; cut the model behind what reads them", m->path, v->name);
+        return fail(err, "%s: input %.80s holds strings; export the model without the nodes that read them", m->path, v->name);
     for (uint32_t d = 0; d < v->n_dims; d++) {
         const char *name = v->dim_names[d], *unknown = name;
         uint64_t size = name ? size_of_name(m, o, name, &unknown) : 0;
@@ -367,7 +367,7 @@ static bool is_rearranged(struct onnx_model *m, uint32_t value, uint32_t depth)
     return v->constant = constant;
 }
 
-/* The longest chain of such moves that is followed. */
+/* The longest chain of cuts and joins that is followed. */
 enum { MOST_REARRANGED = 32 };
 
 static void settle_recurrence(struct onnx_model *m, const struct onnx_node *n)
@@ -434,7 +434,7 @@ static bool check_batch_in_file(const struct onnx_model *m, struct err *err)
     bool kept = m->file_batch && m->file_batch != m->batch && m->n_wanted > 0;
     for (size_t i = 0; i < m->n_wanted && kept; i++)
         kept = keeps_file_sizes(m, &m->values[m->outputs[i]]);
-    return !kept || fail(err, "%s: its first dimension, %ju, is not a batch: no output depends on it; give --set data.batch=0 if it has none", m->path,
+    return !kept || fail(err, "%s: its first dimension, %ju, is not a batch: no output depends on it; if the model has no batch, give --set data.batch=0", m->path,
                          (uintmax_t)m->file_batch);
 }
 
@@ -467,7 +467,7 @@ bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *
         bool unfolds = is_unfolded(m, &m->nodes[i]);
         if (unfolds ? !m->nodes[i].op->unfold(m, i, err) : !settle_node(m, &m->nodes[i], o, err))
             return false;
-        i += !unfolds;                  /* if it unfolds, the nodes that replace it are next */
+        i += !unfolds;                  /* if the node unfolds, the nodes that replace it are next */
     }
     return check_batch_in_file(m, err) && check_dimension_names(m, o, true, err);
 }

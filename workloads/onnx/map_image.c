@@ -154,7 +154,7 @@ static uint32_t depth_share(struct mapper *p, uint32_t y, const struct onnx_wind
     int64_t first = (int64_t)at * w->dilation[0] - (int64_t)w->before[0];
     uint64_t cut = first < 0 ? (uint64_t)-first : 0, before = first < 0 ? 0 : (uint64_t)first;
     if (cut >= n * stride || before >= made)
-        return NO_ID;                       /* the result holds no element of it */
+        return NO_ID;                       /* no element of the result belongs to this frame */
     uint64_t length = min_u64(n * stride - cut, made - before);
     y = length < n * stride ? map_emit1(p, OP_SLICE, y, WITH(.axis = 1, .begin = cut, .length = length)) : y;
     return length < made ? map_emit1(p, OP_PAD, y, WITH(.axis = 1, .begin = before, .length = made)) : y;
@@ -281,7 +281,7 @@ bool map_batch_norm(struct mapper *p)
         return x != NO_ID && MAP_REFUSE(p, "its input has %u dimensions, want at least 2", v->n_dims);
     if (p->o->inference)
         return map_done(p, 0, known_norm(p, x, v->dims[1]), image);
-    bool scaled = map_in_id(p, 5) != NO_ID, shifted = map_in_id(p, 6) != NO_ID;     /* inputs of a fused scale and shift; its own are fixed then */
+    bool scaled = map_in_id(p, 5) != NO_ID, shifted = map_in_id(p, 6) != NO_ID;     /* true for the inputs of a fused scale and shift; the norm's own are fixed then */
     uint32_t three[] = { x, norm_vector(p, map_in_id(p, scaled ? 5 : 1), 1, v->dims[1]),
                          norm_vector(p, map_in_id(p, shifted ? 6 : 2), 0, v->dims[1]) };
     graph_tensor(p->g, "moving-mean", ROLE_STATE, p->o->type, 1, &v->dims[1]);

@@ -348,7 +348,7 @@ static bool is_stripped(const struct mapper *p, const struct onnx_node *n)
     return size && size->data && size->producer == NO_ID;
 }
 
-enum { DEEPEST_ROOT = 8 };              /* the longest chain of these nodes that is followed */
+enum { DEEPEST_ROOT = 8 };              /* the longest chain of such nodes that is followed */
 static uint32_t root_of(const struct mapper *p, uint32_t value, uint32_t depth);
 
 /* The parameter that a weight is computed from element by element, such as one that is normalised or stored as an offset from one. Both have the

@@ -161,7 +161,7 @@ bool onnx_axis(uint32_t *axis, int64_t given, uint32_t n_dims)
     return true;
 }
 
-/* The limit leaves room to add a few of them. */
+/* Whole numbers are limited so that a few of them can be added. */
 int64_t onnx_whole(double x)
 {
     return isnan(x) ? 0 : (int64_t)fmin(fmax(x, -0x1p60), 0x1p60);

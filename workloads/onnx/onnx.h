@@ -18,7 +18,7 @@ struct onnx_options {
     uint64_t fp32_kinds;                        /* kinds of operations in fp32: a bit for each (enum op_kind) */
     bool inference;                             /* forward only; batch norms are folded into convolutions */
     bool forward_only;                          /* training, whose backward pass follows when the graph has been cut over IPUs */
-    bool float_images;                          /* images come in fp32, and are cast on the chip to what it computes in */
+    bool float_images;                          /* images come in fp32, and are cast on the chip to the type of its computation */
     bool byte_images;                           /* images come as bytes, and are cast and normalised on the chip */
     bool approximate;                           /* rough prices instead of refusals */
     const char *output;                         /* values to stop at, separated by commas; NULL means the file's outputs */
@@ -26,7 +26,7 @@ struct onnx_options {
     struct sparse_request sparse;               /* products by weights of the file that are made sparse */
     bool contents;                              /* large tensors are read too, to execute the graph */
     const struct codelets *codelets;            /* the user's own operations; NULL: there are none */
-    uint32_t grid_ipus[MOST_GRID_AXES], grid_tiles[MOST_GRID_AXES];     /* parts along each axis of their grids: IPUs, tiles; 0: not given */
+    uint32_t grid_ipus[MOST_GRID_AXES], grid_tiles[MOST_GRID_AXES];     /* parts of operations' grids along each axis: over IPUs, over tiles; 0: not given */
     uint32_t rounds;                            /* the whole graph runs so often, each time on the result of the round before; 0: once */
     uint32_t batch_norm_span;                   /* replicas that share the statistics of batch norms; 0 means one */
     const struct onnx_dimension *dimensions;    /* sizes of symbolic dimensions, numbers of single values */

@@ -50,7 +50,7 @@ uint32_t map_emit1(struct mapper *p, enum op_kind kind, uint32_t x, struct op_at
 uint32_t map_emit2(struct mapper *p, enum op_kind kind, uint32_t x, uint32_t y, struct op_attributes at);
 uint32_t map_emit_function(struct mapper *p, enum op_function function, uint32_t x);
 uint32_t map_combined(struct mapper *p, enum op_function function, uint32_t x, uint32_t y);
-uint32_t map_of_type(struct mapper *p, uint32_t x, enum data_type type);        /* x itself if it has the type */
+uint32_t map_of_type(struct mapper *p, uint32_t x, enum data_type type);        /* x itself if it has this type, else a cast of it */
 uint32_t map_range(struct mapper *p, uint32_t x, uint32_t axis, uint64_t begin, uint64_t length);
 uint32_t map_clipped(struct mapper *p, uint32_t x, double low, double high);
 uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint64_t *dims);  /* the tensor itself if dims are its own */
@@ -58,16 +58,16 @@ uint32_t map_joined(struct mapper *p, uint32_t *parts, uint64_t n, uint32_t axis
 #define VIEW(p, tensor, ...) map_view(p, tensor, sizeof (uint64_t[]){ __VA_ARGS__ } / sizeof(uint64_t), (uint64_t[]){ __VA_ARGS__ })
 
 /* Values as operands, in a layout. NO_ID if refused. */
-uint32_t map_as_plain(struct mapper *p, uint32_t value);      /* in its own dimensions, at most MAX_DIMS; a scalar has one */
+uint32_t map_as_plain(struct mapper *p, uint32_t value);      /* the value in its own dimensions, at most MAX_DIMS; a scalar has one */
 uint32_t map_any_plain(struct mapper *p, uint32_t value);     /* row-major, in whatever dimensions the tensor has */
 uint32_t map_as_image(struct mapper *p, uint32_t value);
 uint32_t map_in_layout(struct mapper *p, uint32_t value, bool image);       /* map_as_image or map_as_plain */
 uint32_t map_as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dims);     /* the operand, with dimensions of 1 put in front up to n_dims */
 void map_image_dims(uint64_t dims[4], const struct onnx_value *v);          /* [batch, height, width, channels] of three to five dimensions */
-uint32_t map_plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);     /* returns their number; a scalar has one */
+uint32_t map_plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);     /* writes dims and returns how many there are; a scalar has one */
 uint32_t map_tensor_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);    /* map_plain_dims(), with leading dimensions joined down to MAX_DIMS */
 bool map_is_image_along(const struct mapper *p, uint32_t value, uint32_t axis);     /* true if the value is an image with this axis, as the file counts axes */
-uint32_t map_axis(const struct mapper *p, int64_t usual, uint32_t n_dims);      /* attribute axis, else the usual one */
+uint32_t map_axis(const struct mapper *p, int64_t usual, uint32_t n_dims);      /* the attribute `axis`, or `usual` if it is absent */
 uint32_t map_layout_axis(uint32_t axis, bool image, uint32_t n_dims);       /* the axis of a tensor in this layout that an axis of the file becomes */
 bool map_done(struct mapper *p, uint32_t i, uint32_t tensor, bool image);       /* the tensor becomes output i */
 bool map_done_as(struct mapper *p, const char *into, uint32_t tensor, bool image);      /* output 0; into: the node's fate */
@@ -84,7 +84,7 @@ struct onnx_source *map_source(struct mapper *p, uint32_t tensor, enum onnx_layo
  * split once. NO_ID otherwise. */
 uint32_t map_piece(struct mapper *p, bool image);
 uint32_t map_every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t from, uint64_t n, uint64_t step);
-/* Dimension i of the result is perm[i] of x, seen in these dimensions. */
+/* Dimension i of the result is dimension perm[i] of x, when x has these dimensions. */
 uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, const uint32_t *perm, uint32_t n);
 
 /* map_math.c */

@@ -23,7 +23,7 @@ void onnx_put_int(struct arena *a, Onnx__NodeProto *n, const char *name, int64_t
 void onnx_put_float(struct arena *a, Onnx__NodeProto *n, const char *name, double x);
 void onnx_put_ints(struct arena *a, Onnx__NodeProto *n, const char *name, size_t count, const uint32_t *numbers);
 Onnx__TensorProto *onnx_new_integers(struct arena *a, const char *name, uint32_t n, const uint64_t *numbers);
-/* n equal floats; n_dims: 1, or 0 for a single one. */
+/* A tensor of n equal floats. n_dims is 1, or 0 for a single float. */
 Onnx__TensorProto *onnx_new_floats(struct arena *a, const char *name, size_t n_dims, uint64_t n, double x);
 /* A tensor of floats, of whole numbers of 32 bits or of truth values in bytes, made from doubles. */
 Onnx__TensorProto *onnx_new_raw(struct arena *a, const char *name, int type, size_t n_dims, const uint64_t *dims, const double *from);

@@ -75,7 +75,7 @@ struct onnx_model {
     struct onnx_node *nodes; size_t n_nodes, cap_nodes;     /* each node follows the nodes that make its inputs */
     const Onnx__ModelProto *file;
     uint32_t *inputs, *outputs; size_t n_inputs, n_outputs;
-    size_t n_wanted;                        /* the first so many outputs count: in training one, or those that recipe.output names */
+    size_t n_wanted;                        /* the first outputs that count: in training one, or those that recipe.output names */
     struct hash_table names;                /* the numbers of values, by name */
     uint64_t batch;                         /* samples, from the recipe */
     uint32_t n_bodies;                      /* branches taken and rounds run so far */
@@ -152,7 +152,7 @@ const struct codelet *onnx_codelet(const struct onnx_model *m, const struct onnx
 
 /* The value that a name means in a scope: the scope's own, or that of the nearest scope around it. */
 uint32_t onnx_value_seen(struct onnx_model *m, const char *scope, const char *name);
-void onnx_bind(struct onnx_model *m, const char *scope, const char *name, uint32_t to);     /* in the scope, the name means `to` */
+void onnx_bind(struct onnx_model *m, const char *scope, const char *name, uint32_t to);     /* makes the name mean `to` in the scope */
 bool onnx_add_initialiser(struct onnx_model *m, const Onnx__TensorProto *t, const char *scope, struct err *err);
 /* The type and shape that the file declares for a value. */
 bool onnx_add_info(struct onnx_model *m, uint32_t id, const Onnx__ValueInfoProto *info, struct err *err);

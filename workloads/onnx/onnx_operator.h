@@ -20,7 +20,7 @@ enum onnx_op {
 
 /* Properties of operators. A pass over the graph asks for them without knowing the operator. */
 enum onnx_trait {
-    ONNX_VIEWS = 1,                 /* the elements of its first input, in another form, order or type */
+    ONNX_VIEWS = 1,                 /* gives the elements of its first input in another form, order or type */
     ONNX_CUTS = 2, ONNX_REPEATS = 4, ONNX_JOINS = 8, ONNX_PICKS = 16,
     ONNX_ARITHMETIC = 32,           /* +, -, *, / */
     ONNX_REPARAMETRISES = 64,       /* a weight may be computed with it from a trained tensor of the same size */

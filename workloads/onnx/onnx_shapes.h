@@ -28,7 +28,7 @@ bool onnx_window(struct onnx_window *out, const struct onnx_model *m, const stru
 struct onnx_cut { uint32_t axis; int64_t from, step; uint64_t n; };
 struct onnx_cuts { uint32_t n; struct onnx_cut at[2 * ONNX_MAX_DIMS]; bool good; };
 bool onnx_cuts(struct onnx_cuts *out, const struct onnx_model *m, const struct onnx_node *n);
-bool onnx_pads(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, uint32_t n_dims);    /* all before, then all after */
+bool onnx_pads(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, uint32_t n_dims);    /* pads before all dimensions, then pads after all */
 
 /* ---- the rules: false is a refusal --------------------------------------------------------------------------------------------- */
 
@@ -47,7 +47,7 @@ infer_rule infer_compress, infer_gather_nd, infer_non_max_suppression, infer_non
 bool onnx_resize_factors(double out[ONNX_MAX_DIMS], const struct onnx_model *m, const struct onnx_node *n);
 infer_rule infer_einsum, infer_attention, infer_sparse_matmul;        /* map_einsum.c, map_attention.c, map_sparse.c */
 infer_rule infer_random, infer_random_like, infer_multinomial;      /* map_random.c */
-/* The results of an operation of one's own. */
+/* Shapes of the results of an operation of one's own. */
 bool onnx_shape_codelet(struct onnx_model *m, const struct onnx_node *n, const struct codelet *c, struct err *err);
 
 #endif

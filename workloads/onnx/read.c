@@ -22,7 +22,7 @@ struct sorter {
     size_t n_sorted, depth;
     uint32_t *maker;                        /* by value: its node + 1 */
     size_t n_makers;
-    struct makers *made_by;                 /* by node */
+    struct makers *made_by;                 /* makers by node */
     uint32_t *stack;
     bool *visited;
 };
@@ -225,7 +225,7 @@ static bool link_inputs(struct onnx_model *m, const Onnx__GraphProto *g, struct 
         if (m->values[id].constant)
             continue;
         if (g->input[i]->type && !g->input[i]->type->tensor_type)
-            return fail(err, "%s: input %.80s is no tensor but a sequence, a map or an optional; cut the model behind what reads it", m->path,
+            return fail(err, "%s: input %.80s is a sequence, a map or an optional, and no tensor; export the model without the nodes that read it", m->path,
                         m->values[id].name);
         if (!onnx_add_info(m, id, g->input[i], err))
             return false;
@@ -289,7 +289,7 @@ bool onnx_read(struct onnx_model *out, const char *path, bool contents, struct a
 {
     *out = (struct onnx_model){ .path = path, .arena = a, .operators = &onnx_operators };
     const Onnx__ModelProto *model = onnx_unpack_model(path, contents, a, err);
-    if (model && !contents && model->graph->n_sparse_initializer)      /* their places decide how products are made */
+    if (model && !contents && model->graph->n_sparse_initializer)      /* places of sparse elements decide how products are made, so contents are needed */
         model = onnx_unpack_model(path, true, a, err);
     if (!model || !check_opset(out, model, err))
         return false;

@@ -53,7 +53,7 @@ bool infer_flatten(const struct inference *s)
 {
     uint32_t axis;
     uint64_t dims[2] = { 1, 1 };
-    int64_t given = onnx_int(s->n, "axis", 1);     /* may be one past the last dimension */
+    int64_t given = onnx_int(s->n, "axis", 1);     /* the axis may be one past the last dimension */
     if (!onnx_axis(&axis, given < 0 ? given + s->x->n_dims : given, s->x->n_dims + 1))
         return REFUSE(s, "axis is out of range");
     for (uint32_t i = 0; i < s->x->n_dims; i++)
@@ -80,7 +80,7 @@ bool infer_transpose(const struct inference *s)
     return infer_set(s, 0, s->x->n_dims, dims, s->x->type);
 }
 
-/* The axes given, as a list and as bits; of_one: their sizes must be 1. */
+/* The axes given, as a list and as bits. of_one: the sizes along them must be 1. */
 static bool given_axes(struct onnx_list *axes, uint32_t *bits, const struct inference *s, const struct onnx_value *x, bool of_one)
 {
     uint32_t axis;
@@ -365,7 +365,7 @@ bool onnx_resize_factors(double out[ONNX_MAX_DIMS], const struct onnx_model *m, 
     if (!by_sizes && !scales)
         return false;
     for (uint32_t i = 0; i < n; i++) {
-        onnx_axis(&axis[i], axes.n ? axes.at[i] : i, x->n_dims);        /* infer_resize() has checked it */
+        onnx_axis(&axis[i], axes.n ? axes.at[i] : i, x->n_dims);        /* infer_resize() has checked the axis */
         double factor = out[axis[i]] = by_sizes ? sizes->known[i] / (double)x->dims[axis[i]] : scales[i];
         least = fmin(least, factor);
         most = fmax(most, factor);

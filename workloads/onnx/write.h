@@ -39,7 +39,7 @@ struct writer {
 Onnx__NodeProto *writer_node(struct writer *w, const char *op, const char *output, const char *const *inputs);
 #define WRITE_NODE(w, op, output, ...) writer_node(w, op, output, (const char *const[]){ __VA_ARGS__, NULL })
 #define PUT_INTS(w, n, name, ...) onnx_put_ints(&(w)->a, n, name, sizeof((uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), (uint32_t[]){ __VA_ARGS__ })
-void *writer_append(struct writer *w, void *list, size_t *n, size_t *cap, void *one);      /* returns the list, which may have moved */
+void *writer_append(struct writer *w, void *list, size_t *n, size_t *cap, void *one);      /* appends to a list, and returns the list, which may have moved */
 int writer_type_of(const struct tensor *t);
 
 /* The functions below add a constant and return its name. */
@@ -52,7 +52,7 @@ const char *writer_weight(struct writer *w, uint32_t id, enum onnx_layout layout
 const char *writer_plain(struct writer *w, uint32_t id);        /* a tensor as the graph holds it */
 const char *writer_image(struct writer *w, uint32_t id);        /* channels first; a vector becomes [channels, 1, 1] */
 const char *writer_input(struct writer *w, uint32_t i);         /* an input of the operation, in its layout */
-const char *writer_inputs(struct writer *w);                    /* all inputs of the operation */
+const char *writer_inputs(struct writer *w);                    /* the names of all inputs of the operation */
 const char *writer_output(struct writer *w, uint32_t i);        /* the name of an output */
 /* the name of the first output, which exists from here on in the operation's layout */
 const char *writer_result(struct writer *w);

@@ -111,7 +111,7 @@ struct plan;
 const char *recipe_unused_key(const struct ini_entry *e, const struct recipe *r, const struct plan *p, struct arena *a);
 bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, const struct plan *p, struct arena *a);
 const struct workload *recipe_workload(const struct recipe *r);     /* NULL if no workload has this name */
-uint64_t recipe_global_batch(const struct recipe *r);   /* in micro-batch units: images, packs, utterances */
+uint64_t recipe_global_batch(const struct recipe *r);   /* micro-batch units of a weight update: images, packs, utterances */
 /* The graph of one micro-batch. */
 bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, struct err *err);
 /* A key made of the workload and everything in model_options: recipes with equal keys have the same graph. */

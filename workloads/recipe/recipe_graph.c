@@ -26,7 +26,7 @@ static void add_graph_key(struct hash_key *k, const struct recipe *r)
 {
     const char kind[] = { r->mode == MODE_INFER, r->optimizer_name != NULL };
     hash_key_add_text(k, r->workload);
-    hash_key_add_text(k, r->model.file);             /* these two are not the value of a single key */
+    hash_key_add_text(k, r->model.file);             /* model.file and model.dimensions are not values of a single key */
     hash_key_add_text(k, r->model.dimensions);
     hash_key_add_text(k, r->model.operators);
     const uint64_t n_shards = r->model.shard_tables ? r->replicas : 0;

@@ -24,7 +24,7 @@ bool recipe_takes_fault(const char *key);
 bool recipe_times_first_steps(const struct recipe *r);  /* hosts.timed_steps has an effect: the recipe trains without a given end */
 bool recipe_may_converge(const struct recipe *r);       /* the recipe trains a benchmark with reference points */
 bool recipe_is_packed(const struct recipe *r);          /* a row of the batch holds several sequences */
-bool recipe_read_open(struct recipe *r, struct arena *a, struct err *err);      /* call it after all other entries are read */
+bool recipe_read_open(struct recipe *r, struct arena *a, struct err *err);      /* reads [open]; all other entries must be read before */
 bool recipe_check_open(const struct ini_entry *e, const char *place, struct arena *a, struct err *err);     /* refuses a key that cannot be open */
 /* "--set section.key=value", or file and line. */
 const char *recipe_entry_place(const struct recipe *r, const struct ini_entry *e, struct arena *a);

@@ -436,7 +436,7 @@ bool recipe_unknown_key(const char *place, const struct ini_entry *e, struct are
 /* ---- the list of keys -------------------------------------------------------------------------- */
 
 struct key_row {
-    const char *name, *unless_given, *meaning;          /* for people */
+    const char *name, *unless_given, *meaning;          /* texts for people */
     const char *section, *key, *type, *unit, *help, *usual;
     bool required;
     double minimum, maximum;

@@ -81,12 +81,12 @@ static bool read_phases(struct plan_request *out, const struct recipe *r, struct
 {
     uint32_t width = plan_tensor_replicas(out);
     if (!out->weights)
-        return !r->phases || fail(err, "%s: weights stay on the chip, which have no phases; set parallel.weights = streaming", where(r, "parallel", "phases", a));
+        return !r->phases || fail(err, "%s: phases are for weights that lie off the chip; set parallel.weights = streaming", where(r, "parallel", "phases", a));
     if (r->layers_per_ipu && !text_is(r->layers_per_ipu, "auto"))
         return fail(err, "%s: phases follow each other on the same IPUs; with parallel.weights = streaming, give parallel.phases instead",
                     where(r, "parallel", "layers_per_ipu", a));
     if (r->ipus_per_replica != width)
-        return fail(err, "%s: phases follow each other on the same IPUs, so that %u a replica need parallel.tensor_parallel = %u; it is %u",
+        return fail(err, "%s: phases follow each other on the same IPUs, so a replica of %u IPUs needs parallel.tensor_parallel = %u; it is %u",
                     where(r, "parallel", "weights", a), (unsigned)r->ipus_per_replica, (unsigned)r->ipus_per_replica, width);
     if (r->phases && strchr(r->phases, ','))
         return read_sizes(out, r->phases, "phases", r, a, err);
