@@ -246,7 +246,7 @@ static void same_numbers(const struct workload *w, bool inference)
     snprintf(path, sizeof path, "/tmp/t_families_%d.onnx", (int)getpid());
     o.inference = inference;
     o.loss_slices = 1;                  /* a file has one loss */
-    o.input_type = INPUT_UINT8;         /* of the file, too */
+    o.input_type = INPUT_UINT8;         /* a file would have its own */
     o.micro_batch = 2;                  /* one number for all samples is read as such */
     assert_true(workload_graph(&built, w, &o, &a, &err));
     if (!onnx_write(path, &built, NULL, &err)) {
