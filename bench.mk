@@ -58,8 +58,9 @@ tests   := $(filter $(patsubst %.c,$B/%,$(readers)) $B/tests/$(ROOM)/%,$(tests))
 shell   := $(wildcard tests/cli/t_$(ROOM).sh tests/cli/t_printed*.sh $(patsubst %,tests/cli/t_%.sh,words docs layers bad_input))
 endif
 
+# Those of the shell take longest, and begin.
 test: $B/podbench $B/libpodbench.so $(tests)              ## run every test under prove; ROOM=plan: those of a room and its readers, and the printed answers
-	prove -j$$(nproc) -e '' $(tests) $(shell)
+	prove -j$$(nproc) -e '' $(shell) $(tests)
 
 plots: $(run)/rows.csv                  ## redraw the figures of the last run
 	$B/podbench plot $(run)
@@ -95,12 +96,13 @@ golden: $(tests) $B/podbench            ## rewrite the golden texts; read the di
 	for t in $(wildcard tests/cli/t_printed*.sh); do PODBENCH_GOLDEN=write sh $$t >/dev/null || true; done
 	git diff --stat tests/golden
 
-lint: | $B/needs-lint                   ## run cppcheck, and build with clang and every warning an error
-	cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
+lint: | $B/needs-lint                   ## run cppcheck, and let clang read program and tests with every warning an error
+	cppcheck --quiet -j$$(nproc) --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
 	    --suppress=missingIncludeSystem --suppress=invalidPointerCast -I. $(folders) harness
-	$(MAKE) B=$B/clang CC=clang CFLAGS="-O2 -Werror" $B/clang/podbench $(patsubst %.c,$B/clang/%.checked,$(filter-out tests/harness/example.c,$(wildcard tests/*.c tests/*/*.c)))
+	$(MAKE) B=$B/clang CC=clang CFLAGS=-Werror \
+	    $(patsubst %.c,$B/clang/%.checked,$(sources) $(wildcard harness/*.c) $(filter-out tests/harness/example.c,$(wildcard tests/*.c tests/*/*.c)))
 
-sanitizers := -O1 -g -DARENA_GUARDS -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+sanitizers := -O1 -g1 -DARENA_GUARDS -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 # Left out: a program that is killed a few hundred times, and long searches, show the sanitizers what the first ones did (t_printed_many asks, too);
 # the others read sources and pages, or check once more what t_bench checks.
 unsanitized := $(patsubst %,tests/cli/t_%.sh,killed_writers ask words circles layers needs docs readme)
@@ -207,8 +209,8 @@ $B/tests/%: $B/tests/%.o | $B/libpodbench.so
 	$(say) link $@
 	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $< -L$B -lpodbench '-Wl,-rpath,$$ORIGIN/$(depth)' -lcmocka $(libs)
 
-# A test that clang reads without a warning; gcc's build of it is the one that runs.
-$B/tests/%.checked: tests/%.c | $B/podbench
+# A file that clang reads without a warning; gcc's build of it is the one that runs.
+$B/%.checked: %.c | $B/needs $(schemas:%.proto=$B/%.pb-c.h) $B/workloads/models/families.h
 	@mkdir -p $(@D)
 	$(say) check $<
 	$(quiet)$(CC) $(filter-out -M%,$(flags)) $(CFLAGS) -fsyntax-only $< && touch $@
