@@ -99,7 +99,7 @@ static size_t read_machine(struct asked *out, const char *const *words, size_t n
     out->system = name_like(words[0], names, n_names, &s->arena);
     out->system = out->system ? out->system : pod_named(plain, names, n_names, &s->arena);
     if (!out->system)
-        return fail(err, "ask: '%.60s' is no machine with a sheet (podbench list machines); only IPUs are modelled, and 'N CHIP' is a system of a chip", words[0]), 0;
+        return fail(err, "ask: '%.60s' is no machine of podbench list machines, and no number and chip, as in '16 bow'; only IPUs are modelled", words[0]), 0;
     if (!machine_load(&m, out->system, s->paths.specs_dir, &s->arena, err))
         return 0;
     if (!m.n_ipus)

@@ -14,10 +14,10 @@
 const struct command commands[] = {
     { "Look at what there is",
       "list", "recipes|machines|workloads|frameworks|keys|operators|metrics|schema|assumptions|words [WORD...]", "List recipes, machines, workloads, frameworks, recipe keys, operators, "
-      "metrics or assumptions", "Recipes come with their published figure and the error of its prediction; WORDs choose those that have them all in their "
-      "name, model, machine or framework. Keys come with the values they take. Metrics are what a run gives, with their units; as markdown they are "
+      "metrics or assumptions", "Recipes come with their published figure and the error of its prediction; WORDs choose the recipes that have all these "
+      "words in their name, model, machine or framework. Keys come with the values they take. Metrics are what a run gives, with their units; as markdown they are "
       "docs/formats.md. The schema is that of run's JSON. Assumptions are values that no source states; for those on sheets: how far halving or doubling "
-      "moves a step. Words are those of answers, such as replica and bubble, with their meaning.", O(NAMES), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_MARKDOWN), command_list, false },
+      "moves a step. words prints the words of answers, such as replica and bubble, with their meaning.", O(NAMES), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_MARKDOWN), command_list, false },
     { NULL, "machine", "[NAME]", "Print a spec sheet with its sources, and what follows from it", "Without a name: the names. --topology prints every link "
       "instead of the kinds of links. --copy begins a machine of your own.", O(TOPOLOGY) | O(COPY), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_DOT), command_machine, false },
     { NULL, "framework", "[NAME]", "Print what a framework's programs do unless a recipe says otherwise", "Schedules, weight update, calls: each value with "
@@ -26,38 +26,38 @@ const struct command commands[] = {
       "names.", O(ONNX) | O(WEIGHTS) | O(OPS) | O(SET) | O(APPROXIMATE) | O(OPERATORS), TEXT_JSON, command_workload, false },
 
     { "Ask about one configuration",
-      "ask", "MODEL on MACHINE [WORD...]", "Answer a model and a machine on one page, and write the recipe", "MODEL is a built-in model or an ONNX file, MACHINE a "
+      "ask", "MODEL on MACHINE [WORD...]", "Say on one page how a model runs on a machine, and write the recipe", "MODEL is a built-in model or an ONNX file, MACHINE a "
       "system (pod16) or a number of chips (16 bow). WORDs say train or infer, and goals: fastest, cheapest (fewest IPUs), least energy, shortest training, at "
-      "least N/s, fits with N %. Begins with the nearest published recipe or with init's, searches for 20 s, writes the best as MODEL's recipe in the current "
-      "folder or to --out, and prints what run says of it. Exit 1 when nothing keeps the limits.", O(OUT) | O(SECONDS) | O(MOST) | O(JOBS), TEXT_JSON,
+      "least N/s, fits with N %. It begins with the nearest published recipe, or one as init writes it, searches for 20 s, writes the best configuration as a "
+      "recipe, and prints what run says of it. Exit 1 when no configuration keeps the limits.", O(OUT) | O(SECONDS) | O(MOST) | O(JOBS), TEXT_JSON,
       command_ask, true },
-    { NULL, "run", "RECIPE...", "Predict throughput, time to train, memory and energy", "Also says what bounds the run, how far to trust the answer, and what "
-      "other readings of what the recipe leaves open would do ([open] in list keys). As tap, junit, markdown or annotations: whether each recipe fits its "
-      "machine.", O(SET) | O(CHECK) | O(RUNS) | O(SEED) | O(MLLOG) | O(FORCE) | O(UNTIL_VALID) | O(UNFOLDED) | O(ALL) | O(REQUIRE_FIT) |
+    { NULL, "run", "RECIPE...", "Predict throughput, time to train, memory and energy", "Also says what bounds the run, how far to trust the answer, and how "
+      "other values of unpublished settings would change it ([open] in list keys). The formats tap, junit, markdown and annotations say whether each "
+      "recipe fits its machine.", O(SET) | O(CHECK) | O(RUNS) | O(SEED) | O(MLLOG) | O(FORCE) | O(UNTIL_VALID) | O(UNFOLDED) | O(ALL) | O(REQUIRE_FIT) |
       O(FRAMEWORK_OPTIONS) | O(APPROXIMATE) | O(OPERATORS), TEXT_CSV_JSON | JUDGING_FORMATS, command_run, true },
-    { NULL, "measured", "RECIPE|TABLE.csv", "Keep what a run did on a machine of your own, for answers near it", "In the folder of a project (init): appends to "
-      "podbench-measured.csv the run, what --step says of it, and what was predicted before. From then on run, explain, search and sweep there count it with its sign, "
-      "as nine published runs; check lists it, explain says which parts could carry the difference. TABLE.csv has the columns recipe,step.", O(SET) | O(STEP), TEXT_CSV_JSON,
+    { NULL, "measured", "RECIPE|TABLE.csv", "Keep a measurement of your own machine, which later answers then use", "In the folder of a project (init), it appends to "
+      "podbench-measured.csv the run, its measured --step, and what was predicted before. From then on run, explain, search and sweep in that folder count its error "
+      "as that of nine published runs; check lists it, and explain says which parts could explain the difference. TABLE.csv has the columns recipe,step.", O(SET) | O(STEP), TEXT_CSV_JSON,
       command_measured, true },
-    { NULL, "fit", "RECIPE", "Find the largest sizes that fit, and what would make a larger one fit", "Micro-batch, sequence length, IPUs of a replica, and "
-      "rows of a table of entities or categories; "
-      "what fills the fullest tile there, by category and by layer. Changes come with what they cost in time, as keys of the recipe and as options of its "
+    { NULL, "fit", "RECIPE", "Find the largest sizes that fit, and what would make a larger one fit", "Sizes are the micro-batch, the sequence length, the IPUs of a replica, and "
+      "the rows of a table of entities or categories. "
+      "Prints what fills the fullest tile, by category and by layer. Changes come with what they cost in time, as keys of the recipe and as options of its "
       "framework. As csv: the memory of every size that was tried. Exit 1 when the recipe itself does not fit.", O(SET) | O(SIZE) | O(APPROXIMATE) | O(OPERATORS),
       TEXT_CSV_JSON, command_fit, true },
-    { NULL, "explain", "RECIPE", "Say what bounds a recipe, where its time goes and what would help", "Every cost comes with its formula and sources. As "
-      "csv: the way from the ideal time to the predicted one.", O(SET) | O(PROFILE), TEXT_CSV_JSON, command_explain, true },
-    { NULL, "kernel", "FILE.onnx|RECIPE", "Price operations alone, in a loop on the device", "Cycles, exchange and bytes of a tile for each operation of an ONNX file "
+    { NULL, "explain", "RECIPE", "Say what bounds a recipe, where its time goes and what would help", "Every cost comes with its formula and sources. csv "
+      "has the steps from the ideal time to the predicted one.", O(SET) | O(PROFILE), TEXT_CSV_JSON, command_explain, true },
+    { NULL, "kernel", "FILE.onnx|RECIPE", "Price operations alone, in a loop on the device", "Prints cycles, exchange and bytes of a tile for each operation of an ONNX file "
       "or a recipe, without a host. A file runs on one IPU of bow-2000 in fp16 unless --set says otherwise. As csv: the operations. Exit 1 when it does not fit.",
       O(SET) | O(APPROXIMATE) | O(OPERATORS), TEXT_CSV_JSON, command_kernel, true },
-    { NULL, "plan", "RECIPE", "Print what was decided: placement, cost by stage, memory by IPU", "--all adds the pipeline, the weight update and every "
+    { NULL, "plan", "RECIPE", "Print the plan: placement, cost by stage, memory by IPU", "--all adds the pipeline, the weight update and every "
       "operation.", O(SET) | O(ALL) | O(UPDATE) | O(APPROXIMATE) | O(OPERATORS), 0, command_plan, true },
-    { NULL, "timeline", "RECIPE", "Print one step against the clock", "A picture, and what each IPU spends the step on; --all prints every span.", O(ALL) |
+    { NULL, "timeline", "RECIPE", "Print what each IPU does when, in one step", "Draws the step, and prints what each IPU spends it on; --all prints every span.", O(ALL) |
       O(SET) | O(TRACE) | O(UNFOLDED) | O(APPROXIMATE) | O(OPERATORS), FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV), command_timeline, true },
-    { NULL, "execute", "RECIPE", "Compute one step of a recipe's plan in numbers", "On noise, in the recipe's types: every task in the plan's order, with "
-      "its stash, recomputation, replicas and weight update. Ends with status 2 where the plan would read what it does not keep. Prints the host memory "
-      "wanted, the loss, what overflowed or vanished, and live bytes beside the plan's.", O(SET) | O(SEED) | O(JOBS) | O(APPROXIMATE) | O(OPERATORS), TEXT_JSON,
+    { NULL, "execute", "RECIPE", "Compute the numbers of one step of a recipe's plan", "Weights and inputs are random, in the recipe's number formats. Executes every task in the plan's order, with "
+      "stash, recomputation, replicas and weight update. Exit 2 when a task reads a tensor that the plan does not keep. Prints the host memory "
+      "needed, the loss, overflows and underflows, and live bytes beside the plan's.", O(SET) | O(SEED) | O(JOBS) | O(APPROXIMATE) | O(OPERATORS), TEXT_JSON,
       command_execute, true },
-    { NULL, "train", "RECIPE", "Train a recipe's model on data, in numbers", "Executes the plan step by step on the data of data.path, with the optimizer's "
+    { NULL, "train", "RECIPE", "Train a recipe's small model on data", "Executes the plan step by step on the data of data.path, with the optimizer's "
       "values of [optimizer], and prints loss, quality, samples and the time that the machine would take. Ends with status 1 where the target is not "
       "reached. For small models: docs/train.md.", O(SET) | O(SEED) | O(JOBS) | O(UNTIL) | O(SEEDS) | O(MLLOG) | O(PLOT) | O(CHECKPOINT) | O(RESUME),
       IN_TEXT | IN_CSV | IN_JSON, command_train, true },
@@ -66,8 +66,8 @@ const struct command commands[] = {
 
     { "Try many configurations",
       "search", "RECIPE", "Find the best configuration of a recipe under limits", "Varies micro-batch, memory share, I/O tiles, IPUs per replica, cuts into "
-      "stages, schedule, recomputation, where the optimizer state is kept, and its sharding. Only what fits as configured counts. Says whether the answer "
-      "is the best of them all, or how much better one could be.", O(SET) | O(OVER) | O(MAXIMISE) | O(MINIMISE) | O(LIMIT) | O(MOST) | O(SECONDS) |
+      "stages, schedule, recomputation, where the optimizer state is kept, and its sharding. Only configurations that fit count. Says whether the answer "
+      "is the best of all, or how much better another could be.", O(SET) | O(OVER) | O(MAXIMISE) | O(MINIMISE) | O(LIMIT) | O(MOST) | O(SECONDS) |
       O(FRAMEWORK_OPTIONS) | O(JOBS), TEXT_JSON, command_search, true },
     { NULL, "sweep", "RECIPE...", "Simulate a recipe over lists and ranges of its keys", "Prints a table on a terminal, or where --format text, --top, "
       "--sort or --columns ask for one. Otherwise writes one row per configuration, as CSV or as lines of JSON, with notes and the interval of run.",
@@ -82,7 +82,7 @@ const struct command commands[] = {
     { NULL, "check", "[RUN]", "Compare a run, or a fresh simulation, with the published figures", "Exit 1 when a row of role calibrate or validate is out "
       "of tolerance.", O(PUBLISHED) | O(EXPECT) | O(RECIPES), TEXT_CSV_JSON | JUDGING_FORMATS, command_check, true },
     { NULL, "validate", "[RUN]", "Print the accuracy by role and by group", "Without RUN: of a fresh simulation. Rows of role calibrate may shape "
-      "constants; rows of role validate never do. --out writes the tables by which answers are judged.", O(PUBLISHED) | O(OUT), TEXT_JSON, command_validate,
+      "constants; rows of role validate never do. --out writes the tables from which later answers get their intervals.", O(PUBLISHED) | O(OUT), TEXT_JSON, command_validate,
       true },
     { NULL, "plot", "[RUN]", "Draw a run's figures", "Without RUN: the latest. Writes CSV, SVG and PNG, by gnuplot.", O(RECIPES) | O(PUBLISHED), 0,
       command_plot, true },

@@ -23,7 +23,11 @@ static const struct { const char *command; enum option_id id; const char *argume
     { "bench",     OPT_OUT,  "DIR",      "Write the run into this folder (default: results/runs/latest)" },
     { "bench",     OPT_PUBLISHED, "DIR", "Use this folder of tables of published figures instead of podbench's own" },
     { "watch",     OPT_OUT,  "FILE.svg", "Also draw the series with its levels, by gnuplot" },
-    { "validate",  OPT_OUT,  "DIR",      "Write what answers are judged by into this folder: left-out.csv, known-values.csv" },
+    { "validate",  OPT_OUT,  "DIR",      "Write the tables that intervals are computed from into this folder: left-out.csv, known-values.csv and others" },
+    { "ask",       OPT_OUT,  "FILE.ini", "Write the recipe to this file (default: a file in the current folder, named after model and machine)" },
+    { "ask",       OPT_SECONDS, "S",     "Search for S seconds (default 20)" },
+    { "execute",   OPT_SEED, "S",        "Seed of weights and inputs (default 1)" },
+    { "sweep",     OPT_OUT,  "FILE",     "Write the rows to this file instead of standard output" },
     { "calibrate", OPT_OUT,  "DIR",      "Write the sheets into this folder, which must not be there yet" },
     { "history",   OPT_OUT,  "FILE.svg", "Draw the history instead of printing it" },
     { "history",   OPT_FROM, "FILE.csv", "Read this table of points (default: history.csv of the baseline)" },
@@ -32,7 +36,7 @@ static const struct { const char *command; enum option_id id; const char *argume
     { "rounds",    OPT_OUT,  "FILE.html", "Write the table as a page with figures, instead of printing it" },
     { "train",     OPT_MLLOG, "DIR",      "Write an MLPerf log of each training into this folder" },
     { "train",     OPT_SEED,  "S",        "Seed of first weights, order and dropout (default 1)" },
-    { "train",     OPT_RESUME, NULL,      "Go on from the --checkpoint if it is there: with the answer of a training that was never stopped" },
+    { "train",     OPT_RESUME, NULL,      "Continue from the --checkpoint if it is there; the result is that of a training that was never stopped" },
     { "search",    OPT_OVER, "KEY=VALUES", "Also vary SECTION.KEY over these values, written as for sweep" },
 };
 

@@ -78,7 +78,7 @@ static bool add_range(struct values *v, bool *is_range, const char *list, const 
     if (*by && !parse_f64(by + 1, &step))
         return fail(err, "--over %.100s: '%.40s' is not a step; want +STEP or *FACTOR, as in 16..256*2", text, by);
     if (to < from || step <= 0 || (factor && (step <= 1 || from <= 0)))
-        return fail(err, "--over %.100s: never comes from %g to %g; want FROM..TO, FROM..TO+STEP or FROM..TO*FACTOR, rising", text, from, to);
+        return fail(err, "--over %.100s: no steps lead from %g up to %g; want FROM..TO, FROM..TO+STEP or FROM..TO*FACTOR, rising", text, from, to);
     if ((factor ? log(to / from) / log(step) : (to - from) / step) >= MOST_VALUES)
         return fail(err, "--over %.100s: more than %d values", text, MOST_VALUES);
     double slack = 1e-9 * (factor ? to : step), x = from;

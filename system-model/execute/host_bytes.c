@@ -64,8 +64,8 @@ uint64_t execution_host_bytes(const struct plan *p)
 bool execution_fits_host(const struct plan *p, struct err *err)
 {
     double wanted = (double)execution_host_bytes(p), most = 0.9 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    return wanted < most || fail(err, "%s: executing it takes %.3g GB of host memory, and 90 %% of what there is are %.3g GB; lower parallel.replicas, "
-                                      "parallel.micro_batch or parallel.gradient_accumulation (of a pipeline no further than 2 x stages - 1)", p->graph->name, wanted / 1e9, most / 1e9);
+    return wanted < most || fail(err, "%s: executing it takes %.3g GB of host memory, and the limit is %.3g GB, 90 %% of it; lower parallel.replicas, "
+                                      "parallel.micro_batch or parallel.gradient_accumulation (which a pipeline needs at 2 x stages - 1 or more)", p->graph->name, wanted / 1e9, most / 1e9);
 }
 
 static double clock_s(void)

@@ -24,7 +24,7 @@ static const char *const host_datas[] = { "ahead", "in-call", NULL };
 const struct field framework_fields[] = {
     { .name = "schedules", .unit = "names", .type = FIELD_TEXT, .offset = offsetof(struct framework, schedules), .required = true,
       .help = "pipeline schedules that it can run, such as grouped,sequential" },
-    CHOICE(exchange_target, exchange_targets, "what the compiler makes exchanges for (internalExchangeOptimisationTarget): cycles, or balanced, where code counts too"),
+    CHOICE(exchange_target, exchange_targets, "what the compiler optimises exchanges for (internalExchangeOptimisationTarget): cycles, or balanced, where code counts too"),
     FLAG(calls_by_value, "a call of code that layers share copies its inputs in and its results out"),
     FLAG(loops_by_value, "a loop on the device copies all that it carries out of its body and back in each round (podbench kernel)"),
     FLAG(log_softmax, "a loss of classes takes the likelihood of log-probabilities, whose gradient makes the softmax again; no: it is made once, of shares"),
@@ -48,7 +48,7 @@ const struct field framework_fields[] = {
     FLAG(calls_overlap, "inference: a call is made before the one before it has returned, so that only its latency counts"),
     NUMBER(launch_s, "s", 0, 10, "an engine is started and says that it is done, in each call; not for inference whose calls overlap"),
     NUMBER(dispatch_s, "s", 0, 10, "the framework's own part of a session's call: arguments are bound and checked, outputs made"),
-    NUMBER(unexplained_parameters, "1", 0, 1e15, "a training call of a model with this many parameters and more takes unexplained_call_s besides all that sources name; 0: none does"),
+    NUMBER(unexplained_parameters, "1", 0, 1e15, "a training call of a model with this many parameters or more takes unexplained_call_s in addition to all that sources name; 0: no call does"),
     NUMBER(stream_copy_s, "s", 0, 1, "a stream copy that waits for the host, besides its bytes: the first input and the results of a call; with a prefetch_depth of 1 all of them"),
     NUMBER(stream_buffer_bytes, "B", 0, 1e15, "the largest tensor that a stream carries for a micro-batch, in or out; 0: no limit"),
     NUMBER(callback_bytes_per_s, "B/s", 1e3, 1e15, "rate at which one thread of a process copies input to the streams of all its replicas"),

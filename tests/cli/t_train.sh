@@ -122,7 +122,7 @@ refuses "tiny.ini: diverged: the loss of step" "divergence" train tiny.ini --set
 refuses "[data] has no path, the file or folder to train on" "no data" $few --set data.path=
 refuses "nowhere/train-images-idx3-ubyte.gz: is not there; Debian's dataset-fashion-mnist has such files" "missing data" $few --set data.path=nowhere
 refuses "an item has 16 x 16 elements, and the input images of resnet8 wants 28 x 28 x 1" "another size" $few --set data.image_size=28
-refuses "GB of host memory, and 90 % of what there is are" "too little memory" $few --set parallel.micro_batch=4096 --set parallel.replicas=256 --set recipe.system=bow-pod256
+refuses "GB of host memory, and the limit is" "too little memory" $few --set parallel.micro_batch=4096 --set parallel.replicas=256 --set recipe.system=bow-pod256
 refuses "has no opt_base_learning_rate" "no learning rate" $few --set optimizer.opt_base_learning_rate=
 refuses "--until: 'soon' is neither target nor a number of samples" "no end" train tiny.ini --until soon
 refuses "none/no.svg: cannot be written: No such file or directory" "a picture in no folder, before the training" train tiny.ini --until 16 --plot none/no.svg

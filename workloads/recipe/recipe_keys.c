@@ -121,9 +121,9 @@ const struct recipe_key recipe_keys[] = {
     CHOICE("recipe", "mode", mode, modes, NULL, "training or inference"),
     FLAG("recipe", "approximate", model.approximate, in_file, "give operators of an ONNX file that are not modelled a rough price, instead of refusing them"),
     TEXT("recipe", "output", model.output, false, in_file, "values of the ONNX file to stop at, separated by commas; default: its outputs"),
-    TEXT("recipe", "operators", operators, false, in_file, "a sheet of operations of one's own, by which nodes of other domains are planned, beside the recipe or as it is (docs/operators.md)"),
+    TEXT("recipe", "operators", operators, false, in_file, "a sheet of your own operations: the costs of nodes that are not ONNX's; a path, also relative to the recipe (docs/operators.md)"),
     COUNT("recipe", "repeat", model.repeat, 1, 1e7, false, in_file_inference,
-          "rounds of the whole ONNX file in one call, each on what the round before has made, which stays on the chip; default 1"),
+          "rounds of the whole ONNX file in one call; each takes the results of the round before, which stay on the chip; default 1"),
     TEXT("recipe", "source", source, true, NULL, "where this configuration was published"),
     TEXT("recipe", "no_figure", no_figure, false, in_reading, "why no published figure is compared with this recipe, for podbench run to say; documentation only"),
 
@@ -133,7 +133,7 @@ const struct recipe_key recipe_keys[] = {
     NUMBER("data", "logged_sequences_per_pack", logged_sequences_per_pack, "", 1, 64, recipe_is_packed,
            "sequences per packed row as MLPerf logs count the global batch; default: the mean"),
     TEXT("data", "dataset", dataset, false, in_reading, "name of the data set; documentation only"),
-    TEXT("data", "path", data_path, false, in_reading, "file or folder that podbench train reads, beside the recipe or as it is; nothing else reads it"),
+    TEXT("data", "path", data_path, false, in_reading, "file or folder that podbench train reads: a path, also relative to the recipe; no other command reads it"),
     COUNT("data", "samples_per_epoch", samples_per_epoch, 1, 1e12, false, trains_in_epochs, "samples in one epoch"),
     COUNT("data", "vocabulary", model.vocabulary, 2, 1e9, false, in_table, "rows of the word embedding, entities of a knowledge graph, or most rows of a table of categories; default: the model's"),
     COUNT("data", "negatives", model.negatives, 1, 100000, false, in_knowledge,
@@ -146,7 +146,7 @@ const struct recipe_key recipe_keys[] = {
     NUMBER("data", "graphs_per_pack", graphs_per_pack, "", 1, 1e6, in_file,
            "mean number of graphs in a pack of an ONNX file's nodes and edges, by which samples are counted; default 1"),
     FLAG("data", "synthetic", synthetic_data, NULL, "input is made on the chip (synthetic data mode): none is read from the host"),
-    CHOICE("data", "input_type", model.input_type, input_types, in_images, "type of the images that the host sends: own, what a file says, in what it computes in, or bytes for a built-in model; uint8; or fp16 or fp32 if the host normalises them, of which fp32 is cast on the chip to what it computes in"),
+    CHOICE("data", "input_type", model.input_type, input_types, in_images, "type of the images that the host sends: own (the default) is bytes for a built-in model, and for an ONNX file the type that the model computes in; uint8; or fp16 or fp32 if the host normalises them, of which fp32 is cast on the chip"),
 
     CHOICE("model", "activation", model.activation, activations, in_attention,
            "function between the products of a feed-forward part: own (the default), the model's; gelu-new: the tanh form, operation by operation with a power, "
@@ -213,7 +213,7 @@ const struct recipe_key recipe_keys[] = {
     TEXT("parallel", "grid_ipus", model.grid_ipus, false, in_file_inference,
          "IPUs that share the grid of the codelets, along each axis that the sheet cuts, such as 1x4: each is a replica with its part, and they exchange halos; "
          "a sample is the whole grid; default: each replica has a grid"),
-    TEXT("parallel", "grid_tiles", model.grid_tiles, false, in_file, "tiles along each axis that the sheet cuts, such as 24x49, if the program says so; default: as takes the fewest cycles"),
+    TEXT("parallel", "grid_tiles", model.grid_tiles, false, in_file, "tiles along each axis that the sheet cuts, such as 24x49, if the program says so; default: the split with the fewest cycles"),
     CHOICE("parallel", "all_reduce", all_reduce, collective_method_names, in_replicas, "algorithm of the all-reduce"),
     COUNT("parallel", "batch_norm_span", model.batch_norm_span, 1, 65536, false, in_norm_training,
           "replicas that share batch-norm statistics; default 1"),
@@ -238,9 +238,9 @@ const struct recipe_key recipe_keys[] = {
     FLAG("precision", "stable_norm", model.stable_norm, in_norm_training,
          "compute the variances of norms by batch or group after subtracting the mean: one more pass and reduction"),
     FLAG("precision", "stochastic_rounding", stochastic_rounding, in_reading, "round fp16 results stochastically; it costs no time in hardware, so that podbench execute and train alone read it"),
-    NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, in_reading, "the loss is made so much larger for the backward pass, and the gradients smaller again; podbench execute and train alone read it"),
+    NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, in_reading, "factor that scales the loss for the backward pass, and is taken out of the gradients again; only podbench execute and train read it"),
 
-    NUMBER("sparsity", "density", model.sparse.density, "", 1e-6, 1, NULL, "share of the blocks of weights that are there, in products of the named layers; default: all is dense"),
+    NUMBER("sparsity", "density", model.sparse.density, "", 1e-6, 1, NULL, "share of the blocks of weights that are not zero, in products of the named layers; default: all are dense"),
     COUNT("sparsity", "block", model.sparse.block, 1, 16, false, in_sparsity, "rows and columns of a block: 1 (the default), 4, 8 or 16"),
     CHOICE("sparsity", "pattern", model.sparse.pattern, sparse_pattern_names, in_sparsity,
            "static: the program has the places of the blocks, and no gradients; dynamic: it reads them, so that they may change while it runs"),
