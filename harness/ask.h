@@ -11,13 +11,13 @@
 struct asked {
     const char *model;                  /* a built-in model, or the path of an ONNX file */
     const char *system;                 /* a sheet */
-    uint64_t ipus;                      /* to be used: all of the system, or as many as the words say */
+    uint64_t ipus;                      /* number of IPUs to use: all of the system, or as many as the words say */
     const char *mode;                   /* train or infer; NULL where the words do not say */
     enum objective objective;
     double least_throughput;            /* samples/s; 0 if none is asked for */
     double least_fits;                  /* the least probability to fit that is accepted; 0: the default */
 };
-/* Names may be written without signs and in any case ("POD16", "resnet 50"); "16 bow" is the smallest system of that chip with so many IPUs. Fails at
+/* Names may be written without signs and in any case ("POD16", "resnet 50"); "16 bow" is the smallest system of that chip with this many IPUs. Fails at
  * a word without a meaning, with the words that there are. */
 bool ask_read_words(struct asked *out, const char *const *words, size_t n, struct session *s, struct err *err);
 

@@ -37,7 +37,7 @@ static bool write_reason(void *what, struct err *err)
 
 /* ---- first sight ------------------------------------------------------------------------------------------ */
 
-/* Turns a range of rates into the row's unit. A time grows as its rate falls, so its range is turned over. */
+/* Converts a range of rates into the row's unit. A time falls as its rate rises, so the ends of its range change places. */
 static void set_range(double *low, double *high, bool by_time, double predicted, const struct result *r, double low_rate, double high_rate)
 {
     double rate = r->throughput_samples_per_s;
@@ -54,7 +54,7 @@ static bool is_time_of_step(const char *metric)
     return false;
 }
 
-/* The interval that podbench run prints, in the unit of a row of throughput or of a step's time, whole or on the chip; other rows have none. */
+/* The interval that podbench run prints, in the row's unit. Only rows of throughput, of a step's time, and of its time on the chip have one. */
 static bool add_interval(struct sight *out, const struct figure *f, const struct track_record *record, struct session *s, struct err *err)
 {
     struct simulation sim;
@@ -78,7 +78,7 @@ static bool add_interval(struct sight *out, const struct figure *f, const struct
     return true;
 }
 
-/* The bytes counted on the tightest tile, as a line; "" where the row does not say whether a run fits. */
+/* The bytes counted on the tightest tile, as a line; "" for rows that do not say whether a run fits. */
 static bool memory_line(const char **line, const struct figure *f, const char *version, struct session *s, struct err *err)
 {
     struct simulation sim;

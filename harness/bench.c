@@ -51,7 +51,7 @@ static bool manifest_hash_rounds(json_t *inputs, struct session *s, struct err *
     return good;
 }
 
-/* The user's own folders, so that plot and report find them again. */
+/* The user's own folders, which plot and report read from the manifest. */
 static json_t *folders_json(const struct options *o)
 {
     json_t *folders = json_object();
@@ -210,7 +210,7 @@ static int bench_parts(const struct options *o, struct figures *figures, struct 
     return EXIT_DONE;
 }
 
-/* Checked before the simulation, whose result would be lost. A baseline is replaced by podbench baseline only, which
+/* This is checked before the simulation, so that no result is lost. A baseline is replaced by podbench baseline only, which
  * asks for a reason. */
 static bool prepare_folder(struct made_folders *made, const char *folder, struct arena *a, struct err *err)
 {

@@ -44,7 +44,7 @@ static bool fit_system(FILE *f, struct calibration *c, struct err *err)
     return true;
 }
 
-/* One sheet each; later fits use earlier ones. */
+/* One fit for each sheet; a fit uses the constants of the fits before it. */
 static const struct fit { const char *file; bool (*run)(FILE *f, struct calibration *c, struct err *err); } fits[] = {
     { "fitted-chip.csv", fit_chip }, { "fitted-system.csv", fit_system }, { "fits.csv", fit_convergence },
 };
@@ -58,7 +58,7 @@ static bool write_sheet(const struct fit *fit, const char *folder, struct calibr
     return new_file_end(&file, fit->run(file.f, c, err), err);
 }
 
-/* A sheet is printed whole, once nothing in it failed. */
+/* A sheet is printed only when all of it has succeeded. */
 static bool print_fitted_sheet(const struct fit *fit, struct calibration *c, struct err *err)
 {
     char *text = NULL;

@@ -50,7 +50,7 @@ static void add_verdict(struct document *d, const struct check *c)
                   n_expected ? arena_printf(d->arena, ", %zu failed as expected", n_expected) : "", n_context, n[JUDGED_SKIP] - n_context);
 }
 
-/* Measurements of the user's own, where there are any: they are not judged. */
+/* The user's own measurements, if there are any; they are listed but not judged. */
 static bool add_measured_runs(struct document *d, struct session *s, struct err *err)
 {
     struct references references = {0};

@@ -12,7 +12,7 @@
 
 /* ---- host memory ------------------------------------------------------------------------------- */
 
-/* The settings of the smallest step of this model and split, and what it takes; "" where that is too much as well. A pipeline wants as many
+/* The settings of the smallest step of this model and split, and the host memory that it takes; "" if even that is too much. A pipeline wants as many
  * micro-batches as it holds at a time. */
 static const char *smallest_step(const struct plan *p, const struct options *o, struct session *s)
 {

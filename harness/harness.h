@@ -142,7 +142,7 @@ struct setting {
 struct configuration {
     const char *recipe;
     struct setting *settings; size_t n, cap;
-    bool draws, is_of_many;             /* draws: runs are drawn or logged; is_of_many: one of the configurations of a sweep or a search */
+    bool draws, is_of_many;             /* draws: the command draws or logs runs; is_of_many: this is one of the configurations of a sweep or a search */
 };
 void configuration_add(struct configuration *c, const char *const *texts, size_t n, struct arena *a);
 /* A setting and its n alternatives, which are others[0], others[stride], and so on. */
@@ -238,7 +238,7 @@ bool submission_draw(struct drawn_runs *out, const struct simulation *sim, const
 
 struct validity;
 struct run_summary {
-    const char *id, *fits, *samples, *interval, *step, *published;      /* numbers as texts have digits to the interval */
+    const char *id, *fits, *samples, *interval, *step, *published;      /* numbers are written as texts, with as many digits as the interval allows */
     uint64_t ipus;
     double mfu, power, train_min;       /* power: watts an IPU; 0 if unknown */
 };
@@ -258,7 +258,7 @@ extern const size_t n_scaling_sizes;
 
 struct chips_point { uint64_t chips, accumulation; double batch, minutes, low, high, samples; const char *guess; };
 
-/* Finds the gradient accumulation with the shortest expected time to train; false when none can run on so many chips. */
+/* Finds the gradient accumulation with the shortest expected time to train; false when none can run on this many chips. */
 bool scaling_best(struct chips_point *best, const struct scaling_case *w, uint64_t chips, const struct track_record *by, struct session *s);
 
 /* ---- completion.c ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * kernel.c - podbench kernel: the operations of an ONNX file, or of a recipe, alone in a loop on the device, without a host: cycles of each, with the
- * interval that published operations of its kind let expect, what it receives over the exchange, and what it holds on a tile.
+ * kernel.c - podbench kernel: the operations of an ONNX file, or of a recipe, alone in a loop on the device, without a host: cycles of each, with an
+ * interval from the errors of published operations of its kind, what it receives over the exchange, and what it holds on a tile.
  */
 #include "harness/harness.h"
 #include "results/study/kernel_errors.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * measured.c - podbench measured: keeps what a run did on a machine of one's own, and says how well it was predicted.
+ * measured.c - podbench measured: keeps a measured run of the user's own machine, and says how well it was predicted.
  */
 #include "harness/harness.h"
 #include "results/study/own_runs.h"
 #include "workloads/recipe/recipe.h"
 
-/* One run with the name and the time under which it is kept: from --step, or from a cell of a table. */
+/* A measured run, and where its name and time were given: by --step, or in a line of a table. */
 struct asked_run { const char *recipe, *const *sets; size_t n_sets; const char *step, *where; };
 
 /* Measurements are kept where a project is, so that no other folder gets a file by mistake. */

@@ -14,7 +14,7 @@ struct report_page {
     struct arena *a;
 };
 
-/* "100,900": so many significant digits, thousands apart, without zeros at the end of a fraction. */
+/* "100,900": this many significant digits, thousands apart, without zeros at the end of a fraction. */
 const char *grouped_number(double x, int digits, struct arena *a);
 
 /* ---- report_story.c */

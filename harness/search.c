@@ -11,7 +11,7 @@
 #include "results/study/trust.h"
 #include <jansson.h>
 
-/* The model of a file shares few shapes among its layers, so that each configuration takes long: its search has a time. */
+/* The model of a file shares few shapes among its layers, so each configuration takes long, and the search gets a time limit. */
 enum { USUAL_MOST = 1000000, EXHAUSTIVE = 1000, USUAL_SECONDS_OF_FILE = 45 };
 
 /* A value of the objective, in the unit in which other lines give it. */

@@ -184,7 +184,7 @@ static bool gather_known(struct validation *v, const struct options *o, struct s
     return memory_known_build(&v->memory, figures, &seen, &sights, &s->simulator, &s->arena, err);
 }
 
-/* --out writes what answers are judged by. */
+/* --out writes the tables from which answers get their intervals. */
 static bool write_validity(const struct validation *v, const char *folder, struct session *s, struct err *err)
 {
     const struct references *r = &v->record.references;

@@ -60,7 +60,7 @@ static const char *place_of(const struct watched *w, size_t point, struct arena 
     return arena_printf(a, "%s %u%s%s%s", w->in->counts_points ? "point" : "line", w->series->lines[point], *label ? " (" : "", label, *label ? ")" : "");
 }
 
-/* The end that a change has come to. */
+/* How a change ended, as text; "" while it lasts, and for a change for the better. */
 static const char *end_text(const struct watched *w, const struct series_level *l, struct arena *a)
 {
     switch (l->end) {

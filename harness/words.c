@@ -17,7 +17,7 @@ static const char *other_word(const char *typed)
     return NULL;
 }
 
-/* The word of ours that a word of other tools stands for comes before the one with the most letters in common. */
+/* If the typed word is another tool's name for a command or list, podbench's name for it is suggested, not the name with the nearest letters. */
 const char *words_suggestion(const char *const *names, size_t n, const char *typed, struct arena *a)
 {
     const char *meant = other_word(typed);

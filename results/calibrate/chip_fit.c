@@ -65,7 +65,7 @@ static bool chip_log_ratios(double *out, const double *x, void *user, struct err
     return good;
 }
 
-/* Sets the median error, and ratios, one for each row. */
+/* Sets the median error of all rows, and in `ratios` the log ratio of predicted over measured for each row. */
 static bool chip_median_error(double *out, double *ratios, struct chip_job *job, const double *x, struct arena *a, struct err *err)
 {
     double *d = ARENA_ARRAY(a, double, job->n_rows);

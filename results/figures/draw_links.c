@@ -8,7 +8,7 @@
 
 enum { MOST_DRAWN_IPUS = 64 };
 
-/* The share of a step spent on copies between stages; 0 if one picture cannot show so many IPUs. */
+/* The share of a step spent on copies between stages; 0 if one picture cannot show this many IPUs. */
 static double copies_share(const struct result *r)
 {
     return r->ipus <= MOST_DRAWN_IPUS ? r->breakdown_s[PART_STAGE_COPY] / r->step_time_s : 0;

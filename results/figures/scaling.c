@@ -30,7 +30,7 @@ static double published_value(const struct figures *figures, const char *recipe,
     return f ? f->value : NAN;
 }
 
-/* The closed-division result of a round with so many chips, by the vendor's own framework. */
+/* The closed-division result of a round with this many chips, by the vendor's own framework. */
 static const struct result *scaling_result(const struct results *results, const char *workload, const char *round, uint64_t ipus)
 {
     for (size_t i = 0; i < results->n; i++) {

@@ -40,7 +40,7 @@ const char *sparkline(const struct history_series *s, size_t most, struct arena 
  */
 
 enum { SERIES_FEWEST = LEAST_BEFORE + LEAST_AFTER };    /* a level with fewer points is not looked at */
-/* With so many points, a lasting change of five standard deviations in the middle of a level is found half of the time. A level with fewer points
+/* With this many points, a lasting change of five standard deviations in the middle of a level is found half of the time. A level with fewer points
  * counts as not judged. */
 enum { SERIES_JUDGED = 20 };
 

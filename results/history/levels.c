@@ -19,7 +19,7 @@ const char *const change_end_names[N_CHANGE_ENDS] = { "worse", "better", "back",
 /* The points from `from` to `end` - 1. */
 struct stretch { size_t from, end; };
 
-/* The end that a level has come to, by the points that have arrived. */
+/* How a level has ended, by the points that have arrived. */
 struct fate { enum change_end end; const char *reason; };
 
 struct levels {

@@ -2,7 +2,7 @@
 /*
  * series.c - has a measured series left its level?
  *
- * A change is told when the evidence for it exceeds one threshold, the same for every noise and number of points. It was set once, by
+ * A change is reported when the evidence for it exceeds a threshold, which is the same for every noise and number of points. It was set once, by
  * simulation with other seeds than those of make gate-quality, so that at most 1 % of histories of 100 points raise a false alarm
  * (docs/maintainers/watch.md). Not handled: seasons, changes of the spread alone, correlation beyond neighbours.
  */
@@ -43,7 +43,7 @@ static struct series_change change_towards(const struct level_points *l, bool hi
     return c;
 }
 
-/* The chance that so many of the new points reach a value, if all orders are equally likely. */
+/* The chance that this many of the new points reach a value, if all orders are equally likely. */
 static double chance_to_reach(double value, const double *before, size_t n_before, const double *after, size_t n_after, double sign)
 {
     unsigned high = 0, all = 0;

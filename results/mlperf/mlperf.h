@@ -180,11 +180,11 @@ const char *folder_results_path(const struct folder *f, struct arena *a);
 /* The file of the system description: .../ORG/systems/SYSTEM.json for .../ORG/results/SYSTEM/BENCHMARK, else
  * SYSTEM/SYSTEM.json. It need not exist. */
 const char *folder_description_path(const struct folder *f, struct arena *a);
-#define SIMULATED_NOTE "Simulated by podbench; no such run took place"      /* hw_notes of the description of a simulated submission begin with it */
+#define SIMULATED_NOTE "Simulated by podbench; no such run took place"      /* begins hw_notes in the system description of a simulated submission */
 /* A small JSON file that the caller owns; NULL when it is not JSON, not a regular file, or larger than 1 MB. */
 json_t *load_small_json(const char *path);
 
-/* Olympic mean of minutes (HUGE_VAL: refused or not converged), with so many dropped at each end; NaN when too few
+/* Olympic mean of minutes (HUGE_VAL: refused or not converged), with this many dropped at each end; NaN when too few
  * are left. Sorts. */
 double olympic_minutes(double *minutes, size_t n, size_t dropped);
 

@@ -127,7 +127,7 @@ struct layer_queue { const struct rule_layer *layers[MOST_LAYERS]; size_t n; con
 
 void layer_calls_add(struct layer_calls *c, const char *key, const char *value, struct arena *a);
 void layer_queue_fill(struct layer_queue *out, const struct layer_calls *c, const struct rule_book *b, struct arena *a);
-/* Adds the layer that gathers lines of this benchmark, if the log does not call for it: the reference test gathers them all the same. */
+/* Adds the layer that gathers lines for this benchmark, even if nothing in the log calls for it: the official reference test always gathers them. */
 void layer_queue_gather(struct layer_queue *q, const char *benchmark, const struct rule_book *b, struct arena *a);
 /* True for a key of the submission where the edition judges only its first line. */
 bool rule_judges_first(const struct edition *e, const char *key);

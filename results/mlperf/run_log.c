@@ -213,8 +213,8 @@ static void fold_samples(const struct run_fold *f, const char *unit)
     r->samples_to_converge = !counts_epochs(unit) && points == 1 ? r->train_samples : points * unit_samples(r, unit);
 }
 
-/* Copies the rates of a series, because its median sorts them, and returns the median. The values are times of so many samples, or rates in units
-   of so many samples. first: the number of the first value. */
+/* Copies the rates of a series, because its median sorts them, and returns the median. The values are times of this many samples, or rates in units
+   of this many samples. first: the number of the first value. */
 static double take_units(struct run_fold *f, const struct series *from, bool are_times, double samples, size_t first, const char *method)
 {
     struct run_log *r = f->run;

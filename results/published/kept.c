@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * kept.c - the tolerance of every row that has a recipe, and the values of that recipe, as they were when the row was
- * first seen; see published.h.
+ * kept.c - the tolerance of every row that has a recipe, and the values of that recipe, as they were when the row was first simulated; see
+ * published.h.
  */
 #include "results/published/published.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * memory_check.c - how well it is predicted what fits: verdicts by the strength of their evidence, bytes by category,
+ * memory_check.c - how good the predictions of what fits are: verdicts by the strength of their evidence, bytes by category,
  * published edges.
  */
 #include "results/published/check.h"
@@ -110,7 +110,7 @@ struct memory_chances *memory_chances(size_t *n, const struct check *c, struct a
 enum { N_SPREADS_TRIED = 400 };
 static double spread_tried(int i) { return 0.05 * pow(400, i / (N_SPREADS_TRIED - 1.)); }        /* from 0.05 to 20 times memory_error */
 
-/* ln of the likelihood of a row, if errors are so many times memory_error. */
+/* ln of the likelihood of a row, if errors are this many times memory_error. */
 static double row_likelihood(const struct check_row *row, double spread)
 {
     if (!isnan(row->memory_deviation))

@@ -26,7 +26,7 @@ static bool own_path(char path[PATH_MAX])
     return n > 0;
 }
 
-/* The folder so many levels above the program or library: 2 from build/podbench to the source tree, and from /usr/bin/podbench to
+/* The folder this many levels above the program or library: 2 from build/podbench to the source tree, and from /usr/bin/podbench to
  * /usr; 3 from build/asan/podbench. NULL if its path cannot be read, or nothing is above. */
 static const char *above_program(int levels, struct arena *a)
 {

@@ -356,7 +356,7 @@ static double checkpoints_s(const struct simulation *sim, double samples)
     return n * sim->plan.request.program.checkpoint_s_per_parameter * (double)plan_parameters(&sim->plan);
 }
 
-/* Energy and cost are of the time that passes, without the scaling. */
+/* Energy and cost follow from the time that passes, which convergence_scaling does not change. */
 static void fill_times(struct result *r, const struct simulation *sim, const struct expected_training *t, const struct convergence *c)
 {
     const struct recipe *rec = &sim->recipe;

@@ -87,7 +87,7 @@ void recompute_curve(struct recompute_point **out, size_t *n, const struct graph
 
 /* ---- remedies.c: what would make a model fit: changes of its recipe, simulated, and what each costs ----- */
 
-enum { MOST_IPUS_TRIED = 16 };          /* a model that does not fit is tried on up to so many IPUs, even if the recipe uses fewer */
+enum { MOST_IPUS_TRIED = 16 };          /* a model that does not fit is tried on up to this many IPUs, even if the recipe uses fewer */
 /* The most IPUs of a replica that are tried: those that the recipe uses, or MOST_IPUS_TRIED, as far as the system has them. */
 uint64_t most_ipus_tried(const struct recipe *r, const struct machine *m);
 /* At most eight remedies of memory, half the micro-batch, and a doubling of the IPUs for each power of two up to MAX_STAGES. */

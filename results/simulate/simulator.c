@@ -10,7 +10,7 @@
 #include "system-model/graph/graph.h"
 #include "system-model/machine/fitted.h"
 
-/* Plans have half of the limit again, in a cache of their own. Memory is looked at after so many simulations. */
+/* Plans have half of the limit again, in a cache of their own. Memory is looked at after this many simulations. */
 enum { LIMIT_BYTES = 96 << 20, PLANS_SHARE = 2, SIMULATIONS_PER_LOOK = 16 };
 
 struct cached_sheets { uint64_t id; struct machine machine; struct sdk sdk; struct framework framework; struct fitted_system fitted; struct sheet_overrides changes; };

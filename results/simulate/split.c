@@ -98,7 +98,7 @@ static bool split_is_better(const struct split *a, const struct split *b)
     return a->step_cycles < b->step_cycles;
 }
 
-/* Moves borders first to last by so many units; false if the borders would cross. */
+/* Moves borders first to last by this many units; false if the borders would cross. */
 static bool shift(struct split *out, const struct split *from, uint32_t first, uint32_t last, int by)
 {
     *out = *from;
@@ -107,7 +107,7 @@ static bool shift(struct split *out, const struct split *from, uint32_t first, u
     return out->border[first - 1] <= out->border[first] && out->border[first] <= out->border[last] && out->border[last] <= out->border[last + 1];
 }
 
-/* Takes the first shift of so many neighbouring borders that helps. */
+/* Takes the first shift of this many neighbouring borders that helps. */
 static bool improve_once(struct split *best, struct splitter *s, uint32_t n_borders)
 {
     static const int steps[] = { 1, -1, 2, -2 };

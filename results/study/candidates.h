@@ -27,7 +27,7 @@ struct search_graph {
     double micro_batch, clock_hz;
     double forward_cycles, backward_cycles, accumulate_cycles;      /* cycles of one micro-batch */
     double heads_cycles, longest_cycles;        /* heads: forward twice and backward, of the layers after the blocks; longest: of one layer */
-    double forward_share;                       /* the largest share that forward work has of any layer */
+    double forward_share;                       /* rho: the largest share of a layer's cycles that are forward work */
     uint32_t n_body_layers, tensor;             /* tensor: IPUs that layers are cut over */
     bool refused, skipped;                      /* skipped: the search was stopped before */
 };

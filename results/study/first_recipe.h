@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * first_recipe.h - a recipe for a model of one's own: sizes, framework, split, batch and steps a call with which it fits and computes.
+ * first_recipe.h - a recipe for the user's own model: sizes, framework, split, batch and steps a call with which it fits and runs.
  *
  * The framework is that of the file's producer. The model is put on the fewest IPUs of a Bow Pod, or of the user's system, on which it surely
  * fits, with recomputation, an optimizer state off chip and less memory for temporaries if it needs them. The micro-batch is doubled as long as

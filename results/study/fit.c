@@ -5,7 +5,7 @@
  * Memory need not grow with the size: another size may divide evenly over the tiles, or keep no gradients because nothing is accumulated. So the
  * search goes on past the first size that does not fit: sizes just after it and sizes twice as large are tried, and one that fits is reported. For
  * the IPUs of a replica, powers of two and the recipe's own number are tried. The largest is the number of IPUs that the recipe uses, or 16 if the
- * system has so many.
+ * system has this many.
  */
 #include "results/study/fit.h"
 #include "system-model/graph/graph.h"

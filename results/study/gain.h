@@ -4,7 +4,7 @@
  *
  * Two configurations of one program on one kind of chip share most of their errors, so their ratio is surer than either. Pairs of published
  * runs tell how much surer (ratio_test), and the gain that a search promises is as sure as such a ratio, less what the choice of the best of
- * many adds to it (gain_of). Settings that no published run had are in no such pair (settings_never_published).
+ * many adds to it (gain_of). A setting that no published run had occurs in no such pair (settings_never_published).
  */
 #ifndef GAIN_H
 #define GAIN_H
@@ -31,7 +31,7 @@ struct gain gain_of(const struct ratio_test *t, double ratio, double spread, con
 /* ---- novel_settings.c: what no published run had ---------------------------------------------------- */
 
 /* Lists the settings ("section.key=value") that no published run of the framework had: a word that none had, or a number outside their range.
- * How layers are divided is not looked at, as each division is its own. */
+ * The division of layers is ignored, as each program has its own. */
 struct novel_settings { const char *settings[32]; size_t n; uint64_t n_runs; };
 void settings_never_published(struct novel_settings *out, const char *const *settings, size_t n, const struct references *r, const struct properties *at,
                               const char *recipes_dir, struct arena *a);

@@ -245,7 +245,7 @@ static double changed_by(const char *const *sets, size_t n_sets, double step_tim
     return n_sets && result_with(&r, q, sets, n_sets, NULL) ? r.step_time_s / step_time_s - 1 : 0;
 }
 
-/* The share of the step that rests on all values that a tenth can move. They are moved together. */
+/* The relative change of the step when all values of this origin that are numbers move by a tenth together, divided by that tenth. */
 static double share_in_proportion(enum origin origin, const struct inputs *inputs, double step_time_s, const struct simulation_request *q, struct arena *a)
 {
     const char **sets = ARENA_ROOM(a, const char *, inputs->n);

@@ -29,7 +29,8 @@ static bool is_asked(const struct memory_known *m, const struct figure *f)
     return false;
 }
 
-/* Takes what was counted at first sight, if it was kept: for a verdict both counts, for a row of bytes the bytes that were needed. */
+/* Takes the bytes that were counted for the first prediction, if they were kept: for a verdict both counts, for a row of bytes the bytes that were
+ * needed. */
 static void recall_need(struct memory_question *q, const struct first_sight *seen, const struct memory_sights *sights)
 {
     const struct memory_sight *counted = memory_sight_find(sights, q->figure->id);

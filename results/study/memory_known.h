@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * memory_known.h - the programs whose memory is known, how much less sure a verdict is for each unit of distance from them, and how often such
- * chances came true.
+ * memory_known.h - the programs whose memory is known, how much less sure a verdict is for each unit of distance from them, and how often programs
+ * with such a chance fitted.
  *
- * Each published row that says whether a run fits, or how many bytes its fullest tile has, asks a question: by the bytes that were counted at first
- * sight where they were kept, or by today's; and by the programs of other origins. Only rows that calibrate shape the spread.
+ * Each published row that says whether a run fits, or how many bytes its fullest tile has, is predicted again: from the bytes that were counted for
+ * its first prediction, or from today's if those were not kept; and from the programs of other origins. Only rows that calibrate shape the spread.
  */
 #ifndef MEMORY_KNOWN_H
 #define MEMORY_KNOWN_H
@@ -16,7 +16,7 @@ struct memory_question {
     const char *origin, *name[N_PROGRAM_NAMES];
     struct memory_need need;
     double tile_bytes, memory_error;
-    double published_bytes;             /* 0 where the row says that it ran, or was too large */
+    double published_bytes;             /* bytes of the fullest tile; 0 where the row only says that the run fitted or was too large */
     bool at_first_sight;
 };
 struct memory_known {
@@ -27,7 +27,7 @@ bool memory_known_build(struct memory_known *out, const struct figures *figures,
                         struct simulator *s, struct arena *a, struct err *err);
 /* Fits the spread by maximum likelihood, leaving out what one origin published (NULL: nothing). Returns 0 if no question calibrates. */
 double memory_far_fit(const struct memory_known *m, const char *without_origin);
-/* The chance to fit that a row would have been given by all other origins. */
-/* Verdicts by stated chance: by how the row counts, when it was first simulated and today. */
+/* The chance to fit that a row gets if only rows of other origins are known. */
+/* Verdicts grouped by the chance that was stated: by how the row counts, for first predictions and for today's. */
 struct memory_chances *memory_known_chances(size_t *n, const struct memory_known *m, struct arena *a);
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * novel_settings.c - settings of a configuration that no published run of its framework had.
+ * novel_settings.c - finds the settings of a configuration that no published run of its framework had.
  */
 #include "results/study/gain.h"
 #include "workloads/recipe/recipe.h"

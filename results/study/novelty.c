@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * novelty.c - errors at first sight, by how new the run was; see novelty.h.
+ * novelty.c - errors of first predictions, by how new the run was; see novelty.h.
  *
  * What was known are the rows that earlier versions had in first-sight.csv. Those of one version were seen together and
  * do not know each other. Properties are those of today's recipe. An ONNX file is of the family of files whose names

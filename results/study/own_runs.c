@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * own_runs.c - measurements of one's own: their file, their references, and what they say of a prediction; see own_runs.h.
+ * own_runs.c - the user's own measurements: their file, their references, and what they say about a prediction; see own_runs.h.
  */
 #include "results/study/own_runs.h"
 #include "workloads/recipe/recipe.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * own_runs.h - measurements on a machine of one's own, which answers use as neighbours.
+ * own_runs.h - measurements on the user's own machine, which answers use as neighbours.
  *
  * podbench-measured.csv in a project's folder: recipe,sets,hash,version,samples_per_s,first_predicted,first_low,first_high. A line is written by
  * podbench measured, with the throughput that was predicted before anything was known of it, and its interval (empty where there was none). sets are
@@ -21,7 +21,7 @@ struct own_run {
 struct own_runs { const char *path; struct own_run *items; size_t n, cap; };
 
 extern const char own_runs_file[];      /* the name of the file, in the current folder */
-extern const char own_runs_origin[];    /* the origin of the references that own runs become */
+extern const char own_runs_origin[];    /* the origin that references of own runs have */
 /* None without the file. */
 bool own_runs_load(struct own_runs *out, const char *path, struct arena *a, struct err *err);
 /* Simulates each run and adds it to the references, as a neighbour that counts as OWN_COUNTS published ones. */
@@ -36,6 +36,6 @@ bool own_run_is_inside(const struct own_run *m);  /* true if the measured rate l
 
 /* The runs side by side: as first predicted and as predicted today. */
 struct table own_runs_table(const struct own_runs *runs, struct arena *a);
-/* For explain: which parts of the step could carry the difference from this run, each alone. Nothing if it does not count. */
+/* For explain: which parts of the step could each explain the difference from this run. Adds nothing if the run does not count. */
 void own_run_explain(struct document *d, const struct own_run *m, const struct simulation *sim, const struct result *r);
 #endif

@@ -2,10 +2,10 @@
 /*
  * profile.c - compares a measured profile with the prediction.
  *
- * The table has a row for each kind of program, compute set and IPU, as harness/project/profile.py sums them from Poplar's profile.pop, or rows that a
- * user wrote by hand with podbench's own names of parts. Kinds are Poplar's program types (libpva's pva.Program.Type). A compute set is put into a group
- * by words of its name, which PopLibs gives: "Convolve" ends the name of every product. Time in Sync programs is waiting: for other IPUs, and for the
- * sync itself; the prediction's sync and bubble are set against it together.
+ * The table has a row for each kind of program, compute set and IPU, as harness/project/profile.py sums them from Poplar's profile.pop, or rows that
+ * a user wrote by hand with podbench's own names of parts. Kinds are Poplar's program types (libpva's pva.Program.Type). A compute set is put into a
+ * group by words of its name, which PopLibs gives: "Convolve" ends the name of every product. Time in Sync programs is waiting: for other IPUs, and
+ * for the sync itself; it is compared with the prediction's sync and bubble together.
  */
 #include "results/study/profile.h"
 #include <ctype.h>

@@ -27,7 +27,7 @@ static bool number_of(uint64_t *out, const char *text)
 
 enum { MOST_SHARDS = 1000000 };
 
-/* A variable that is set must be a number. */
+/* Reads a variable of the environment, which must be a number if it is set. */
 static bool numbers_of(bool *all, uint64_t *const *out, const char *const *names, size_t n, const char *(*get)(const char *name), struct err *err)
 {
     *all = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * trust.h - how far a predicted throughput can be trusted, judged by how far off published runs were: known ones when the fit had not seen
- * them, others at first sight.
+ * them, others when they were first predicted.
  *
  * Read in order: what makes two runs alike (properties), the values of a machine that published runs had (known
  * values), published runs with their errors (references), how far a run is from them (distances), what those errors let expect of it (spread), how often that
@@ -52,8 +52,8 @@ struct reference {
     double left_out;                    /* ln(simulated / published), its group left out of the fit */
     double without_family, unfitted;    /* left_out with all runs of its family and mode left out; with nothing fitted. Context rows have neither */
     double first_sight;                 /* ln(predicted / published) when it was first simulated; NaN if first predictions were not kept yet */
-    double open_low, open_high;         /* ln of the slowest and the fastest of its open readings over the answer: at most and at least 0 */
-    double first_open_low, first_open_high;     /* the readings' range at first sight */
+    double open_low, open_high;         /* ln(throughput / answer) of the slowest open reading, at most 0, and of the fastest, at least 0 */
+    double first_open_low, first_open_high;     /* the same range, for the readings that were open at the first prediction */
     bool is_own;                        /* measured on the user's machine (own_runs.h): it counts as several published runs do */
     const char *role_name, *id;         /* the row's role and id in its table */
     enum generation generation;         /* generation of its chip, used only while the reference is built */
@@ -106,8 +106,8 @@ double spread_nine_in_ten(void);        /* half the 90 % interval, in units of t
 
 /* ---- trust_fit.c: the fit of the spread ------------------------------------------------------------- */
 
-/* Each reference asks one question: at first sight of the references of other origins, or, if it was known before, today of all others. Those of
- * without_origin, which may be NULL, neither ask nor answer. */
+/* Each reference counts with one error: that of its first prediction, judged by references of other origins; or, if no first prediction was kept,
+ * today's, judged by all others. References of without_origin, which may be NULL, take no part. */
 struct spread spread_fit(const struct references *r, const char *without_origin, struct arena *a);
 void spread_write(FILE *f, const struct references *r);         /* results/validity/spread.csv */
 bool spread_load(struct spread *out, const char *path, struct arena *a, struct err *err);

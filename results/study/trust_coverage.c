@@ -2,8 +2,8 @@
 /*
  * trust_coverage.c - how often 90 % intervals hold, by kind of question.
  *
- * Each published run is asked of the runs of other origins, with a spread that was fitted without its own; and alone, with all other runs
- * known. The interval spans the open readings of the run, as that of an answer does.
+ * Each published run is predicted in two ways: from the runs of other origins, with a spread that was fitted without its own origin; and from all
+ * other runs. The interval spans the open readings of the run, as that of an answer does.
  */
 #include "results/study/trust_internal.h"
 

@@ -2,7 +2,7 @@
 /*
  * trust_fit.c - the four numbers of the spread, by maximum likelihood over questions that published runs ask.
  *
- * A run that was first simulated after errors at first sight are kept asks how far off its first prediction was, judged by runs of other
+ * A run whose first prediction was kept asks how far off that prediction was, judged by runs of other
  * origins: what a stranger's question gets. A run that was known before asks how far off it is today with its group left out, judged by all
  * other runs: what a question near known runs gets. The likelihood of an error is Student's density about the bias of the neighbours; where
  * readings are open, its mean over the answer, the slowest and the fastest, as each may be the true one. Nelder and Mead's simplex (GSL)

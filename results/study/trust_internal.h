@@ -11,12 +11,13 @@
 /* The published runs about a question: their mean error, the distance of the nearest (infinite without any), and its own error beyond the mean. */
 struct neighbourhood { double bias, nearest, apart; };
 typedef bool reference_counts(const struct reference *r, const void *user);
-/* counts: says which references take part; NULL: all do. */
+/* counts() says if a reference takes part; NULL: all do. */
 struct neighbourhood neighbourhood_of(const struct references *r, const struct distances *d, reference_counts *counts, const void *user);
 double spread_at(const struct spread *s, const struct neighbourhood *n, const struct properties *at);
 enum likeness likeness_among(const struct references *r, const struct distances *d, reference_counts *counts, const void *user);
 
-/* One reference judged by others: its error at first sight by those of other origins, or today by all others if it was known before. */
+/* One reference judged by others: the error of its first prediction by those of other origins, or today's error by all others if no first prediction
+ * was kept. */
 struct question { const struct reference *reference; struct neighbourhood near; double error, open_low, open_high; enum likeness likeness; };
 /* by_origin: those of its own origin are left out in any case. Those of without_origin, which may be NULL, take no part. */
 struct question question_of(const struct references *r, const struct reference *x, bool by_origin, const char *without_origin, struct arena *scratch);

@@ -36,7 +36,8 @@ static double weight_at(double distance)
     return exp(-distance) / (distance + LEAST_DISTANCE);
 }
 
-/* The weight that is left to published runs. A run of the user's own was made on the very machine, so the nearer it is, the less they count. */
+/* The weight that published runs keep. A run of the user's own was made on the same machine as the answer is for, so the nearer it is, the less
+ * published runs count. */
 static double published_weight(const struct references *r, const struct distances *d)
 {
     double left = 1;

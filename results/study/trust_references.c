@@ -225,7 +225,8 @@ static void add_figure(struct references *out, const struct figure *f, struct ar
                                          .origin = figure_origin(f, a), .role = f->role, .published = f->value, .first_sight = NAN });
 }
 
-/* A row with a line "again" was known before the table began. What was open at first sight counts, not what was found to be open later. */
+/* A row with a line "again" was known before the table began. Readings that were open at the first prediction count, not those that were found to be
+ * open later. */
 static void note_first_sight(struct reference *r, const struct first_sight *seen)
 {
     const struct sight *first = first_sight_find(seen, r->id, false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * base.h - what every room uses: errors, the arena, numbers, text, files, CSV, INI, field tables, statistics.
+ * base.h - what every folder uses: errors, the arena, numbers, text, files, CSV, INI, field tables, statistics.
  *
  * A function that can fail on its input returns false and leaves one line in *err: file, line, key, what was found, what is wanted. It takes
  * its result first and err last; err may be NULL. What it returns lives in the arena that it was given. Running out of host memory ends the

@@ -22,7 +22,7 @@ struct tile_program {
     uint32_t layer_id; enum op_pass pass;       /* layer and pass of the last shared call; 0 before the first */
     struct arena *arena;
 };
-/* Starts a program. Every op_plan.code_id is below n_codes. */
+/* Starts a program. n_codes is above every op_plan.code_id. */
 void program_start(struct tile_program *out, const struct graph *g, size_t n_codes, struct code_options options, struct arena *a);
 void program_add_op(struct tile_program *out, const struct op *op, const struct op_plan *p);
 struct program_bytes program_sum(struct tile_program *out);

@@ -190,7 +190,7 @@ static void add_loads(struct step *s, const struct conv_candidate *c, const stru
     uint64_t rows = c->filter_height == 1 ? t->kernel_h : ceil_div(t->kernel_h, c->filter_height);
     double in = to_real(t->in), loads = to_real(t->groups * rows) * u->loads * (u->by_in ? in : 1) * (u->by_out ? to_real(t->out) : 1);
     double work = loads * (u->position + in * u->channel), weights = p->weights / u->rate, load = u->load;
-    if (u->positions > u->row_positions * p->n)         /* each worker has at least one row: so many rows in all, or one for each load */
+    if (u->positions > u->row_positions * p->n)         /* each worker has at least one row: this many rows in all, or one for each load */
         work += loads * u->row * u->positions / u->row_positions;
     else
         load += u->row;

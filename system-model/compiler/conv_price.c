@@ -134,8 +134,8 @@ static void add_sum_stages(const struct search *f, struct conv_cost *k, const st
     }
 }
 
-/* Whole-tensor changes of layout before the loop are spread over all tiles. Tensors of 16 channels and more are in
- * groups, so that only the last group is not in fours: it is filled up with zeros. */
+/* Whole-tensor changes of layout before the loop are spread over all tiles. Tensors of 16 channels or more are stored in groups of 16, so that only
+ * the last group may have a number of channels that four does not divide: it is padded with zeros. */
 static void add_rearrangement(const struct search *f, struct conv_cost *k, uint64_t total_bytes, uint64_t element_bytes,
                               uint64_t chans, uint64_t *worst_bytes)
 {

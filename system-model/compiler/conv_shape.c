@@ -127,7 +127,7 @@ static struct conv_candidate *add_candidate(struct candidates *list, enum vertex
     return c;
 }
 
-/* Results are in groups of so many channels (outChanGroup of poplin's planner, which charges any other group as one
+/* Results are in groups of this many channels (outChanGroup of poplin's planner, which charges any other group as one
  * to be regrouped). */
 enum { RESULT_GROUP = 16 };
 

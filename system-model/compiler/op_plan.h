@@ -24,7 +24,7 @@ struct op_plan_options {
     double available_memory;            /* share of tile memory that temporaries may take: 0..1 */
     bool inference;                     /* norms fold into fewer passes */
     bool log_softmax;                   /* losses of classes are a likelihood of log-probabilities, as PopTorch has them */
-    bool plain_products;                /* products with weights are no fully connected layers: each pass has a plan of its own, which leaves the weights where they are */
+    bool plain_products;                /* products with weights are not planned as fully connected layers: each pass has its own plan, which leaves the weights where they are */
     uint64_t n_tiles;                   /* tiles that compute: the chip's, less I/O tiles */
     const struct chip *splits_of;       /* convolutions take the splits that are best on that chip, and are priced on this one; NULL: splits are
                                            searched */
@@ -83,7 +83,7 @@ void plan_cache_free(struct plan_cache *c);
  * and leave their results there; products fetch their operands. */
 struct operands {
     double imbalance;                   /* the most even operand's bytes on the fullest tile over an even share, at least 1 */
-    bool together;                      /* all operands of the largest size have one layout, element by element */
+    bool together;                      /* all operands of the largest size have the same layout, element by element */
     uint32_t groups;                    /* groups of channels on the fullest tile, in the layout that a product left; 0: rows are whole */
     bool turned;                        /* true: `groups` counts groups of rows, each with all columns of its tile */
     double crowding;                    /* for a slice: its bytes on a tile that holds it, over the even share of each tile in the layout of the whole; 0: no slice */

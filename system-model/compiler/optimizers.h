@@ -31,7 +31,7 @@ enum norms { NORMS_NONE, NORMS_OF_KERNELS, NORMS_OF_ALL };
 /* An optimizer as a plan knows it. */
 struct optimizer {
     enum vector_work work;              /* the update's arithmetic */
-    enum vector_work work_without_norms;        /* the work for tensors without norms, or whose norms are merged */
+    enum vector_work work_without_norms;        /* the work for tensors whose norms are not needed, or are merged with others */
     double state_bytes_per_param;       /* bytes of all moments together */
     enum norms norms;                   /* LARS, LAMB: norms of weight and gradient or update, added over shards too */
     uint32_t n_moments;

@@ -42,7 +42,7 @@ void passes_map(struct passes *p, enum map_op op, uint64_t n);     /* one vertex
 /* One vertex that combines n elements with a value for each row, or with a value for each channel. */
 void passes_map_rows(struct passes *p, uint64_t n);
 void passes_map_channels(struct passes *p, enum map_channels op, uint64_t n);
-void passes_exchange(struct passes *p, uint64_t bytes_per_tile);   /* an exchange before the next compute set: the fullest tile receives so many bytes */
+void passes_exchange(struct passes *p, uint64_t bytes_per_tile);   /* an exchange before the next compute set: the fullest tile receives this many bytes */
 void passes_move(struct passes *p, uint64_t n_elements);
 /* A scale or bias of n_vector elements goes to the tiles that need a part of it. */
 void passes_broadcast(struct passes *p, uint64_t n_vector, uint64_t n_elements);

@@ -154,7 +154,7 @@ static void add_image_vertices(struct tile_program *out, const struct program_op
     out->bytes.control_code += (uint64_t)steps * ((sums ? SUM_CONTROL_BYTES : IMAGE_CONTROL_BYTES) - SUPERSTEP_CONTROL_BYTES);
 }
 
-/* Operations of one's own share a vertex where they are one operation of the sheet. */
+/* The user's own operations share a vertex where they are the same operation of the sheet. */
 static bool has_own_vertex(const struct tile_program *out, const struct program_op *o)
 {
     for (const struct program_op *x = out->ops; x < o; x++)

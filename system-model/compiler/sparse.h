@@ -19,7 +19,7 @@ struct sparse_shape {
     uint64_t in_order;                  /* the dense side and the result lie row by row, so that blocks' rows are brought together before and taken apart after */
     double oversize;                    /* dynamic: buckets are so much larger than an even share (metaInfoBucketOversizeProportion); 0.3 as a rule */
 };
-enum { SPARSE_META_BYTES = 2 };         /* a word that says where a block is */
+enum { SPARSE_META_BYTES = 2 };         /* the bytes of one word of a bucket's metadata, which says where blocks are */
 
 /* ---- sparse_vertex.c: cycles of a tile ------------------------------------------------------------------------------ */
 
@@ -60,7 +60,7 @@ struct dynamic_split {
     uint64_t x, y, z;
     uint64_t cycles, bytes;
     uint64_t blocks, meta;                              /* blocks, and words of their places, that a bucket has room for */
-    uint64_t steps;                                     /* rounds in which buckets move on to reach blocks that found no room: those of a median pattern */
+    uint64_t steps;                                     /* rounds in which buckets travel on, because some blocks had no room in their own partition's buckets; those of the median pattern */
     uint64_t most_blocks;                               /* the most blocks of one partition, in all its buckets, after blocks without room went to other partitions */
 };
 struct dynamic_search { const struct sparse_shape *s; const struct chip *chip; const struct op_plan_options *opt; uint64_t grain; double density; };

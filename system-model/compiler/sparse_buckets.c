@@ -7,8 +7,8 @@
  * The program then lets all buckets travel as far as the farthest of them has to, over all partitions inside (findOverflowDistance):
  *     steps = z (d + 1) - z          if blocks lie d partitions of the inner dimension away
  *     steps = (x' - 1) y z + ...     if they lie in other partitions of rows, x' of them
- * Blocks of a partition are drawn from their binomial distribution, each partition by a hash of its number. A pattern is one draw, and its steps are those of
- * the partition that overflows farthest: of several patterns the middle one counts.
+ * Blocks of a partition are drawn from their binomial distribution, each partition by a hash of its number. A pattern is one draw, and its steps are
+ * those of the partition that overflows farthest: of several patterns the median one counts.
  */
 #include "system-model/compiler/sparse.h"
 #include <gsl/gsl_cdf.h>

@@ -12,7 +12,7 @@
 #include "system-model/compiler/conv.h"
 #include "system-model/compiler/sparse.h"
 
-enum { SUB_GROUPS = 2 };                /* parts of a bucket; the planner has room for the words of so many */
+enum { SUB_GROUPS = 2 };                /* parts of a bucket; the planner has room for the words of this many */
 
 static uint64_t elements_bytes(const struct sparse_shape *s) { return data_type_bytes((enum data_type)s->type); }
 
@@ -192,7 +192,7 @@ struct dynamic_split dynamic_sparse_split(const struct sparse_shape *s, const st
     struct dynamic_search f = dynamic_sparse_search(s, chip, opt);
     search_partitions(&best, &f);
     uint64_t amp_grain = s->type == TYPE_FP32 ? 8 : 16;
-    if (s->block > 1 && s->columns % amp_grain == 0) {          /* a method for the gradient of blocks that takes so many columns at once */
+    if (s->block > 1 && s->columns % amp_grain == 0) {          /* a method for the gradient of blocks that takes this many columns at once */
         f.grain = amp_grain;
         search_partitions(&best, &f);
     }

@@ -14,7 +14,7 @@
 
 enum { CONTROL_SETS = 2, STEP_CONTROL_SETS = 5 };      /* compute sets on one tile: once in a pass, and in each step of propagation */
 
-/* Adds the exchange that the planner estimates to take so many cycles. */
+/* Adds the exchange that the planner estimates to take this many cycles. */
 static void add_exchange(struct passes *p, uint64_t cycles) { passes_exchange(p, cycles * p->chip->exchange_bytes_per_cycle); }
 
 static void add_static(struct passes *p, const struct sparse_shape *s, const struct static_split *best)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * vector_codelet.c - operations of one's own, by their sheet (codelet.h): a grid cut over the tiles, and each tile's region among its workers.
+ * vector_codelet.c - the user's own operations, priced by their sheet (codelet.h): a grid cut over the tiles, and each tile's region among its
+ * workers.
  *
  *     worker    fixed + rows x (row + elements of a row, rounded up to vectors, x element)        cycles of the busiest one; a tile's, times the turn
  *     halo      region with its halo less the region, received from neighbours before each call

@@ -15,7 +15,8 @@
 
 /* ---- classes --------------------------------------------------------------------------------------------------- */
 
-/* Zeros, a one for each label that a tile has, and the way to where the scores are. A tile has a vector of labels, or more (Encoding.cpp:60-85). */
+/* The cost of one-hot labels: zeros, a one for each label of a tile, and the exchange to where the scores are. A tile has a vector of labels, or more
+ * (Encoding.cpp:60-85). */
 static void add_labels(struct passes *p, uint64_t n, uint64_t rows)
 {
     struct passes even = *p;

@@ -49,7 +49,7 @@ static void add_whitening(struct passes *p, uint64_t n, uint64_t n_statistics, b
     add_statistic(p, CHANNELS_MUL_IN_PLACE, n, by_row);
 }
 
-/* gamma, out of place as the whitened values are kept, and beta */
+/* times gamma, out of place because the whitened values are kept, plus beta */
 static void add_gamma_beta(struct passes *p, uint64_t n, uint64_t n_channels)
 {
     passes_broadcast(p, 2 * n_channels, n);

@@ -4,7 +4,7 @@
  *
  * The formulas and their constants are those of the estimators in PopLibs (github.com/graphcore/poplibs at 7eac0f2:
  * poplin ConvVertexCycleEstimators, popops and popnn cycle estimators). A worker's cycles are multiplied by the turn,
- * because each worker issues once in so many cycles (six, however few workers have work). With six workers and half
+ * because each worker issues once in this many cycles (six, however few workers have work). With six workers and half
  * inputs, the 1x1 vertex comes to 4 P + 203 cycles for a 16 x 16 block of weights and P positions (64-bit weight
  * loads): half its speed is lost at about 51 positions a tile, whatever the layer.
  *
@@ -283,7 +283,7 @@ uint64_t one_hot_cycles(uint64_t n_labels) { return ONE_HOT_START_CYCLES + ONE_H
 
 /* ---- one-dimensional vertices ---------------------------------------------------------------------------------- */
 
-/* A loop of an inner vertex takes `cycles` of a worker for so many elements; with 0 elements, for as many as 8 bytes hold. A loop of one element
+/* A loop of an inner vertex takes `cycles` of a worker for this many elements; with 0 elements, for as many as 8 bytes hold. A loop of one element
    takes one on every chip; loops of more grow with the width of the data path. */
 struct map_loop { uint16_t cycles, elements; };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * execute_internal.h - what the files of this room share: a stage's store, its IPU's weights.
+ * execute_internal.h - what the files of this folder share: a stage's store, its IPU's weights.
  */
 #ifndef EXECUTE_INTERNAL_H
 #define EXECUTE_INTERNAL_H

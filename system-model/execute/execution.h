@@ -64,7 +64,7 @@ const char *execute_library(void);      /* the library of products: "oneDNN", or
  *
  * Copies of tied weights on other IPUs: their gradients are added up before the update, which the plan's update does not price. */
 
-enum reduction_order { REDUCE_AS_TREE, REDUCE_AS_RING };        /* halves of the replicas; or a chunk for each replica, which travels round and ends there */
+enum reduction_order { REDUCE_AS_TREE, REDUCE_AS_RING };        /* the order of a sum: by halves of the replicas, or around a ring, chunk by chunk */
 
 /* Settings of a step; all zero is a sum of losses without scaling, on one thread. */
 struct execution_options {
@@ -116,7 +116,7 @@ struct execution *execution_start(const struct plan *p, const struct execution_o
  * does not reduce, change and gather every element of every weight once; messages name tensor, task and plan. Then nothing more can be executed. */
 bool execution_step(struct execution *x, struct step_result *out, struct err *err);
 void execution_set(struct execution *x, const struct optimizer_values *o);      /* values for the steps that follow */
-float *execution_weight(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);    /* NULL: the IPU does not hold this weight */
+float *execution_weight(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);    /* NULL if the IPU does not hold this weight */
 /* The direction of the last step: for SGD without weight decay the mean gradient. */
 const float *execution_direction(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);
 const struct tensor_value *execution_output(const struct execution *x);     /* inference's output: the last operation's on micro-batch 0 of replica 0 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * stage_store.c - the tensors that a stage holds, and their bytes by category.
+ * stage_store.c - the store of a stage: the tensors that it holds, and their bytes by category.
  */
 #include "system-model/execute/execute_internal.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * codelet.c - reads the sheet of operations of one's own.
- */
+/* * codelet.c - reads the sheet of the user's own operations. */
 #include "system-model/graph/codelet.h"
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * codelet.h - operations of one's own: what a sheet says of the vertices that compute them.
+ * codelet.h - the user's own operations: what a sheet says about the vertices that compute them.
  *
  * A sheet is domain,name,key,value,unit,source, a line for each key of each operation. An operation works on a grid: some axes of its first input
  * are cut over the tiles, and a tile's region among its workers; the other axes stay whole.

@@ -43,7 +43,7 @@ struct tensor {
     bool read_backward;     /* a backward operation reads it */
     struct tensor_part cuts[MOST_CUTS];         /* by axis of IPUs */
     bool sharded;           /* a weight of which each replica has rows of its own: nothing reduces its gradients */
-    uint32_t n_joined;      /* a weight that stands for so many equal ones, which the update treats one by one; 0: only for itself */
+    uint32_t n_joined;      /* the number of equal weights that this one stands for, which the update treats one by one; 0: only itself */
 };
 
 /* Row order of op_rules in op_kinds.c. Shapes: image tensors are [batch, height, width, channels]; sequences are
@@ -83,7 +83,7 @@ enum op_kind {
     OP_ALL_REDUCE,                          /* the sum of a tensor over at.ranks IPUs; its gradient passes through unchanged */
     OP_SHARE,                               /* a tensor that at.ranks IPUs have alike, each for its own part of the work; its gradient is the sum of theirs */
     OP_ALL_GATHER,                          /* the parts of at.ranks IPUs side by side along at.axis, to at.length; forward only */
-    OP_CODELET,                             /* an operation of one's own (at.codelet) on a grid; at.pieces results like the first input, or of given sizes */
+    OP_CODELET,                             /* an operation of the user's own (at.codelet) on a grid; at.pieces results like the first input, or of given sizes */
     OP_RANDOM,                              /* numbers of the chip's generator, in the first input's shape or at.view (at.draw, at.low, at.high) */
     OP_ALL_TO_ALL,                          /* [n, ..]: piece i goes to replica i of n; the piece that replica i sent takes its place */
     OP_DISTANCE,                            /* [a, width], [b, width] -> [a, b]: sums of absolute differences */
@@ -148,7 +148,7 @@ struct op_attributes {
     enum resize_place place;                                /* resize: the place in the input of each row and column of the result */
     enum resize_nearest nearest;
     double factors[2];                                      /* resize: factors of rows and columns; 0: the quotient of their numbers */
-    double rate;                                            /* dropout: the share; scale: the constant; pad: the value */
+    double rate;                                            /* dropout: the share that is dropped; scale: the constant; pad: the value */
     uint32_t norm_groups;                                   /* group norm: groups; batch norm: replicas that it spans */
     double epsilon;                                         /* norms: added to the variance; 0: 1e-5 */
     bool stable;                                            /* batch and group norm: the mean is subtracted before the variance is computed */
@@ -190,8 +190,7 @@ struct layer {
     const char *name;                       /* "stage2/unit1", "encoder3/attention", "mlm-head" */
     enum layer_role role;
     uint32_t block_id;                      /* LAYER_BODY: which block, counted from 0 */
-    uint32_t repeats;                       /* how often its operations run in a micro-batch, each time on the next slice of their input, and
-                                               again slice by slice backward; 0: once, on all of it */
+    uint32_t repeats;                       /* how many slices of its input its operations work on, one after another, in either direction; 0: on all of it at once */
     uint32_t rounds;                        /* how often its operations run in a micro-batch, each time on the result of the round before; 0: once */
     uint32_t part_id, n_parts;              /* attention is part 0 of 2, feed-forward part 1 of 2; a residual unit 0 of 1 */
 };
@@ -264,7 +263,7 @@ bool graph_cut_grid(struct graph *g, const uint32_t ipus[MOST_GRID_AXES], struct
 
 enum { MAX_TABLE_PARTS = MAX_OP_INPUTS };
 /* Copies the model, with its largest table, and heads' products with as many columns, cut into n_parts parts, each in a layer of its own. The whole
- * graph has no backward pass yet, and outlives `out`. False if it has no table of at least so many rows. */
+ * graph has no backward pass yet, and outlives `out`. False if it has no table of at least this many rows. */
 bool graph_split_table(struct graph *out, const struct graph *whole, uint32_t n_parts, struct arena *a);
 
 /* ---- slice.c: one IPU's part of a model (tensor parallelism) ------------------------- */
@@ -282,7 +281,7 @@ uint64_t tensor_whole_element(const struct tensor *t, uint64_t element, uint32_t
 const struct tensor_part *tensor_cut(const struct tensor *t, uint32_t dim);     /* how dimension `dim` is cut; NULL if it is whole */
 uint64_t tensor_whole_size(const struct tensor *t, uint32_t dim);
 uint32_t tensor_part_of(const struct tensor_part *cut, uint32_t replica);       /* the part that a replica has; 0 without a cut */
-uint32_t tensor_span(const struct tensor *t);           /* replicas that are so far apart have the same part; 1: all have it whole */
+uint32_t tensor_span(const struct tensor *t);           /* replicas this far apart have the same part; 1: all have it whole */
 uint32_t tensor_parts(const struct tensor *t);          /* number of different parts; fewer than the span if neighbours have the same part */
 
 /* op_exchange.c: the collectives of one operation, n of them one after the other, over `ranks` replicas of the program that are `stride` apart, 0 for

@@ -22,7 +22,7 @@ static struct op_exchange of_norm(const struct graph *g, const struct op *op)
     return (struct op_exchange){ .ranks = op->at->norm_groups, .n = twice ? 2 : 1, .bytes = bytes };
 }
 
-/* n exchanges of so many bytes for each row of a tensor that is cut along its last dimension. */
+/* n exchanges of this many bytes for each row of a tensor that is cut along its last dimension. */
 static struct op_exchange of_rows(const struct tensor *x, uint32_t n, uint64_t row_bytes)
 {
     const struct tensor_part *cut = tensor_cut(x, x->n_dims - 1);

@@ -43,7 +43,7 @@ static const struct op_function_row {
     double (*of_one)(double x);
     double (*with_constants)(double x, double low, double high);
     double (*of_two)(double a, double b);
-    bool flat;                          /* the gradient is zero wherever it is defined */
+    bool flat;                          /* the function's gradient is zero wherever it is defined */
 } op_function_rows[] = {
     [FUNCTION_EXP]           = { .name = "exp", .of_one = exp },
     [FUNCTION_LOG]           = { .name = "log", .of_one = log },

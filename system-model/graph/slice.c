@@ -15,7 +15,7 @@ struct slicer {
     struct cuts c;
     struct graph *out;
     uint32_t *to;                       /* by tensor of the whole graph: its part */
-    bool *is_addend;                    /* by tensor of the whole graph: each IPU has an addend of it so far */
+    bool *is_addend;                    /* by tensor of the whole graph: true while each IPU has only its addend of the tensor */
     struct shared { uint32_t tensor, region, to; } *shared; uint32_t n_shared; size_t cap_shared;     /* operands that went into a region */
     uint32_t *whole_ids; uint32_t n_ids; size_t cap_ids;
 };
@@ -170,7 +170,7 @@ bool graph_slice(struct graph *out, const struct graph *whole, struct slice_axis
         uint32_t layer = whole->ops[id].layer_id, n_open = (uint32_t)out->n_layers;
         open_layers(&s, layer + 1);
         n_open = max_u32(n_open, layer + 1);
-        out->n_layers = layer + 1;      /* operations go to the last layer; a file has its losses behind all of them */
+        out->n_layers = layer + 1;      /* operations go to the last layer, as a file's losses follow all layers */
         add_part_op(&s, id);
         out->n_layers = n_open;
     }

@@ -12,7 +12,7 @@ struct table_splitter {
     const struct graph *g;
     struct graph *out;
     uint32_t n_parts, table;            /* table: in the whole graph */
-    uint32_t *to;                       /* by tensor of the whole graph; NO_ID: not there yet */
+    uint32_t *to;                       /* by tensor of the whole graph: its copy; NO_ID: not made yet */
     uint32_t *whole_ids; uint32_t n_ids; size_t cap_ids;
 };
 

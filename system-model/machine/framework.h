@@ -42,14 +42,14 @@ struct program {
     bool calls_overlap;                 /* a call for inference is made while the previous one is still running */
     double launch_s;                    /* starting an engine and waiting for its word that it is done */
     double dispatch_s;                  /* the framework's own part of a session's call */
-    double unexplained_parameters;      /* a training call takes unexplained_call_s longer if the model has at least so many parameters; 0: never */
+    double unexplained_parameters;      /* a training call takes unexplained_call_s longer if the model has at least this many parameters; 0: never */
     double stream_copy_s;               /* a stream copy that waits for the host takes this long besides moving its bytes */
     double stream_buffer_bytes;         /* bytes of the largest tensor that a stream carries for one micro-batch; 0: no limit */
     double callback_bytes_per_s;        /* one thread of a process copies between its buffers and the streams of all its replicas */
     double result_bytes_per_s;          /* results arrive in fresh memory */
     double conversion_s_per_byte;       /* inference: input is copied to another layout or type in the call */
-    double weight_reads;                /* times that a call reads all weights back */
-    int host_data;                      /* prepared ahead by other threads, or in the call */
+    double weight_reads;                /* how often a call reads all weights back */
+    int host_data;                      /* input is prepared ahead by other threads, or in the call */
     double host_data_bytes_per_s;       /* one process prepares input at this rate */
     double uploads_per_call;            /* uploads of optimizer values before each call */
     double upload_s;                    /* time of one upload */
@@ -61,11 +61,10 @@ struct program {
     bool streams_apart;                 /* tensors of a program without a pipeline have host exchanges of their own, where streams are not buffered */
     uint64_t output_reductions;         /* values averaged over the host processes in each call */
     /* The trainer's loop. */
-    uint64_t evaluation_loads;          /* whole engines that are loaded for an evaluation inside training: its program takes over the IPUs, and
-                                           then gives them back */
+    uint64_t evaluation_loads;          /* number of engine loads for an evaluation inside training: its program is loaded onto the IPUs, and afterwards the training program again */
     double engine_load_s, engine_load_s_per_ipu;
     double first_compile_s;             /* the program of the first evaluation inside training is compiled in the timed region */
-    double evaluation_fixed_s;          /* start, metric and end of an evaluation loop */
+    double evaluation_fixed_s;          /* time to start an evaluation loop, compute its metric and end it */
     double checkpoint_s_per_parameter;  /* weights and moments are read back and written, while training waits */
 };
 

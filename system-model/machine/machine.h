@@ -65,12 +65,12 @@ enum planner_input { INPUT_TWICE, INPUT_ONCE };
 
 struct chip {
     const char *name;
-    enum generation generation;             /* chips of one generation share their design and its fitted constants */
+    enum generation generation;             /* the generation of the chip: chips of one generation share a design and its fitted constants */
     uint64_t n_tiles, n_workers;            /* workers: per tile */
     uint64_t worker_turn_cycles;            /* cycles between two instructions of a worker, at least n_workers; 0: n_workers */
     double clock_hz;
-    enum planner_copies planner_copies;     /* the rule of the software release that compiles its programs */
-    enum planner_input planner_input;       /* the rule of that release for inputs of serial steps */
+    enum planner_copies planner_copies;     /* the rule of the software release that compiles the chip's programs */
+    enum planner_input planner_input;       /* how the same release counts inputs of serial steps */
     uint64_t tile_memory_bytes;             /* SRAM of a tile */
     uint64_t interleaved_bytes;             /* the part of tile memory with 128-bit loads */
     double memory_error;                    /* standard deviation of ln(bytes needed / bytes counted) of all but tensors that always live */
@@ -125,7 +125,7 @@ struct machine {
     uint64_t ipus_per_domain;               /* IPU-Link domain: at most 64 */
     enum domain_topology domain_topology;
     enum gateway_topology gateway_topology; /* links between domains */
-    uint64_t rung_links, rail_links;        /* links from one IPU to its rung partner, and to each rail neighbour */
+    uint64_t rung_links, rail_links;        /* number of links from one IPU to its rung partner, and to each rail neighbour */
     uint64_t rung_through_links;            /* links of the rung that carry only traffic passing through (GC2) */
     double rung_latency_s, rail_latency_s;  /* one hop, without the sync before it */
     double sync_hop_latency_s;              /* a sync from one board to the next, one way */

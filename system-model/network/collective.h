@@ -57,11 +57,11 @@ struct collective_request {
     uint32_t n_in_use;                      /* the first IPUs of the machine, which the program uses and a sync waits for; 0: only the ranks */
     bool full_routes;                       /* on a torus, with replicas wider than two IPUs: full routes, the two directions one after the other */
     bool unfolded;                          /* play every group and domain even if they are alike */
-    struct collective_cache *cache;           /* the cache of this topology; may be NULL */
+    struct collective_cache *cache;           /* the cache of this topology; NULL: no cache */
 };
 struct collective_cost {
     double time_s;
-    double link_s, reduce_s, sync_s;        /* they sum to time_s: on the links, adding on the tiles, syncs */
+    double link_s, reduce_s, sync_s;        /* the parts of time_s: on the links, adding on the tiles, syncs */
     uint32_t n_steps;
     double bytes_sent_per_rank;             /* 2 (n-1)/n bytes for a ring all-reduce, n-1 times the bytes where each sends all of them to all */
     enum collective_method method;          /* the method that was used */

@@ -82,7 +82,7 @@ struct collective {
     struct arena *a;
     struct collective_cost *cost;
     struct collective_cache *cache;
-    double *total_bytes; size_t n_totals;   /* bytes of all steps, by the numbers of the links */
+    double *total_bytes; size_t n_totals;   /* bytes of all steps on each link, in the order of `number` */
     double sync_s, slowdown;
     bool fold_domains;                      /* domains are alike, and only the first is played */
     uint32_t n_shown;                       /* domains whose rings are made; if folded, only the first domain and the one that it sends to */

@@ -6,8 +6,8 @@
 
 /* ---- any link by its number ----------------------------------------------------------- */
 
-/* Pair i of the links between hubs and switches. A route over switches has the latency of the gateways once and that of each switch, so a
- * link that ends in a switch has half of both. */
+/* Pair i of the links between hubs and switches. A route over switches takes the latency of the gateways once, and that of each switch once. It has
+ * two links between a hub and a switch, so each of these has half the latency of the gateways and half that of one switch. */
 static struct link gateway_link(const struct topology *t, uint32_t i)
 {
     const struct machine *m = t->machine;

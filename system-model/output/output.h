@@ -40,7 +40,7 @@ struct table_column {
     int csv_digits;                     /* 0 means 10, enough to see any change and few enough to hide rounding */
     bool zero_is_unknown;               /* a real number or 32-bit count that is 0, or an empty text, is not known */
     bool aligns_right, is_code;         /* text that holds numbers; Markdown sets it in backticks */
-    int digits;                         /* text and Markdown show a real number, or a whole one of 64 bits, as a quantity with so many digits and a prefixed unit */
+    int digits;                         /* text and Markdown show a real number, or a whole one of 64 bits, as a quantity with this many digits and a prefixed unit */
     bool shows_sign;                    /* a quantity that is a change: + or - */
     const char *unit, *help;            /* for lists of columns; tables print the unit of a quantity alone */
 };
@@ -101,7 +101,7 @@ void write_markdown_text(FILE *f, const char *text);        /* the text on one l
 
 /* ---- quantity.c: numbers for people -------------------------------------------------------------------------- */
 
-/* "17.2 kW": so many significant digits, and the unit with the prefix that fits where people use one (s, B, B/s, Hz, W, J,
+/* "17.2 kW": this many significant digits, and the unit with the prefix that fits where people use one (s, B, B/s, Hz, W, J,
  * flop, flop/s). Returns room, or "-" for a number that is not finite. Machine formats have plain SI units instead. */
 enum { QUANTITY_ROOM = 64 };
 const char *quantity_text(char room[QUANTITY_ROOM], double x, const char *unit, int digits);

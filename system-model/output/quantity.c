@@ -46,7 +46,7 @@ static double rounded_to_digits(double x, int digits)
     return parse_f64(text, &y) ? y : x;
 }
 
-/* Digits after the point that show so many significant digits. A number is never written with an exponent. */
+/* Digits after the point that show this many significant digits. A number is never written with an exponent. */
 static int decimals_of(double x, int digits)
 {
     int before = x != 0 ? (int)floor(log10(fabs(x)) + 1e-12) + 1 : 1;

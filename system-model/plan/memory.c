@@ -215,7 +215,7 @@ MEMO_INPUT(update_bytes_input,
 
 struct update_count { const struct update_bytes_input *q; struct compiler *c; struct update_bytes *out; bool has_codelet[N_VECTOR_WORKS]; };
 
-/* Adds the code of work on a weight tensor, which is called so many times. A work's codelet is there once. */
+/* Adds the code of work on a weight tensor, which is called this many times. A work's codelet is there once. */
 static void add_weight_work(struct update_count *t, const struct update_chain *chain, enum vector_work work, uint64_t n_calls)
 {
     const struct op_plan_options opt = { .n_tiles = t->q->work_tiles };

@@ -47,7 +47,7 @@ static void count_task(struct move_count *m, const struct id_list *ops, enum tas
     }
 }
 
-/* Adds tensors that wait for the backward task off the chip. The forward task stores those that it has made, once. */
+/* Adds tensors that wait off the chip for the backward task. The forward task stores each tensor once, if it has made it. */
 static void count_kept(struct move_count *m, const struct stage_program *program)
 {
     for (uint32_t i = 0; i < program->kept.n && !m->is_last; i++) {

@@ -71,7 +71,7 @@ static bool settle_rest(struct stage_size *sizes, uint32_t n_stages, uint32_t n_
     return true;
 }
 
-/* Phases of so many blocks, between those of the embeddings and of the heads. */
+/* Phases of this many blocks, between those of the embeddings and of the heads. */
 static bool settle_phases(struct plan *p, uint32_t n_blocks, struct err *err)
 {
     struct plan_request *o = &p->request;

@@ -79,7 +79,7 @@ enum call_part {
     CALL_LATENCY,                       /* a word to the chip and back */
     CALL_RUN,                           /* starting the engine, and waiting until it is done */
     CALL_FRAMEWORK,                     /* the framework's calls: arguments, checks, fresh outputs */
-    CALL_UNEXPLAINED,                   /* a time of training calls of large models for which no source names a cause */
+    CALL_UNEXPLAINED,                   /* a part of training calls of large models for which no source names a cause */
     CALL_DATA,                          /* preparing the input, unless another thread does, and copying it to another layout or type */
     CALL_FIRST_FETCH,                   /* the first micro-batch, which nothing has prefetched */
     CALL_LOADER,                        /* the loader makes the batch of a run's first step; shared by the steps that are timed */
@@ -131,14 +131,14 @@ struct plan {
     uint32_t n_runs;
     struct pipeline_run *runs;
     uint64_t *io_cycles, *result_cycles;        /* by stage: cycles of a micro-batch's input at the host port, or between I/O tiles and the others; cycles of its results on the same way */
-    uint64_t fetch_cycles;              /* the replica waits so long for each micro-batch's host exchange, in addition to its bytes */
+    uint64_t fetch_cycles;              /* time that the replica waits for each micro-batch's host exchange, besides the transfer of its bytes */
     uint64_t overlapped_input_cycles;   /* the port's time for a micro-batch that it brings or takes during the work; 0 without I/O tiles */
-    uint64_t host_floor_cycles;         /* the step takes at least so long: network and decoding of its input, and the port that fills I/O tiles */
+    uint64_t host_floor_cycles;         /* a lower bound of the step: network and decoding of its input, and the port that fills I/O tiles */
     struct update_program update;
     uint64_t call_cycles[N_CALL_PARTS];
     const struct tile_memory *memory;   /* memory by IPU; NULL if not counted */
     uint32_t worst_ipu;
-    const struct phase_bytes *phases;   /* by stage, owned by the memo; NULL: weights stay on the chip */
+    const struct phase_bytes *phases;   /* the bytes that each phase moves, owned by the memo; NULL: weights stay on the chip */
     struct off_chip off_chip;
     bool fits;                          /* true if the plan fits the chip and the memory off it */
     uint64_t shortfall_bytes;           /* missing bytes on the fullest tile */
@@ -165,7 +165,7 @@ uint32_t plan_tensor_replicas(const struct plan_request *r);    /* replicas that
 uint32_t plan_activation_shards(const struct plan_request *r);  /* replicas of one copy of the model that have a layer's result alike: the first axis */
 uint32_t plan_data_replicas(const struct plan_request *r);      /* copies of the model, each with samples of its own */
 bool plan_is_phased(const struct plan_request *r);              /* weights are off the chip; stages are phases */
-enum recompute plan_recompute(const struct plan_request *r);    /* the request's; in phases, every layer is every block, which ends in a checkpoint */
+enum recompute plan_recompute(const struct plan_request *r);    /* the request's recomputation; in phases "every layer" means every block, which ends in a checkpoint */
 /* The bytes a second between an IPU and the memory off the chip, if n_moving IPUs of its board move data at the same time. s_per_byte is
    fitted.streaming_s_per_byte. */
 double remote_rate(const struct machine *m, uint64_t n_moving, uint64_t n_in_use, double s_per_byte);
@@ -176,7 +176,7 @@ bool plan_streams(const struct plan_request *r, uint64_t n_elements);       /* m
 uint64_t plan_port_bytes(const struct plan *p, uint32_t stage);     /* the part of a micro-batch's input that crosses the host's port */
 uint64_t plan_result_bytes(const struct plan *p, uint32_t stage);   /* the part of a micro-batch's results that crosses the host's port: all in inference, next to nothing in other programs */
 bool plan_requests_overlap(const struct plan_request *r);   /* inference: a request is made before the one before it has been answered */
-bool plan_is_buffered(const struct plan_request *r);        /* streams are filled and emptied before the chips ask */
+bool plan_is_buffered(const struct plan_request *r);        /* the host fills and empties streams before the chips ask for it */
 bool plan_returns_each_micro_batch(const struct plan_request *r);   /* true if every micro-batch's results go to the host; with synthetic data none do */
 uint64_t plan_process_replicas(const struct plan_request *r);       /* replicas of the host process that has most */
 uint64_t plan_parameters(const struct plan *p);                     /* parameters of a replica, over all stages */
@@ -199,7 +199,7 @@ struct memory_need { uint64_t certain_bytes, needed_bytes; };
 /* The chance that this fits on a tile, if all that is not certain is off by a factor whose logarithm has the standard deviation `error`. Without an
  * error it is 1 or 0. */
 double memory_fits_probability(uint64_t tile_bytes, struct memory_need n, double error);
-struct memory_need plan_memory_need(const struct plan *p, double error);    /* the need of the IPU with the least chance */
+struct memory_need plan_memory_need(const struct plan *p, double error);    /* the need of the IPU that has the least chance to fit */
 double plan_fits_probability(const struct plan *p, double error);           /* the chance that the program fits on that IPU */
 /* How many of the chip's memory_error lie between the bytes that the plan counts on the fullest tile of an IPU and tile_bytes,
  * which were measured there. NaN if the chip has no memory_error, or if tile_bytes is less than the bytes that are certain. */

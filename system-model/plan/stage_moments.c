@@ -55,7 +55,7 @@ static bool is_earlier_input(const struct op *op, uint32_t k, uint32_t id)
     return false;
 }
 
-/* How many more bytes the operands, results and state of an operation take while it works than at rest. */
+/* The bytes that operands, results and state of an operation take while it works, less those that they take at rest. */
 static uint64_t more_at_work(const struct stage_walk *w, const struct op *op)
 {
     uint64_t bytes = 0;

@@ -145,7 +145,7 @@ static bool add_reduction(struct update_builder *b, const struct update_chain *c
                               bytes / b->n_shards));
 }
 
-/* Adds the time of a word from one IPU of the replica to another. */
+/* Adds the time to send one word from one IPU of the replica to another. */
 static bool add_word(struct update_op *op, struct update_builder *b, uint32_t ipu)
 {
     uint32_t width = b->q->ipus_per_replica;
@@ -197,7 +197,7 @@ static void add_streaming(struct update_builder *b, enum update_kind kind, const
     uint32_t together;
     double rate = streaming_rate(&together, b, chain->ipu);
     struct update_op *op = add_op(b, kind, false);
-    uint32_t with_state = !o->phased ? 0 : kind == UPDATE_STORE ? 1 : waits_off_chip(o) ? 2 : 0;      /* the weight, which may come with its gradient */
+    uint32_t with_state = !o->phased ? 0 : kind == UPDATE_STORE ? 1 : waits_off_chip(o) ? 2 : 0;      /* the weight is loaded; its gradient may come with it */
     op->bytes = (double)n_local * (o->state_bytes_per_param + (double)(with_state * data_type_bytes(chain->type)));
     double time_s = (o->phased ? 0 : o->n_moments) * b->c->topology->machine->host_latency_s + op->bytes / rate;
     op->cycles.part[PART_STREAMING] = cycles_of(b->c->topology, time_s / (b->q->in_series ? together : 1));
@@ -225,7 +225,7 @@ static bool add_norms(struct update_builder *b, const struct update_chain *chain
 
 static bool add_gather(struct update_builder *b, const struct update_chain *chain, double bytes)
 {
-    if (b->n_shards < 2 || b->q->phased)        /* the next phase that reads it gathers it */
+    if (b->n_shards < 2 || b->q->phased)        /* the weight is gathered by the next phase that reads it */
         return true;
     if (!add_collective(add_op(b, UPDATE_GATHER, false), b, COLLECTIVE_ALL_GATHER, over_shard(b, chain->ipu), bytes))
         return false;

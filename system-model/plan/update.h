@@ -21,7 +21,7 @@ enum update_kind {
     UPDATE_GATHER,                      /* new weights from all shards */
     UPDATE_COPY_BACK,                   /* the weight is copied out of the collective's layout */
     UPDATE_STORE,                       /* moments go back to streaming memory */
-    N_UPDATE_KINDS                      /* a chain has a step of each kind at most */
+    N_UPDATE_KINDS                      /* a chain has at most one step of each kind */
 };
 extern const char *const update_kind_names[N_UPDATE_KINDS];
 
@@ -52,7 +52,7 @@ struct update_chain {
     bool has_norms;                     /* the optimizer needs the norms of these tensors */
     bool apart;                         /* each replica has its own rows of the tensor, whose gradients nothing reduces */
     uint32_t n_tensors;                 /* tensors that are alike and go through the chain one after the other */
-    uint32_t n_parts;                   /* replicas that are so far apart have the same part of the tensor; 1: each has it whole */
+    uint32_t n_parts;                   /* replicas this far apart have the same part of the tensor; 1: each has it whole */
     bool is_merged;                     /* a collective of many tensors, which have chains of their own */
     const struct update_steps *steps;
 };

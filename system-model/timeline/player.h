@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * player.h - a plan that is being played. Private to this room.
+ * player.h - a plan that is being played. Private to this folder.
  */
 #ifndef PLAYER_H
 #define PLAYER_H

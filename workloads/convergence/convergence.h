@@ -27,7 +27,7 @@ struct convergence {
     double sigma;                       /* standard deviation of ln X from run to run */
     double mean_samples;                /* samples at the scheduled evaluation that first sees the target, as a mean over runs */
     double effect;                      /* ln of the known ratio of this submitter, round and division to the reference; included in the median */
-    double error, error_dof;            /* uncertainty of ln of the median, a Student t with so many degrees of freedom */
+    double error, error_dof;            /* uncertainty of ln of the median, a Student t with this many degrees of freedom */
     struct eval_schedule schedule;
     bool has_plan;                      /* the next four members are valid */
     double planned_epochs;              /* length of a fixed schedule, whole */
@@ -46,7 +46,7 @@ struct submission_terms {
     const char *division;               /* "closed" or "open"; NULL: closed */
     const char *submitter, *optimizer;  /* optimizer: sgd or lars, which set the margin of a fixed schedule; NULL: lars */
     double global_batch;                /* samples a step */
-    double base_learning_rate;          /* selects the reference record where rounds have several of one batch; 0 means the round's own */
+    double base_learning_rate;          /* learning rate: selects the reference record where rounds have several for one batch; 0: the round's own */
 };
 /* data_dir: workloads/convergence. The prediction names an edition, which is in the arena. */
 bool convergence_predict_for(struct convergence *out, const struct submission_terms *terms, const char *data_dir, struct arena *a,
@@ -66,7 +66,7 @@ double convergence_observed(const struct convergence *c, double x, double offset
 /* The mean of convergence_observed over X and all offsets. */
 double convergence_expected(const struct convergence *c);
 
-/* The factor on the times of a submission whose runs took so many samples on average: the reference's samples over
+/* The factor on the times of a submission whose runs took this many samples on average: the reference's samples over
  * these where the round scales a closed submission to the reference, else 1. */
 double convergence_scaling(const struct convergence *c, double samples);
 

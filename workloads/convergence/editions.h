@@ -13,10 +13,10 @@
 
 /* no seed is tested; every run needs one if an earlier run has one; every run needs one */
 enum seed_rule { SEEDS_FREE, SEEDS_IF_ANY, SEEDS_ALWAYS };
-enum eval_error_rule { EVAL_ERROR_UNREAD, EVAL_ERROR_INSTEAD, EVAL_ERROR_TOO };  /* eval_error replaces eval_accuracy once it is logged; the last of both counts */
+enum eval_error_rule { EVAL_ERROR_UNREAD, EVAL_ERROR_INSTEAD, EVAL_ERROR_TOO };  /* which accuracy counts: eval_error replaces eval_accuracy once it is logged, or the last of both counts */
 enum rcp_pruning { RCP_UNPRUNED, RCP_BY_LEAST_MEAN, RCP_BY_MEAN };      /* the quantity by which records are pruned */
 
-enum parameter_places { PARAMETERS_NONE, PARAMETERS_PACKAGE, PARAMETERS_ALL };    /* package_checker_params is read in the submitter's folder, or in those of a system and a benchmark too */
+enum parameter_places { PARAMETERS_NONE, PARAMETERS_PACKAGE, PARAMETERS_ALL };    /* the folders in which package_checker_params is read: none, the submitter's alone, or also those of a system and a benchmark */
 
 struct edition {
     const char *ruleset, *round;
@@ -42,7 +42,7 @@ struct edition {
     bool repository;                    /* there is a repository checker: names and sizes of files, and links */
 };
 
-enum point_take { TAKE_LAST, TAKE_FIRST };                              /* which of the lines of the convergence point */
+enum point_take { TAKE_LAST, TAKE_FIRST };                              /* which line gives the convergence point */
 
 /* One row of benchmarks.csv. */
 struct round_terms {

@@ -72,6 +72,6 @@ void rcp_limit_at(struct rcp_limit *out, const struct rcp_table *t, double batch
  * its own, or 1. */
 double rcp_scaling(const struct edition *e, const struct rcp_limit *limit, double submission_mean);
 
-/* Sorts values and returns the mean without so many at each end, or of all where that leaves none. */
+/* Sorts values and returns the mean without this many at each end, or of all where that leaves none. */
 double olympic_mean(double *values, size_t n, size_t dropped);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* data_internal.h - the files of this room: readers of formats, and what each kind of data has for the inputs of a graph. */
+/* data_internal.h - what the files of this folder share: readers of formats, and what each kind of data has for the inputs of a graph. */
 #ifndef DATA_INTERNAL_H
 #define DATA_INTERNAL_H
 #include "workloads/data/data.h"

@@ -124,7 +124,7 @@ static uint32_t shifted(struct builder *b, uint32_t x, double by)
 static void softmax_loss(const struct triples *t, uint32_t own, uint32_t negatives)
 {
     struct builder *b = t->b;
-    uint32_t x = shifted(b, as_type(b, negatives, TYPE_FP32), log((double)t->c->entities));      /* accounts for the classes that are not drawn */
+    uint32_t x = shifted(b, as_type(b, negatives, TYPE_FP32), log((double)t->c->entities));      /* corrects for the classes that are not drawn */
     build_classes(b, own == NO_ID ? x : joined(b, as_type(b, own, TYPE_FP32), x, 1), DIMS(t->n));
 }
 
@@ -152,7 +152,7 @@ static uint32_t entity_table(struct triples *t)
     return table;
 }
 
-/* Rows of others' shards: tails, then negatives, in n_shards pieces. */
+/* Looks up rows of other shards: tails, then negatives, in n_shards pieces. */
 static uint32_t moved(struct triples *t, uint32_t x) { return t->n_shards > 1 ? build_op1(t->b, OP_ALL_TO_ALL, x) : x; }
 
 static void score_both_ends(struct triples *t, uint32_t head, uint32_t tail, uint32_t negatives, uint32_t own)
@@ -173,7 +173,7 @@ static void score_tails(struct triples *t, uint32_t head, uint32_t tail, uint32_
 {
     struct builder *b = t->b;
     uint32_t x = translated(t, head, t->relation, false);
-    if (t->c->by_operations) {          /* the own tail is one of the classes */
+    if (t->c->by_operations) {          /* the triple's own tail is one of the classes */
         softmax_loss(t, NO_ID, scores_of_all(t, x, joined(b, tail, negatives, 0)));
         return;
     }

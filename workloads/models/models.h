@@ -44,12 +44,12 @@ struct model_options {
     uint64_t image_size;                /* pixels in a row; 0 means the model's own */
     uint64_t embedding_serial_steps;    /* steps of the word table's products; 0 means the compiler chooses */
     const char *tensor_parallel;        /* IPUs that layers are cut over, as tensor_axes() reads it; NULL: layers are whole */
-    uint64_t attention_tensor_parallel; /* the parts that attention is cut into, if fewer; 0: as many */
+    uint64_t attention_tensor_parallel; /* the number of parts that attention is cut into, if fewer; 0: the same number */
     uint64_t attention_serialisation;   /* pieces of its queries that attention works on one after another; 0: one */
     uint64_t embedding_split;           /* parts of the word table, each with a lookup and a product of its own; 0: one */
     struct text_generation generation;
     bool uniform_blocks;                /* encoder-decoders: encoder blocks compute cross-attention too, and take none of it */
-    bool split_qkv;                     /* three products for query, key and value instead of one */
+    bool split_qkv;                     /* query, key and value come from three products instead of one */
     bool attention_dropout;
     int activation;                     /* enum activation: of feed-forward parts */
     bool fine_tuning;                   /* training on questions: scores of an answer's start and end replace the heads of pre-training */

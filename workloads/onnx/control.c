@@ -21,7 +21,7 @@ struct onnx_loop {
     const Onnx__GraphProto *body;
     uint64_t done;
     uint32_t n_carried, n_stacked, n_scanned, condition, *carried, *stacked;
-    uint32_t rolled;                        /* one round stands for so many equal ones; 0: each is written out */
+    uint32_t rolled;                        /* one round stands for this many equal ones; 0: each is written out */
     const char *scope;                      /* the scope of the last round */
     bool scan;                              /* the body of a Scan has no trip count and no condition */
 };
@@ -41,7 +41,7 @@ static const char *scope_inside(struct onnx_model *m, const struct onnx_node *n,
     return NULL;
 }
 
-/* Links a body's initialisers, and its nodes into places already made; they run so many rounds. */
+/* Links a body's initialisers, and its nodes into places already made; they run this many rounds. */
 static bool link_body(struct onnx_model *m, size_t from, const Onnx__GraphProto *g, const char *scope, const struct onnx_call *call, uint32_t rounds,
                       struct err *err)
 {

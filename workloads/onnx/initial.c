@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * initial.c - numbers of the weights of a file that is written: drawn from a seed, and in the file's order.
+ * initial.c - the weights of a file that is written: numbers drawn from a seed, in the file's order.
  */
 #include "workloads/onnx/write.h"
 #include <math.h>

@@ -2,7 +2,7 @@
 /*
  * map_bounded.c - NonZero, Compress and NonMaxSuppression, whose results have a stated largest size (--set data.NAME=100).
  *
- * A program of fixed shapes makes so many results each time. Elements that count are found by a top-k of their places, the first ones first; where
+ * A program of fixed shapes makes this many results each time. Elements that count are found by a top-k of their places, the first ones first; where
  * fewer count, others follow. NonMaxSuppression goes round by round, as PopTorch's nms does: the best box that is left, and the end of all
  * that overlap it, for all samples and classes at once. Places and corners are fp32, which fp16 could not hold.
  */

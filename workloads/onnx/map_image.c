@@ -281,7 +281,7 @@ bool map_batch_norm(struct mapper *p)
         return x != NO_ID && MAP_REFUSE(p, "its input has %u dimensions, want at least 2", v->n_dims);
     if (p->o->inference)
         return map_done(p, 0, known_norm(p, x, v->dims[1]), image);
-    bool scaled = map_in_id(p, 5) != NO_ID, shifted = map_in_id(p, 6) != NO_ID;     /* true for the inputs of a fused scale and shift; the norm's own are fixed then */
+    bool scaled = map_in_id(p, 5) != NO_ID, shifted = map_in_id(p, 6) != NO_ID;     /* true for the inputs of a fused scale and shift; then the norm's own scale and shift are fixed */
     uint32_t three[] = { x, norm_vector(p, map_in_id(p, scaled ? 5 : 1), 1, v->dims[1]),
                          norm_vector(p, map_in_id(p, shifted ? 6 : 2), 0, v->dims[1]) };
     graph_tensor(p->g, "moving-mean", ROLE_STATE, p->o->type, 1, &v->dims[1]);
@@ -503,7 +503,7 @@ bool map_resize(struct mapper *p)
     return map_done(p, 0, x, true);
 }
 
-/* Blocks of channels to pixels (depth first, or columns first), or back: one transposition of the image. */
+/* Blocks of channels to pixels (depth first, or columns first), or back, as one transposition of the image. */
 bool map_blocks(struct mapper *p)
 {
     uint64_t b = (uint64_t)onnx_int(p->n, "blocksize", 0);

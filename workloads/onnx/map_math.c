@@ -313,7 +313,7 @@ static bool joins_depth(const struct onnx_value *v)
     return (depth == 1) == (height == 1);
 }
 
-/* The result is an image if one operand is and the other is too, or is constant, or is not larger. */
+/* The result has an image's layout if one operand has it and all dimensions, and the other operand has it too, is constant, or has no more elements. */
 static bool joint_layout(const struct mapper *p, uint32_t a, uint32_t b, uint32_t n_dims)
 {
     const struct onnx_value *va = &p->m->values[a], *vb = &p->m->values[b];

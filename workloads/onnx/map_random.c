@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * map_random.c - random numbers as operations of the chip's generator (poprand), and operations of one's own (codelet.h).
+ * map_random.c - random numbers as operations of the chip's generator (poprand), and the user's own operations (codelet.h).
  *
  * Bernoulli compares uniform numbers with probabilities. Multinomial takes the class whose logit less log(-log u) is largest, which is a draw by
  * the probabilities that the logits stand for (Gumbel 1954), as no vertex draws classes.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * onnx_fold.h - contents from contents: the rules of folding, which rows of the table name. Private to this room.
+ * onnx_fold.h - contents from contents: the rules of folding, which rows of the table name. Private to this folder.
  */
 #ifndef ONNX_FOLD_H
 #define ONNX_FOLD_H

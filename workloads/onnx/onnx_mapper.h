@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * onnx_mapper.h - nodes to operations of the graph: values as tensors, what the map_*.c files share, and the rules that rows of the table name. Private to this room.
+ * onnx_mapper.h - nodes to operations of the graph: values as tensors, what the map_*.c files share, and the rules that rows of the table name. Private to this folder.
  */
 #ifndef ONNX_MAPPER_H
 #define ONNX_MAPPER_H
@@ -128,7 +128,7 @@ map_rule map_batch_norm, map_blocks, map_conv, map_conv_transpose, map_global_po
 map_rule map_attention, map_compress, map_non_max_suppression, map_nonzero, map_rotary_embedding;
 /* map_random.c */
 map_rule map_bernoulli, map_multinomial, map_random;
-bool onnx_map_codelet(struct mapper *p, const struct codelet *c);       /* the mapping of an operation of one's own */
+bool onnx_map_codelet(struct mapper *p, const struct codelet *c);       /* the mapping of one of the user's own operations */
 /* map_move.c, map_pick.c */
 map_rule map_concat, map_expand, map_gather, map_gather_elements, map_gather_nd, map_hardmax, map_one_hot, map_pad, map_reshape, map_scatter,
     map_scatter_nd, map_slice, map_split, map_tile, map_top_k, map_transpose;

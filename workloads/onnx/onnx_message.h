@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * onnx_message.h - makes protobuf messages, for files that are written and for nodes that an import adds. Private to this room.
+ * onnx_message.h - makes protobuf messages, for files that are written and for nodes that an import adds. Private to this folder.
  */
 #ifndef ONNX_MESSAGE_H
 #define ONNX_MESSAGE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * onnx_model.h - an ONNX file in memory: values, nodes, and questions about them. Private to this room.
+ * onnx_model.h - an ONNX file in memory: values, nodes, and questions about them. Private to this folder.
  */
 #ifndef ONNX_MODEL_H
 #define ONNX_MODEL_H
@@ -9,7 +9,7 @@
 #include "workloads/onnx/onnx_operator.h"
 
 enum { ONNX_MAX_DIMS = 8, OLDEST_OPSET = 7, NEWEST_OPSET = 25, MOST_NODES = 200000, DEEPEST_BODIES = 32 };
-enum { MOST_KNOWN = 4096 };         /* constants of at most so many elements have known contents */
+enum { MOST_KNOWN = 4096 };         /* constants of at most this many elements have known contents */
 
 /* The key in a node's metadata_props that names its layer: role, block, part, parts and name, as write.c has it. */
 #define ONNX_LAYER_KEY "podbench.layer"
@@ -60,10 +60,10 @@ struct onnx_node {
     uint32_t n_inputs, n_outputs;
     uint32_t *inputs, *outputs;             /* values; NO_ID if left out */
     double epsilon;                         /* the epsilon of a fused norm; 0: its attribute holds it */
-    const char *fused_as;                   /* the operation that the node is part of, or has become; else NULL */
+    const char *fused_as;                   /* the fused operation that the node has become, or is part of; else NULL */
     bool gone;                              /* other nodes do this node's work */
-    bool rough;                             /* the nodes that replace it are a guess, counted as approximated */
-    uint32_t rounds;                        /* it stands for so many rounds of a loop, each on the result of the round before; 0: once */
+    bool rough;                             /* the nodes that replace this one are a guess, counted as approximated */
+    uint32_t rounds;                        /* the node stands for this many rounds of a loop, each on the result of the round before; 0: once */
 };
 
 struct onnx_model {

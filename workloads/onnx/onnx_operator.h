@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * onnx_operator.h - a row of the table of operators: what applies to which operator. model.c finds rows, operators.c has them. Private to this room.
+ * onnx_operator.h - a row of the table of operators: what applies to which operator. model.c finds rows, operators.c has them. Private to this folder.
  */
 #ifndef ONNX_OPERATOR_H
 #define ONNX_OPERATOR_H
@@ -32,7 +32,7 @@ enum onnx_trait {
     ONNX_PASSES_EMPTY = 4096,       /* inputs without elements are allowed */
     ONNX_LOSS = 8192,
     ONNX_PICKS_ELEMENTS = 16384,    /* picks or places elements by an index for each one along an axis */
-    ONNX_DRAWS = 32768,             /* gives other numbers each time, so that no result of it is a constant */
+    ONNX_DRAWS = 32768,             /* gives different numbers each time, so its result is never a constant */
 };
 
 struct onnx_model;
@@ -42,7 +42,7 @@ struct mapper;
 enum { ALL_INPUTS = UINT8_MAX };
 struct onnx_operator {
     const char *name;
-    uint8_t n_inputs;                                       /* at least so many inputs have a shape when `shape` is called; ALL_INPUTS: all have */
+    uint8_t n_inputs;                                       /* at least this many inputs have a shape when `shape` is called; ALL_INPUTS: all have */
     bool (*shape)(const struct inference *s);               /* NULL if the operator is not modelled; its result's shape is then guessed */
     bool (*map)(struct mapper *p);                          /* NULL: folded or replaced, never an operation of the graph */
     bool (*fold)(struct fold *f);                           /* contents of the result from those of the inputs; without fold or element they are not followed */

@@ -2,7 +2,7 @@
 /*
  * onnx_passes.h - the way of a file, pass by pass: read.c (bytes to nodes and values), infer.c (sizes and shapes, with control.c for control flow
  * and sequences, shape.c and shape_moves.c for the rules, fold.c for known contents), fuse.c (patterns), build.c (nodes to operations, with the
- * map_*.c files), layers.c. operators.c says what applies to which operator. Private to this room.
+ * map_*.c files), layers.c. operators.c says what applies to which operator. Private to this folder.
  */
 #ifndef ONNX_PASSES_H
 #define ONNX_PASSES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * onnx_shapes.h - the rules of shapes, which rows of the table name, and what else reads sizes and windows of nodes. Private to this room.
+ * onnx_shapes.h - the rules of shapes, which rows of the table name, and what else reads sizes and windows of nodes. Private to this folder.
  */
 #ifndef ONNX_SHAPES_H
 #define ONNX_SHAPES_H
@@ -47,7 +47,7 @@ infer_rule infer_compress, infer_gather_nd, infer_non_max_suppression, infer_non
 bool onnx_resize_factors(double out[ONNX_MAX_DIMS], const struct onnx_model *m, const struct onnx_node *n);
 infer_rule infer_einsum, infer_attention, infer_sparse_matmul;        /* map_einsum.c, map_attention.c, map_sparse.c */
 infer_rule infer_random, infer_random_like, infer_multinomial;      /* map_random.c */
-/* Shapes of the results of an operation of one's own. */
+/* Shapes of the results of one of the user's own operations. */
 bool onnx_shape_codelet(struct onnx_model *m, const struct onnx_node *n, const struct codelet *c, struct err *err);
 
 #endif

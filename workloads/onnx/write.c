@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * write.c - a forward graph as an ONNX file, which ONNX Runtime runs and this room reads back as the same graph.
+ * write.c - a forward graph as an ONNX file, which ONNX Runtime runs, and which the files of this folder read back as the same graph.
  *
  * The file is of opset 17, the first with LayerNormalization; what came later (Gelu, GroupNormalization) is written in pieces, as PyTorch does. RMS norms and
  * rotary embeddings have no pieces that a reader could put together again: a file with one of them is of opset 23, IR 11.

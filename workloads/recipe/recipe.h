@@ -13,7 +13,7 @@ enum eval_placement { EVAL_INLINE, EVAL_END };
 enum training_rate { RATE_OF_STEPS, RATE_LOGGED };
 enum eval_program { EVAL_FORWARD, EVAL_TRAINING };
 
-/* Another possible value of a key that the source leaves open. */
+/* Another possible value of a key whose value the source does not state. */
 struct reading { const char *key, *value; };        /* "precision.partials" */
 
 struct recipe {
@@ -22,11 +22,11 @@ struct recipe {
     const struct workload *model_family;    /* found when the recipe was read; NULL: look it up by name */
     /* [recipe] */
     const char *id, *workload, *system, *framework, *sdk, *source, *no_figure;
-    const char *operators;              /* a sheet of operations of one's own, as written; model.operators is its path */
+    const char *operators;              /* a sheet of the user's own operations, as written; model.operators is its path */
     int mode;
     /* [data] */
     double logged_sequences_per_pack;   /* sequences of a pack as MLPerf logs count them in a global batch; 0: sequences_per_pack */
-    double graphs_per_pack;             /* samples of an ONNX file are packs of so many graphs, and graphs are counted; 0: samples are counted as
+    double graphs_per_pack;             /* samples of an ONNX file are packs of this many graphs, and graphs are counted; 0: samples are counted as
                                            they are */
     const char *dataset, *data_path;
     uint64_t samples_per_epoch;

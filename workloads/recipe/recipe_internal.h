@@ -21,7 +21,7 @@ const struct recipe_key *recipe_key_of(const struct ini_entry *e);      /* recip
 bool recipe_key_describes(const struct recipe_key *k);      /* the key documents a run, so it may have no effect */
 bool recipe_takes_hyperparameter(const char *key);
 bool recipe_takes_fault(const char *key);
-bool recipe_times_first_steps(const struct recipe *r);  /* hosts.timed_steps has an effect: the recipe trains without a given end */
+bool recipe_times_first_steps(const struct recipe *r);  /* the recipe trains without a given end, so hosts.timed_steps has an effect */
 bool recipe_may_converge(const struct recipe *r);       /* the recipe trains a benchmark with reference points */
 bool recipe_is_packed(const struct recipe *r);          /* a row of the batch holds several sequences */
 bool recipe_read_open(struct recipe *r, struct arena *a, struct err *err);      /* reads [open]; all other entries must be read before */
