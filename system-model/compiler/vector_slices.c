@@ -44,7 +44,9 @@ static uint64_t even_share(uint64_t n, uint64_t part, uint64_t whole) { return (
 
 /* ---- the planner's estimate: cycles of all parts of the series, and temporaries ---------------------------------------------------- */
 
-struct slice_estimate { uint64_t cycles, bytes; };
+/* No split with the same parts of the table, and with lookups in 2 groups or more but at most as many as here, takes fewer cycles than the floor, or
+   fewer bytes. excluded: the planner does not take the split. */
+struct slice_estimate { uint64_t cycles, bytes, floor; bool excluded; };
 typedef struct slice_estimate estimate_slices(const struct passes *p, const struct slice_task *t, const struct slice_split *s);
 
 /* The planner's rate of writing bounds the split of lookups: 8 bytes a cycle of all tiles. The second stage counts grains for elements. */
@@ -57,10 +59,9 @@ static struct slice_estimate estimate_lookups(const struct passes *p, const stru
     uint64_t first = slice_cycles(p->chip, mine, even_share(mine, part.rows, t->rows), part.elements, p->element_bytes);
     uint64_t second = stages * slice_cycles(p->chip, mine_second, even_share(mine_second, part.rows, t->rows), part.grains, p->element_bytes);
     uint64_t found = stages * part.lookups * row_bytes, indices = part.lookups * INDEX_BYTES;
-    if (ceil_div(t->lookups * t->width * p->element_bytes, GRAIN_BYTES) > s->series * s->lookups * s->columns * first)
-        return (struct slice_estimate){ UINT64_MAX, UINT64_MAX };
-    return (struct slice_estimate){ s->series * (ceil_div(table, rate) + first + ceil_div(candidates, rate) + second),
-                                    max_u64(table + found + indices, found + candidates + part.second * INDEX_BYTES) };
+    uint64_t cycles = s->series * (ceil_div(table, rate) + first + ceil_div(candidates, rate) + second);
+    bool too_fast = ceil_div(t->lookups * t->width * p->element_bytes, GRAIN_BYTES) > s->series * s->lookups * s->columns * first;
+    return (struct slice_estimate){ cycles, max_u64(table + found + indices, found + candidates + part.second * INDEX_BYTES), cycles, too_fast };
 }
 
 /* Sums are made in floats; rows that replace others keep their type, and are copied as a lookup copies them. */
@@ -80,7 +81,7 @@ static struct slice_estimate estimate_updates(const struct passes *p, const stru
     bool narrow = p->element_bytes < partial_bytes(p, t), groups = s->lookups > 1, stages = s->rows > 1;
     uint64_t updates = stages * part.lookups * part.elements * partial_bytes(p, t);
     uint64_t in = even_share(part.lookups, ceil_div(part.rows, p->chip->n_workers), t->rows);
-    uint64_t cycles = 2 * ceil_div(part.uneven_bytes, rate) + ceil_div(updates, rate) + update_vertex_cycles(p, t, &part, in);
+    uint64_t cycles = 2 * ceil_div(part.uneven_bytes, rate) + ceil_div(updates, rate) + update_vertex_cycles(p, t, &part, in), floor = s->series * cycles;
     if (narrow)
         cycles += cast_cycles(v, p->chip, own, p->element_bytes, PARTIAL_BYTES) + 2 * cast_cycles(v, p->chip, mine, PARTIAL_BYTES, p->element_bytes);
     if (groups)
@@ -88,7 +89,7 @@ static struct slice_estimate estimate_updates(const struct passes *p, const stru
                 + reduce_cycles(v, p->chip, mine, s->lookups, PARTIAL_BYTES) + map_cycles(p->chip, MAP_SCALED_ADD, mine, PARTIAL_BYTES);
     uint64_t cast = narrow * own * PARTIAL_BYTES, partials = groups * sums * PARTIAL_BYTES;
     uint64_t running = (stages ? 0 : cast) + updates + partials + part.lookups * INDEX_BYTES;
-    return (struct slice_estimate){ s->series * cycles, part.uneven_bytes + max_u64(max_u64(cast + updates, running), 2 * partials) };
+    return (struct slice_estimate){ s->series * cycles, part.uneven_bytes + max_u64(max_u64(cast + updates, running), 2 * partials), floor, false };
 }
 
 /* ---- what runs ------------------------------------------------------------------------------------------------------------------------ */
@@ -174,16 +175,23 @@ static uint64_t next_parts(uint64_t n, uint64_t parts)
 
 struct slice_choice { struct slice_split split; struct slice_estimate of; };
 
+static bool may_be_best(struct slice_estimate least, const struct slice_choice *best, uint64_t room_bytes)
+{
+    return least.floor < best->of.cycles && least.bytes <= room_bytes;
+}
+
 static void try_series(struct slice_choice *best, const struct passes *p, const struct slice_task *t, estimate_slices *estimate, uint64_t series, uint64_t room_bytes)
 {
     uint64_t n_grains = ceil_div(t->width, grain_elements(p, t)), lookups = ceil_div(t->lookups, series), most_rows = max_u64(1, ceil_div(t->rows, 2));
     for (uint64_t columns = 1; columns <= min_u64(n_grains, p->n_tiles); columns = next_parts(n_grains, columns))
         for (uint64_t rows = 1; rows <= min_u64(most_rows, p->n_tiles / columns); rows = next_parts(t->rows, rows)) {
             uint64_t most = t->sums ? min_u64(lookups, p->n_tiles / (columns * rows)) : 1;
+            if (most > 1 && !may_be_best(estimate(p, t, &(struct slice_split){ columns, rows, most, series }), best, room_bytes))
+                most = 1;
             for (uint64_t groups = 1; groups <= most; groups = next_parts(lookups, groups)) {
                 const struct slice_split s = { columns, rows, groups, series };
                 struct slice_estimate e = estimate(p, t, &s);
-                if (e.cycles < best->of.cycles && e.bytes <= room_bytes)
+                if (!e.excluded && e.cycles < best->of.cycles && e.bytes <= room_bytes)
                     *best = (struct slice_choice){ s, e };
             }
         }
