@@ -18,7 +18,7 @@ enum { PATTERNS = 15 };
 /* A number between 0 and 1 for each i. */
 static double drawn_share(uint64_t i) { return ((double)(hash_bytes(&i, sizeof i, 0) >> 11) + 0.5) * 0x1p-53; }
 
-enum { MOST_MEAN = 200, MOST_DRAWN = 512 };     /* draws of such a mean stay far below */
+enum { MOST_MEAN = 200, MOST_DRAWN = 512, STRIDE = 16 };        /* draws of such a mean stay far below 512 */
 
 /* at_most[k] is the chance that no more than k of n places have a block; the first n_known are computed. */
 struct binomial { unsigned n; double density, at_most[MOST_DRAWN]; unsigned n_known; };
@@ -40,6 +40,8 @@ static uint64_t drawn_blocks(double share, struct binomial *b)
         return b->n;
     if (mean > MOST_MEAN)
         return (uint64_t)fmax(0, round(mean + sqrt(mean * (1 - b->density)) * gsl_cdf_ugaussian_Pinv(share)));
+    while (k + STRIDE <= b->n_known && b->at_most[k + STRIDE - 1] < share)
+        k += STRIDE;
     while (k < b->n && chance_of_at_most(b, k) < share)
         k++;
     return k;

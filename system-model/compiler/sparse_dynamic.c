@@ -149,7 +149,6 @@ struct dynamic_cost dynamic_sparse_pass(const struct dynamic_search *f, const st
 static void price_partitions(struct dynamic_split *p, const struct dynamic_search *f)
 {
     p->blocks = blocks_of_bucket(f, p->x * p->y * p->z);
-    p->meta = meta_words(f, ceil_div(f->s->rows / f->s->block, p->x), ceil_div(f->s->inner / f->s->block, p->y));
     for (int pass = PASS_FORWARD; pass <= (f->s->trains ? PASS_BACKWARD_WEIGHT : PASS_FORWARD); pass++) {
         struct dynamic_cost c = dynamic_sparse_pass(f, p, (enum op_pass)pass, 0);
         uint64_t zero = ceil_div(c.sums, f->chip->n_workers) * f->chip->n_workers;
@@ -169,15 +168,17 @@ static void search_partitions(struct dynamic_split *best, const struct dynamic_s
 {
     uint64_t rows = f->s->rows / f->s->block, inner = f->s->inner / f->s->block, vectors = ceil_div(f->s->columns, f->grain), n = f->opt->n_tiles;
     for (uint64_t x = 1; x && x <= n; x = conv_next_split(rows, x))
-        for (uint64_t y = 1; y && x * y <= n; y = conv_next_split(inner, y))
+        for (uint64_t y = 1; y && x * y <= n; y = conv_next_split(inner, y)) {
+            uint64_t meta = meta_words(f, ceil_div(rows, x), ceil_div(inner, y));
             for (uint64_t z = 1; z && x * y * z <= n; z = conv_next_split(vectors, z)) {
-                struct dynamic_split p = { .x = x, .y = y, .z = z };
+                struct dynamic_split p = { .x = x, .y = y, .z = z, .meta = meta };
                 if (vectors % z != 0 || !has_offsets(f, &p))
                     continue;
                 price_partitions(&p, f);
                 if (p.cycles < best->cycles && p.bytes <= conv_bound_bytes(f->chip, f->opt))
                     *best = p;
             }
+        }
 }
 
 struct dynamic_search dynamic_sparse_search(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt)

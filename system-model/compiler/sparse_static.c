@@ -39,16 +39,17 @@ static struct met_pattern pattern_of(const struct sparse_shape *s)
 /* ---- bands of columns, and their tiles ------------------------------------------------------------------------------ */
 
 struct band { uint64_t columns, blocks; };
-struct bands { struct band items[MOST_BANDS]; uint64_t n; };
+struct bands { struct band items[MOST_BANDS]; uint64_t n, widest; };     /* widest: columns */
 
 /* Blocks are even over the columns: columns * n_blocks / p->columns lie before one. A band ends where it has the mean number, or more. */
 static struct bands bands_of(const struct met_pattern *p, uint64_t n_blocks, uint64_t n)
 {
-    struct bands out = { .n = 0 };
+    struct bands out = { .n = 0, .widest = 0 };
     uint64_t mean = ceil_div(n_blocks, n), column = 0, before = 0;
     while (out.n < n && column < p->columns) {
         uint64_t end = min_u64(p->columns, ceil_div((before + mean) * p->columns, n_blocks)), blocks = end * n_blocks / p->columns;
         out.items[out.n++] = (struct band){ end - column, blocks - before };
+        out.widest = max_u64(out.widest, end - column);
         column = end;
         before = blocks;
     }
@@ -151,12 +152,10 @@ static bool fill_split(struct static_split *p, const struct sparse_shape *s, con
                        const struct chip *chip)
 {
     struct band band;
-    uint64_t tiles = fullest_band(&band, bands, s->n_blocks, n_tiles), widest = 0;
-    if (tiles == 0)
+    if (bands->widest * s->block * p->columns * data_type_bytes((enum data_type)s->type) > MOST_OFFSET * (s->block == 1 ? 1 : 8 * s->block))
         return false;
-    for (uint64_t i = 0; i < bands->n; i++)
-        widest = max_u64(widest, bands->items[i].columns);
-    if (widest * s->block * p->columns * data_type_bytes((enum data_type)s->type) > MOST_OFFSET * (s->block == 1 ? 1 : 8 * s->block))
+    uint64_t tiles = fullest_band(&band, bands, s->n_blocks, n_tiles);
+    if (tiles == 0)
         return false;
     p->blocks = ceil_div(band.blocks, tiles);
     p->tile_rows = ceil_div(pattern->rows, tiles);
