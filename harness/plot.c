@@ -106,37 +106,58 @@ static void copy_all(FILE *to, FILE *from)
     fclose(from);
 }
 
-bool gnuplot_draw(const char *picture, const char *script, const char *settings, const char *folder, struct err *err)
+/* A picture being drawn. */
+struct gnuplot { struct new_file file; FILE *talk, *drawn; pid_t child; };
+
+static bool gnuplot_start(struct gnuplot *g, const char *picture, const char *script, const char *settings, const char *folder, struct err *err)
 {
-    struct new_file file;
-    FILE *talk = tmpfile(), *drawn = NULL;
-    if (!talk)
+    *g = (struct gnuplot){ .talk = tmpfile(), .child = -1 };
+    if (!g->talk)
         return fail(err, "%s: cannot make a temporary file", script);
-    bool good = new_file_open(&file, picture, err);
-    pid_t child = good ? start_gnuplot(&drawn, talk, script, settings, folder) : -1;
-    if (drawn)
-        copy_all(file.f, drawn);
-    bool drawn_well = good && (child > 0 ? gnuplot_wait(child, script, talk, err) : fail(err, "%s: cannot start a process", script));
-    fclose(talk);
-    return good && new_file_end(&file, drawn_well, err);
+    if (!new_file_open(&g->file, picture, err)) {
+        fclose(g->talk);
+        return false;
+    }
+    g->child = start_gnuplot(&g->drawn, g->talk, script, settings, folder);
+    return true;
 }
 
-/* Draws plots/NAME.gp as SVG for a column of a page and for a phone (widths in points; report.css shows one of them), and as PNG. */
+static bool gnuplot_end(struct gnuplot *g, const char *script, struct err *err)
+{
+    if (g->drawn)
+        copy_all(g->file.f, g->drawn);
+    bool drawn_well = g->child > 0 ? gnuplot_wait(g->child, script, g->talk, err) : fail(err, "%s: cannot start a process", script);
+    fclose(g->talk);
+    return new_file_end(&g->file, drawn_well, err);
+}
+
+bool gnuplot_draw(const char *picture, const char *script, const char *settings, const char *folder, struct err *err)
+{
+    struct gnuplot g;
+    return gnuplot_start(&g, picture, script, settings, folder, err) && gnuplot_end(&g, script, err);
+}
+
+/* Draws plots/NAME.gp as SVG for a column of a page and for a phone (widths in points; report.css shows one of them), and as PNG, all three at once. */
 static bool draw_all_forms(const char *name, const char *finding, const char *folder, struct session *s, struct err *err)
 {
     static const struct { const char *of, *format; unsigned width; } forms[] = { { "", "svg", 600 }, { "-narrow", "svg", 390 }, { "", "png", 600 } };
+    enum { N_FORMS = sizeof forms / sizeof *forms };
+    struct gnuplot started[N_FORMS];
     struct arena *a = &s->arena;
     char plots[4096];
+    size_t n = 0;
+    bool good = true;
     if (!realpath(s->plots_dir, plots))
         return fail(err, "%s: cannot be read", s->plots_dir);
     const char *script = arena_printf(a, "%s/%s.gp", plots, name);
-    for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
+    for (; good && n < N_FORMS; n += good) {
         const char *settings = arena_printf(a, "style=%s; finding=%s; width=%u; format='%s'", gnuplot_string(arena_printf(a, "%s/style.gp", plots), a),
-                                            gnuplot_string(finding, a), forms[k].width, forms[k].format);
-        if (!gnuplot_draw(arena_printf(a, "%s/%s%s.%s", folder, name, forms[k].of, forms[k].format), script, settings, folder, err))
-            return false;
+                                            gnuplot_string(finding, a), forms[n].width, forms[n].format);
+        good = gnuplot_start(&started[n], arena_printf(a, "%s/%s%s.%s", folder, name, forms[n].of, forms[n].format), script, settings, folder, err);
     }
-    return true;
+    for (size_t i = 0; i < n; i++)
+        good = gnuplot_end(&started[i], script, good ? err : NULL) && good;
+    return good;
 }
 
 /* ---- the command ---------------------------------------------------------------------------------------------- */
@@ -200,6 +221,7 @@ int command_plot(const struct options *o, struct session *s, struct err *err)
     if (!make_folders(to.folder, err) || !new_file_open(&list, arena_printf(&s->arena, "%s/findings.csv", to.folder), err))
         return EXIT_BAD_INPUT;
     to.f = list.f;
+    s->simulator.options.verdict_only = true;           /* no figure shows a smaller share of memory */
     fprintf(to.f, "figure,finding\n");
     if (!new_file_end(&list, draw_all(&from, &to, err), err))
         return EXIT_BAD_INPUT;

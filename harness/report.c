@@ -107,16 +107,23 @@ static const struct { const char *from, *to; } rewritten[] = {
 static bool write_svg(FILE *f, const char *path, const char *name, struct arena *a, struct err *err)
 {
     enum { N = sizeof rewritten / sizeof *rewritten };
-    char *text;
+    char *text, begins[N + 2] = "r";                /* characters that begin what is rewritten */
+    for (size_t i = 0; i < N; i++)
+        begins[i + 1] = *rewritten[i].from;
     if (!read_text_file(&text, NULL, path, LARGEST_FILE_BYTES, a, err))
         return false;
     const char *p = strstr(text, "<svg");
     if (!p)
         return fail(err, "%s: holds no <svg; draw it again with 'podbench plot'", path);
     while (*p) {
-        size_t i = 0;
+        size_t i = 0, n_plain = strcspn(p, begins);
         unsigned red, green, blue;
         int n_colour = 0;
+        if (n_plain) {
+            fwrite(p, 1, n_plain, f);
+            p += n_plain;
+            continue;
+        }
         if (*p == 'r' && sscanf(p, "rgb(%u,%u,%u)%n", &red, &green, &blue, &n_colour) == 3 && n_colour) {
             fprintf(f, "#%02x%02x%02x", red, green, blue);
             p += n_colour;
@@ -243,30 +250,47 @@ static bool save_page(const char *path, const struct check *c, const struct resu
     return new_file_open(&file, path, err) && new_file_end(&file, write_page(file.f, c, results, r, err), err);
 }
 
-/* Simulates each recipe again for its properties; the interval is about the throughput in the run. */
-static bool judge_runs(struct report_page *out, const struct results *results, struct session *s, struct err *err)
+enum { RUNS_PER_CHUNK = 16 };
+
+struct trusted_run { const struct result *r; const struct track_record *record; const char *text; struct arena arena; };
+
+/* Simulates the recipe again for its properties; the interval is about the throughput in the run. No text for a run with overrides, or of a recipe that has gone. */
+static void judge_one(void *user, size_t i, struct simulator *by)
+{
+    struct trusted_run *x = (struct trusted_run *)user + i;
+    struct simulation sim;
+    struct result again;
+    struct validity v;
+    struct document d = { .arena = &x->arena };
+    char *text = NULL;
+    size_t n;
+    if ((x->r->overrides && *x->r->overrides) || !simulator_run(by, &sim, &again, x->r->id, NULL, 0, NULL))
+        return;
+    FILE *f = text_stream(&text, &n);
+    validity_of(&v, x->record, &sim, x->r, NULL, &x->arena);
+    validity_add_readings(&v, x->record, &again, &(struct simulation_request){ .recipe = x->r->id, .simulator = by }, &x->arena);
+    validity_document(&d, &v, x->r);
+    document_write(f, FORMAT_TEXT, &d);
+    x->text = text_close(f, &text, &x->arena);
+    simulation_free(&sim);
+}
+
+static bool judge_runs(struct report_page *out, const struct results *results, uint32_t n_threads, struct session *s, struct err *err)
 {
     struct track_record record;
+    struct simulator_pool pool;
+    struct trusted_run *all = ARENA_ARRAY(&s->arena, struct trusted_run, results->n);
     if (!session_record(&record, NULL, s, err))
         return false;
     out->trust = ARENA_ARRAY(&s->arena, const char *, results->n);
+    for (size_t i = 0; i < results->n; i++)
+        all[i] = (struct trusted_run){ .r = &results->items[i], .record = &record };
+    simulator_pool_open(&pool, &s->paths, n_threads, (struct simulator_options){ .totals_only = true, .verdict_only = true });
+    simulator_pool_run(&pool, results->n, RUNS_PER_CHUNK, judge_one, all);
+    simulator_pool_close(&pool);
     for (size_t i = 0; i < results->n; i++) {
-        const struct result *r = &results->items[i];
-        struct simulation sim;
-        struct result again;
-        struct validity v;
-        struct document d = { .arena = &s->arena };
-        char *text = NULL;
-        size_t n;
-        if ((r->overrides && *r->overrides) || !simulator_run(&s->simulator, &sim, &again, r->id, NULL, 0, NULL))
-            continue;
-        FILE *f = text_stream(&text, &n);
-        validity_of(&v, &record, &sim, r, NULL, &s->arena);
-        validity_add_readings(&v, &record, &again, &(struct simulation_request){ .recipe = r->id, .simulator = &s->simulator }, &s->arena);
-        validity_document(&d, &v, r);
-        document_write(f, FORMAT_TEXT, &d);
-        out->trust[i] = text_close(f, &text, &s->arena);
-        simulation_free(&sim);
+        out->trust[i] = all[i].text ? arena_strdup(&s->arena, all[i].text) : NULL;
+        arena_free(&all[i].arena);
     }
     return true;
 }
@@ -278,14 +302,15 @@ int command_report(const struct options *o, struct session *s, struct err *err)
     struct check_source from = session_source(s, &s->simulator);
     struct report_page r = { .plots_dir = s->plots_dir, .baselines_dir = s->baselines_dir, .published = &published, .simulator = &s->simulator, .a = &s->arena };
     struct check c;
-    if (!run_open(run, result_columns(&s->arena), s, err) || !run_folder(&folder, run, s, err))
+    uint32_t n_threads;
+    if (!count_threads(&n_threads, o, err) || !run_open(run, result_columns(&s->arena), s, err) || !run_folder(&folder, run, s, err))
         return EXIT_BAD_INPUT;
     r.figures_dir = arena_printf(&s->arena, "%s/figures", folder);
     r.check_path = arena_printf(&s->arena, "%s/check.csv", folder);
     const char *page = arena_printf(&s->arena, "%s/report.html", folder);
     if (!results_load(&from.known, arena_printf(&s->arena, "%s/rows.csv", folder), &s->arena, err) ||
         !session_figures(&published, o->published, s, err) ||
-        !check_build(&c, &published, &from, &s->arena, err) || !judge_runs(&r, &from.known, s, err) || !save_page(page, &c, &from.known, &r, err))
+        !check_build(&c, &published, &from, &s->arena, err) || !judge_runs(&r, &from.known, n_threads, s, err) || !save_page(page, &c, &from.known, &r, err))
         return EXIT_BAD_INPUT;
     fprintf(s->log, "podbench: %s\n", page);
     return EXIT_DONE;
