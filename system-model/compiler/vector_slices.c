@@ -175,7 +175,7 @@ static uint64_t next_parts(uint64_t n, uint64_t parts)
 
 struct slice_choice { struct slice_split split; struct slice_estimate of; };
 
-static bool may_be_best(struct slice_estimate least, const struct slice_choice *best, uint64_t room_bytes)
+static bool groups_may_win(struct slice_estimate least, const struct slice_choice *best, uint64_t room_bytes)
 {
     return least.floor < best->of.cycles && least.bytes <= room_bytes;
 }
@@ -186,7 +186,7 @@ static void try_series(struct slice_choice *best, const struct passes *p, const 
     for (uint64_t columns = 1; columns <= min_u64(n_grains, p->n_tiles); columns = next_parts(n_grains, columns))
         for (uint64_t rows = 1; rows <= min_u64(most_rows, p->n_tiles / columns); rows = next_parts(t->rows, rows)) {
             uint64_t most = t->sums ? min_u64(lookups, p->n_tiles / (columns * rows)) : 1;
-            if (most > 1 && !may_be_best(estimate(p, t, &(struct slice_split){ columns, rows, most, series }), best, room_bytes))
+            if (most > 1 && !groups_may_win(estimate(p, t, &(struct slice_split){ columns, rows, most, series }), best, room_bytes))
                 most = 1;
             for (uint64_t groups = 1; groups <= most; groups = next_parts(lookups, groups)) {
                 const struct slice_split s = { columns, rows, groups, series };
