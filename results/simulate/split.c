@@ -164,7 +164,7 @@ static const void *find_division(void *world, const void *input, struct err *err
     struct split best = split_of(&even, &s.units);
     play_split(&best, &s, NULL);
     for (int alone = 0; alone < 2; alone++) {
-        struct split other = split_balanced(&s.units, &c->topology->machine->chip, opt, opt->ipus_per_replica, alone);
+        struct split other = split_balanced(&s.units, c->chip, opt, opt->ipus_per_replica, alone);
         if (!other.valid)
             continue;
         play_split(&other, &s, NULL);

@@ -49,7 +49,7 @@ bool tied_is_first(const struct compiler *c, size_t i, layer_test *is_here, cons
 
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a)
 {
-    *c = (struct compiler){ .graph = g, .topology = t, .cache = cache, .arena = a, .spanning = ARENA_ARRAY(a, uint32_t, g->n_ops),
+    *c = (struct compiler){ .graph = g, .topology = t, .chip = &t->machine->chip, .cache = cache, .arena = a, .spanning = ARENA_ARRAY(a, uint32_t, g->n_ops),
                             .collective_cache = collective_cache_new(a), .input_numbers = graph_input_numbers(g) };
     for (uint32_t i = 0; i < g->n_ops; i++)
         if (op_exchange(g, &g->ops[i]).n)
@@ -66,8 +66,19 @@ void compiler_of_graph(struct compiler *c, const struct graph *g, struct arena *
     memo_start(&c->memo, c, a);
 }
 
+void compiler_of_chip(struct compiler *c, const struct graph *g, const struct chip *chip, struct plan_cache *cache, struct arena *a)
+{
+    compiler_of_graph(c, g, a);
+    c->chip = chip;
+    c->cache = cache;
+}
+
+static struct compiler *compiler_of_operations(struct compiler *c) { return c->of_chip ? c->of_chip : c; }
+
 void compiler_forget(struct compiler *c)
 {
+    if (c->of_chip)
+        compiler_forget(c->of_chip);
     memo_forget(&c->memo);
     memo_forget(&c->plans);
     if (c->of_graph)
@@ -198,7 +209,7 @@ static const struct op_plan *plan_op(struct compiler *c, uint32_t op_id, struct 
     if (known)
         return known;
     struct op_plan *p = ARENA_NEW(c->arena, struct op_plan);
-    op_plan_build(p, c->graph, op_id, at, &c->topology->machine->chip, opt, c->cache);
+    op_plan_build(p, c->graph, op_id, at, c->chip, opt, c->cache);
     p->code_id = code_of(c, &c->graph->ops[op_id], p);
     return p;
 }
@@ -271,7 +282,7 @@ static const void *make_compiled(void *world, const void *input, struct err *err
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt)
 {
     const struct compiled_input q = { opt->n_tiles, opt->available_memory, opt->partials, opt->inference, opt->log_softmax, opt->plain_products };
-    return memo_get(&c->memo, make_compiled, &q, sizeof q, NULL).at;
+    return memo_get(&compiler_of_operations(c)->memo, make_compiled, &q, sizeof q, NULL).at;
 }
 
 /* ---- sums over layers of one IPU, remembered ------------------------------------------------------------------- */
@@ -311,8 +322,9 @@ static const void *sum_program(void *world, const void *input, struct err *err)
 
 struct program_bytes compile_program(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, struct code_options options)
 {
-    const struct program_input q = { memo_own(&c->memo, ranges, n_ranges * sizeof *ranges), n_ranges, options.sharing, options.image_code };
-    return *(const struct program_bytes *)memo_get(&c->memo, sum_program, &q, sizeof q, NULL).at;
+    struct memo *m = &compiler_of_operations(c)->memo;
+    const struct program_input q = { memo_own(m, ranges, n_ranges * sizeof *ranges), n_ranges, options.sharing, options.image_code };
+    return *(const struct program_bytes *)memo_get(m, sum_program, &q, sizeof q, NULL).at;
 }
 
 MEMO_INPUT(vector_work_input, uint64_t n_elements, n_tiles; double moment_bytes; uint32_t work, type;);
@@ -324,7 +336,7 @@ static const void *make_vector_work(void *world, const void *input, struct err *
     const struct op_plan_options opt = { .n_tiles = q->n_tiles };
     struct op_plan *out = ARENA_NEW(c->arena, struct op_plan);
     (void)err;
-    vector_work_plan(out, (enum vector_work)q->work, q->n_elements, (enum data_type)q->type, q->moment_bytes, &c->topology->machine->chip, &opt);
+    vector_work_plan(out, (enum vector_work)q->work, q->n_elements, (enum data_type)q->type, q->moment_bytes, c->chip, &opt);
     return out;
 }
 
@@ -332,7 +344,7 @@ const struct op_plan *compile_vector_work(struct compiler *c, enum vector_work w
                                           const struct op_plan_options *opt)
 {
     const struct vector_work_input q = { n_elements, opt->n_tiles, moment_bytes, work, type };
-    return memo_get(&c->memo, make_vector_work, &q, sizeof q, NULL).at;
+    return memo_get(&compiler_of_operations(c)->memo, make_vector_work, &q, sizeof q, NULL).at;
 }
 
 MEMO_INPUT(weight_work_input, struct owned ranges; uint64_t n_ranges; uint32_t work, part;);

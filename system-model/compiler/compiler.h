@@ -70,6 +70,7 @@ struct compiler {
     /* Set by the caller; they outlive the compiler. */
     const struct graph *graph;
     const struct topology *topology;
+    const struct chip *chip;                    /* compiler_start() takes the topology's */
     struct plan_cache *cache;
     struct arena *arena;                        /* owns all artefacts that are compiled */
     const struct chip *splits_of;               /* optional: op_plan_options.splits_of of everything compiled */
@@ -77,6 +78,7 @@ struct compiler {
     const uint32_t *alike;                      /* optional: compile_equal_ops() of the graph; NULL: each operation is planned by itself */
     const struct layer_cost *layers;            /* optional: layer_costs_unplanned() of the graph; NULL: made when wanted */
     struct compiler *of_graph;                  /* optional: compiler_of_graph(), which remembers what follows from the graph alone; NULL: itself */
+    struct compiler *of_chip;                   /* optional: compiler_of_chip(), which compiles operations for all topologies of one chip; NULL: itself */
     /* Found in the graph by compiler_start(). */
     uint32_t *weights; uint32_t n_weights;      /* tensors that are weights */
     uint64_t input_numbers;                     /* graph_input_numbers() */
@@ -94,6 +96,8 @@ bool tied_is_first(const struct compiler *c, size_t i, layer_test *is_here, cons
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
 /* Sets up a compiler that compiles nothing, but remembers for all compilers of one graph, whatever their topology, what follows from the graph alone. */
 void compiler_of_graph(struct compiler *c, const struct graph *g, struct arena *a);
+/* Sets up a compiler without a topology, which plans operations for all compilers of one graph and of chips with equal values. */
+void compiler_of_chip(struct compiler *c, const struct graph *g, const struct chip *chip, struct plan_cache *cache, struct arena *a);
 void compiler_forget(struct compiler *c);       /* artefacts live on, but are not found again */
 
 /* For each operation, the first one that is planned in the same way if operands are laid out alike: the layers of

@@ -103,7 +103,7 @@ void compile_layers(struct compiled *out, struct compiler *c)
     const struct graph *g = c->graph;
     if (!c->layers)
         c->layers = layer_costs_unplanned(g, c->arena);
-    const struct energy_prices prices = energy_prices(&c->topology->machine->chip);
+    const struct energy_prices prices = energy_prices(c->chip);
     out->layers = ARENA_ARRAY(c->arena, struct layer_cost, g->n_layers);
     memcpy(out->layers, c->layers, g->n_layers * sizeof *out->layers);
     for (size_t i = 0; i < g->n_ops; i++)

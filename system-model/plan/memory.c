@@ -355,7 +355,7 @@ static void add_program(struct tile_memory *m, const struct memory_input *q, str
 
 static void count_ipu(struct tile_memory *m, const struct memory_input *q, struct compiler *c, uint32_t ipu)
 {
-    const struct chip *chip = &c->topology->machine->chip;
+    const struct chip *chip = c->chip;
     const struct stage_plan *stages = q->stages.at;
     struct moment worst_here = {0};
     uint64_t arriving_bytes = 0, leaving_bytes = 0, interleaved_bytes = 0, tiles = 1;

@@ -270,7 +270,7 @@ static const void *sum_stage(void *world, const void *input, struct err *err)
     const struct stage_layers layers = { q->first_layer, q->n_layers, s->n_layers_again, (enum recompute)q->recompute, q->checkpoints.at };
     stage_moments(s, c->graph, compile_stage_program(c, &layers), q->timed_only, q->calls_by_value, c->arena);
     if (training && !(last && s->first_layer == 0) && !q->phased)
-        add_stash_copies(q, &c->topology->machine->chip, s);
+        add_stash_copies(q, c->chip, s);
     if (training && q->accumulates)
         add_accumulation(c, s);
     return s;
@@ -380,7 +380,7 @@ static double share_of(const struct placer *p, uint32_t stage) { return share_of
 
 static bool compile_stage(struct placer *p, uint32_t stage)
 {
-    const struct chip *chip = &p->c->topology->machine->chip;
+    const struct chip *chip = p->c->chip;
     if (p->q->io_tiles >= chip->n_tiles)
         return fail(p->err, "parallel.io_tiles: %u of the %s's %ju tiles leaves none to compute", p->q->io_tiles, chip->name,
                     (uintmax_t)chip->n_tiles);

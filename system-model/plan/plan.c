@@ -27,7 +27,7 @@ static const void *sum_update_energy(void *world, const void *input, struct err 
 {
     const struct energy_input *q = input;
     struct compiler *compiler = world;
-    const struct chip *chip = &compiler->topology->machine->chip;
+    const struct chip *chip = compiler->chip;
     double running_cycle_j = chip_running_cycle_j(chip), memory_byte_j = chip_memory_byte_j(chip);
     struct energy *e = ARENA_NEW(compiler->plans.arena, struct energy);
     (void)err;

@@ -67,6 +67,6 @@ void stage_calls(struct stage_plan *s, struct compiler *c)
     find_codes(codes, c->graph, s);
     for (uint32_t i = 0; i < s->n_layers; i++)
         if (is_shared(codes, s->n_layers, i))
-            add_layer_calls(s, &c->topology->machine->chip, s->first_layer + i);
+            add_layer_calls(s, c->chip, s->first_layer + i);
     arena_free(&scratch);
 }
