@@ -30,6 +30,9 @@ enum tensor_role {
 struct tensor_part { uint32_t dim, parts, pieces, stride; uint64_t whole_size, first; };      /* first: the index at which the first part begins */
 enum { MOST_CUTS = 2 };     /* axes of IPUs; each cuts another dimension of a tensor, or none */
 
+/* Where a ROLE_STATE lies that each call hands to the next one, such as the keys of earlier tokens; other states are the same in every call. */
+enum state_place { STATE_FIXED, STATE_ON_CHIP, STATE_OFF_CHIP };
+
 struct tensor {
     const char *name;
     enum data_type type;
@@ -42,6 +45,7 @@ struct tensor {
     uint32_t first_reader, last_reader;         /* layers whose operations read it, forward or backward; NO_ID and 0: none does */
     bool read_backward;     /* a backward operation reads it */
     struct tensor_part cuts[MOST_CUTS];         /* by axis of IPUs */
+    enum state_place place;
     bool sharded;           /* a weight of which each replica has rows of its own: nothing reduces its gradients */
     uint32_t n_joined;      /* the number of equal weights that this one stands for, which the update treats one by one; 0: only itself */
 };

@@ -57,6 +57,7 @@ static void add_given_tensors(struct slicer *s, uint32_t layer)
         set_tensor_part(s, i, graph_tensor(s->out, t->name, t->role, t->type, t->n_dims, dims));
         s->out->tensors[s->to[i]].n_joined = t->n_joined;
         s->out->tensors[s->to[i]].sharded = t->sharded;
+        s->out->tensors[s->to[i]].place = t->place;
     }
 }
 

@@ -44,6 +44,7 @@ static uint32_t table_operand(struct table_splitter *s, uint32_t id)
         s->to[id] = graph_tensor(s->out, t->name, t->role, t->type, t->n_dims, t->dims);
         s->out->tensors[s->to[id]].n_joined = t->n_joined;
         s->out->tensors[s->to[id]].sharded = t->sharded;
+        s->out->tensors[s->to[id]].place = t->place;
         name_whole(s, s->to[id], id);
     }
     return s->to[id];

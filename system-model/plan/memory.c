@@ -36,7 +36,7 @@ const char *const memory_category_names[N_MEMORY_CATEGORIES] = {
 MEMO_INPUT(memory_input,
     struct owned stages, stash_depths, parts, phases;   /* phases: struct phase_bytes by stage; NULL: weights stay on the chip */
     double state_bytes_per_param;
-    uint64_t offloaded_elements, n_stages, n_ipus;
+    uint64_t offloaded_elements, n_stages, n_ipus, n_caches;      /* n_caches: micro-batches of a call, each with texts of its own */
     uint32_t n_parts, shard, schedule, stash_type, io_tiles, code_sharing, image_code, training, keeps_gradients, streams, optimizer_work, n_moments;
 );
 
@@ -365,6 +365,7 @@ static void count_ipu(struct tile_memory *m, const struct memory_input *q, struc
                 keep_fullest_phase(m, &worst_here, q, s);
             else
                 add_stage(m, &worst_here, q, &stages[s]);
+            m->bytes[MEMORY_STASH] += spread_over_tiles(stages[s].cache_bytes * q->n_caches, stages[s].compiled->options.n_tiles, ACTIVATION_GRAIN_BYTES);
             arriving_bytes += stages[s].host_bytes;
             leaving_bytes += q->training ? 0 : stages[s].result_bytes;
             tiles = stages[s].compiled->options.n_tiles;
@@ -417,7 +418,7 @@ static struct memory_input memory_input_of(const struct plan *p, struct owned st
     bool phased = p->phases != NULL;
     return (struct memory_input){
         .stages = { p->placed ? p->placed : p->stages }, .n_stages = p->n_stages, .stash_depths = stash_depths, .phases = { p->phases },
-        .parts = { p->update.parts }, .n_parts = p->update.n_parts, .n_ipus = o->ipus_per_replica, .shard = plan_shard_replicas(p),
+        .parts = { p->update.parts }, .n_parts = p->update.n_parts, .n_ipus = o->ipus_per_replica, .n_caches = o->grad_accum, .shard = plan_shard_replicas(p),
         .schedule = o->schedule, .stash_type = o->stash_type, .io_tiles = o->io_tiles, .code_sharing = code_sharing_of(o),
         .image_code = o->program.exchange_target == EXCHANGE_FOR_CYCLES, .training = o->training,
         .keeps_gradients = plan_keeps_gradients(o), .streams = phased || o->state.place == OPTIMIZER_STREAMING,

@@ -8,6 +8,7 @@
  *     forward     loads activations of earlier phases; stores its own that later phases read or that its backward task needs
  *     backward    loads what the forward task read or stored, as far as it needs it, and gradients of later phases; stores gradients for earlier ones
  *
+ * States off the chip are caches: the forward task loads each, and stores it with what it has added.
  * The last phase does both passes of a micro-batch at once. The gradient of what several phases read is added up from one to the next; programs store an addend
  * for each and add them afterwards, which moves as much.
  */
@@ -60,6 +61,19 @@ static void count_kept(struct move_count *m, const struct stage_program *program
     }
 }
 
+/* Keys and values of earlier tokens come whole, get the newest row, and go whole (graphcore/examples 3cc8f81 nlp/llama/popxl/inference.py: past_k_buffer). */
+static void count_caches(struct move_count *m, const struct id_list *ops)
+{
+    for (uint32_t i = 0; i < ops->n; i++) {
+        const struct op *op = &m->g->ops[ops->ids[i]];
+        for (uint32_t k = 0; k < op->n_inputs; k++)
+            if (m->g->tensors[op->inputs[k]].place == STATE_OFF_CHIP) {
+                m->out->cache += tensor_bytes(&m->g->tensors[op->outputs[0]]);
+                m->out->caches++;
+            }
+    }
+}
+
 struct phase_moves phase_moves(const struct graph *g, const struct stage_program *program, const struct stage_layers *layers)
 {
     struct arena scratch = {0};
@@ -68,6 +82,7 @@ struct phase_moves phase_moves(const struct graph *g, const struct stage_program
     for (int task = TASK_FORWARD; task <= TASK_BACKWARD; task++)
         count_task(&m, &program->pass[task].ops, (enum task_kind)task);
     count_kept(&m, program);
+    count_caches(&m, &program->pass[TASK_FORWARD].ops);
     arena_free(&scratch);
     return out;
 }

@@ -70,8 +70,9 @@ static struct phase_bytes phase_bytes_of(const struct plan *p, struct compiler *
     const struct stage_layers layers = plan_stage_layers(p, stage);
     struct phase_bytes out = { .updates_at_once = p->request.training && !p->request.program.clip_norm };
     each_weight(c, &p->stages[stage], count_phase_weight, &(struct weight_count){ p, &out });
-    if (!passes_on_chip(p))
-        out.moves = phase_moves(c->graph, compile_stage_program(c, &layers), &layers);
+    out.moves = phase_moves(c->graph, compile_stage_program(c, &layers), &layers);
+    for (int task = TASK_FORWARD; task <= TASK_BACKWARD && passes_on_chip(p); task++)
+        out.moves.loaded[task] = out.moves.stored[task] = 0;
     return out;
 }
 
@@ -147,6 +148,13 @@ static bool add_transfers(struct gatherer *g, struct cycles *task, struct cycles
     return true;
 }
 
+/* Each cache is loaded and stored by accesses of its own, whatever else overlaps (graphcore/examples 3cc8f81 nlp/llama/popxl/inference.py). */
+static uint64_t cache_cycles(const struct plan *p, const struct phase_moves *m)
+{
+    double latency_s = p->topology->machine->host_latency_s;
+    return cycles_of(p->topology, 2 * ((double)m->caches * latency_s + (double)m->cache / plan_remote_rate(p)));
+}
+
 /* ---- a phase --------------------------------------------------------------------------------------------------- */
 
 static bool load_weights(struct gatherer *g, struct stage_plan *s, const struct phase_bytes *b, struct cycles *once)
@@ -177,6 +185,7 @@ static bool add_phase(struct gatherer *g, struct plan *p, uint32_t i)
         if ((loads && !load_weights(g, s, b, once)) || !add_transfers(g, work, once, (double)b->moves.loaded[task], (double)b->moves.stored[task]))
             return false;
     }
+    s->forward.part[PART_STREAMING] += cache_cycles(p, &b->moves);
     if (p->request.training)
         s->phase_cycles[TASK_BACKWARD].part[PART_STREAMING] += update_access_cycles(p, b);
     stage_sum_cycles(s);

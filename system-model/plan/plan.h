@@ -35,6 +35,7 @@ struct stage_plan {
     uint64_t n_parameters, n_copied, weight_bytes;  /* n_copied: tied weights that belong to another IPU; weight_bytes includes them */
     uint64_t output_bytes;              /* activations handed to the next stage, one micro-batch */
     uint64_t stash_bytes, kept_input_bytes;     /* activations, and inputs from the host, kept for one micro-batch in flight */
+    uint64_t cache_bytes;               /* states of one micro-batch that calls hand on, on the chip */
     uint64_t activation_bytes;          /* the most bytes of live tensors in a task, with its own stash */
     uint64_t received_bytes[2];         /* bytes from a neighbour for one micro-batch, by task_kind */
     struct stage_layer *layers;         /* by layer of the stage */
@@ -47,7 +48,7 @@ static inline uint64_t stage_link_cycles(const struct cycles *c) { return c->par
 void stage_sum_cycles(struct stage_plan *s);                /* fills forward_cycles and backward_cycles */
 
 /* Activations and gradients that a phase loads from the memory off the chip and stores there for one micro-batch, by task_kind; 0 if they stay on the chip. */
-struct phase_moves { uint64_t loaded[2], stored[2]; };
+struct phase_moves { uint64_t loaded[2], stored[2], cache, caches; };        /* cache: bytes of states that come and go with a call; caches: their number */
 /* Bytes that a phase moves (phases.c). weights: those that it reads, the parts of its IPU. local_weights: the shards of them that a replica keeps.
  * updates_at_once: the backward phase has the optimizer's state and updates its weights; their gradients do not leave the chip. */
 struct phase_bytes { uint64_t weights, local_weights, local_elements, updates_at_once; struct phase_moves moves; };
@@ -107,7 +108,7 @@ struct tile_memory {
 
 /* ---- streaming.c: memory off the chip --------------------------------------------------------- */
 
-enum off_chip_category { OFF_CHIP_WEIGHTS, OFF_CHIP_GRADIENTS, OFF_CHIP_STATE, OFF_CHIP_ACTIVATIONS, N_OFF_CHIP };
+enum off_chip_category { OFF_CHIP_WEIGHTS, OFF_CHIP_GRADIENTS, OFF_CHIP_STATE, OFF_CHIP_ACTIVATIONS, OFF_CHIP_CACHE, N_OFF_CHIP };
 extern const char *const off_chip_names[N_OFF_CHIP];
 struct off_chip {
     double bytes[N_OFF_CHIP];           /* bytes of the IPU that has the most */

@@ -63,7 +63,7 @@ static uint64_t more_at_work(const struct stage_walk *w, const struct op *op)
         uint32_t id = k < op->n_inputs ? op->inputs[k] : op->outputs[k - op->n_inputs];
         if (w->there[id] && w->g->tensors[id].read_backward)
             bytes += is_earlier_input(op, k, id) ? 0 : lying_bytes(w, id) - w->s->compiled->tensors[id].bytes;
-        else if (w->g->tensors[id].role == ROLE_STATE)
+        else if (w->g->tensors[id].role == ROLE_STATE && w->g->tensors[id].place != STATE_ON_CHIP)
             bytes += w->s->compiled->tensors[id].bytes;
     }
     return bytes;
@@ -220,7 +220,9 @@ static void walk_task(struct stage_walk *w, const struct stage_program *program,
 
 static void add_kept(struct stage_plan *s, const struct graph *g, const struct stage_program *program)
 {
-    s->stash_bytes = s->kept_input_bytes = 0;
+    s->stash_bytes = s->kept_input_bytes = s->cache_bytes = 0;
+    for (uint32_t i = 0; i < program->states.n; i++)
+        s->cache_bytes += g->tensors[program->states.ids[i]].place == STATE_ON_CHIP ? tensor_bytes(&g->tensors[program->states.ids[i]]) : 0;
     for (uint32_t i = 0; i < program->kept.n; i++) {
         const struct tensor *t = &g->tensors[program->kept.ids[i]];
         uint32_t layer = max_u32(t->layer_id, s->first_layer) - s->first_layer;

@@ -12,6 +12,7 @@
 
 const char *const off_chip_names[N_OFF_CHIP] = {
     [OFF_CHIP_WEIGHTS] = "weights", [OFF_CHIP_GRADIENTS] = "gradients", [OFF_CHIP_STATE] = "optimizer state", [OFF_CHIP_ACTIVATIONS] = "activations",
+    [OFF_CHIP_CACHE] = "keys and values",
 };
 
 /* Elements of state of the IPU that streams most. Chains of one IPU are neighbours. */
@@ -35,6 +36,7 @@ static void count_phases(struct off_chip *m, const struct plan *p)
     for (const struct phase_bytes *b = p->phases; b < p->phases + p->n_stages; b++) {
         m->bytes[OFF_CHIP_WEIGHTS] += (double)b->local_weights;
         m->bytes[OFF_CHIP_GRADIENTS] += p->request.training && !b->updates_at_once ? (double)b->local_weights : 0;
+        m->bytes[OFF_CHIP_CACHE] += (double)b->moves.cache * p->request.grad_accum;
         activations += (double)(b->moves.stored[TASK_FORWARD] + b->moves.stored[TASK_BACKWARD]);
     }
     m->bytes[OFF_CHIP_ACTIVATIONS] = activations * p->request.grad_accum / width;

@@ -169,6 +169,28 @@ static void tensors_skip_phases(void **state)
     stop(&y);
 }
 
+/* Llama 2 7B for two texts of 1024 tokens over 16 IPUs: in each of 32 layers an IPU has 2 heads of 128 keys and as many values, 1048576 bytes either. On the chip
+ * they lie on 1472 tiles; off it they are loaded and stored one by one, and only one layer's are on the chip. */
+static void keys_and_values(void **state)
+{
+    enum { HEADS = 1048576 };
+    const char *places[] = { "generation.cache=on-chip", "generation.cache=streaming" };
+    struct planned y[2];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        memset(&y[i], 0, sizeof y[i]);
+        assert_true(simulate(&y[i].sim, &y[i].r, "vendor-ipu-pod16-llama2-7b-popxl", &places[i], 1, &paths, &y[i].cache, &y[i].err));
+    }
+    const struct plan *on = &y[0].sim.plan, *off = &y[1].sim.plan;
+    uint64_t moves = off->stages[3].forward.part[PART_STREAMING] - on->stages[3].forward.part[PART_STREAMING];
+    assert_int_equal(moves, (uint64_t)ceil(2 * (2 * 8.83e-6 + 2 * HEADS / board_rate(off)) * 1.325e9));
+    assert_true(off->off_chip.bytes[OFF_CHIP_CACHE] == 32.0 * 2 * HEADS && on->off_chip.bytes[OFF_CHIP_CACHE] == 0);
+    assert_int_equal(on->memory->bytes[MEMORY_STASH], 32 * 12 * 128);      /* 2 x 2 x 2 x 1023 x 128 halves: 2095104 bytes, 11.1 grains of 128 on a tile */
+    assert_int_equal(off->memory->bytes[MEMORY_STASH], 0);
+    for (int i = 0; i < 2; i++)
+        stop(&y[i]);
+}
+
 /* With GC2 the host's memory serves, behind switches of four IPUs: 13.77 GB/s for all of them. */
 static void host_memory_behind_a_switch(void **state)
 {
@@ -209,5 +231,5 @@ static void weights_that_stay(void **state)
 }
 
 static const struct CMUnitTest tests[] = { cmocka_unit_test(transfers_of_a_phase), cmocka_unit_test(order_of_phases), cmocka_unit_test(overlapped_transfers),
-                                          cmocka_unit_test(memory_on_and_off_the_chip), cmocka_unit_test(updates_at_once_or_apart), cmocka_unit_test(tensors_skip_phases), cmocka_unit_test(host_memory_behind_a_switch), cmocka_unit_test(off_chip_may_not_fit), cmocka_unit_test(weights_that_stay) };
+                                          cmocka_unit_test(memory_on_and_off_the_chip), cmocka_unit_test(updates_at_once_or_apart), cmocka_unit_test(tensors_skip_phases), cmocka_unit_test(keys_and_values), cmocka_unit_test(host_memory_behind_a_switch), cmocka_unit_test(off_chip_may_not_fit), cmocka_unit_test(weights_that_stay) };
 int main(void) { cmocka_set_message_output(CM_OUTPUT_TAP); return cmocka_run_group_tests(tests, NULL, NULL); }

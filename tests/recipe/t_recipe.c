@@ -169,6 +169,8 @@ static void generation_fits_its_rows(void **state)
           ": new_tokens: 100 after a prompt of 29 are more than the 128 tokens of a row; lower them, or raise data.sequence_length" },
         { { "generation.new_tokens=100" }, ": prompt_tokens is missing in [generation]: new_tokens follow a prompt" },
         { { "generation.prompt_tokens=2", "generation.new_tokens=3", "generation.prompts=5" }, ": prompts: 5 are more than the micro-batch of 4; raise parallel.micro_batch" },
+        { { "generation.prompt_tokens=2", "generation.new_tokens=3", "generation.cache=streaming" },
+          ": cache: streaming, but weights stay on the chip; keys and values come and go in phases: set parallel.weights = streaming" },
         { { "generation.prompt_tokens=2", "generation.new_tokens=3", "generation.cache=on-chip", "recipe.workload=flan-t5-base" },
           ": cache: flan-t5-base has an encoder, whose keys are not kept either; want none" },
     };

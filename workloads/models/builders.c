@@ -294,7 +294,8 @@ static uint32_t with_past(struct builder *b, uint32_t x, const char *name, uint6
     const uint64_t dims[] = { build_dim(b, x, 0), build_dim(b, x, 1), past - 1, build_width(b, x) };
     if (!past)
         return x;
-    uint32_t two[] = { graph_tensor(b->g, name, ROLE_STATE, b->type, 4, dims), x };
+    uint32_t earlier = graph_tensor(b->g, name, ROLE_STATE, b->type, 4, dims), two[] = { earlier, x };
+    b->g->tensors[earlier].place = b->o->generation.cache == CACHE_STREAMING ? STATE_OFF_CHIP : STATE_ON_CHIP;
     return graph_op(b->g, OP_CONCAT, two, 2, (struct op_attributes){ .axis = 2 });
 }
 

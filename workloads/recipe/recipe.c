@@ -293,7 +293,8 @@ static bool check_generation(const struct recipe *r, struct err *err)
         return fail(err, "%s: prompts: %ju are more than the micro-batch of %ju; raise parallel.micro_batch", r->path, (uintmax_t)g->prompts, (uintmax_t)r->model.micro_batch);
     if (g->cache != CACHE_NONE && w && w->traits & HAS_TWO_SIDES)
         return fail(err, "%s: cache: %s has an encoder, whose keys are not kept either; want none", r->path, r->workload);
-    return g->cache != CACHE_STREAMING || fail(err, "%s: cache: streaming is not simulated, as no program is known that keeps keys and values off the chip and says how; want none or on-chip", r->path);
+    return g->cache != CACHE_STREAMING || r->weights == WEIGHTS_STREAMING ||
+           fail(err, "%s: cache: streaming, but weights stay on the chip; keys and values come and go in phases: set parallel.weights = streaming", r->path);
 }
 
 /* The number of IPUs that share a grid; 1 if each replica has its own. The text has been checked. */
