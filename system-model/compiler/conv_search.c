@@ -238,6 +238,9 @@ static double most_steps(const struct search *f, const struct conv_candidate *c)
     return ((double)f->best_cycles - conv_least(f, c, &at_once, (double)f->n_tiles, OPEN_GROUPS).cycles) / c->units.serial;
 }
 
+/* So many steps as n grains need at what each of `steps` takes: the last of more steps would be empty. */
+static uint64_t filled_steps(uint64_t n, uint64_t steps) { return ceil_div(n, ceil_div(n, steps)); }
+
 static void offer_serial(struct serial_branches *b, struct search *f, const struct conv_candidate *c)
 {
     uint64_t out = ceil_div(c->s.out_chans, c->out_grain), in = ceil_div(c->s.in_chans, c->in_grain);
@@ -245,9 +248,9 @@ static void offer_serial(struct serial_branches *b, struct search *f, const stru
     bool wide = f->is_wide && (c->vertex == VERTEX_AMP_1X1 || c->vertex == VERTEX_AMP_NX1);
     for (size_t i = 0; i < (wide ? N_SERIAL : N_USUAL_SERIAL) && serial_steps[i] <= most; i++) {
         if (serial_steps[i] <= out)
-            offer_branch(b, f, c, 1, serial_steps[i], false);
+            offer_branch(b, f, c, 1, wide ? filled_steps(out, serial_steps[i]) : serial_steps[i], false);
         if (serial_steps[i] <= out && wide)
-            offer_branch(b, f, c, 1, serial_steps[i], true);
+            offer_branch(b, f, c, 1, filled_steps(out, serial_steps[i]), true);
         if (serial_steps[i] <= in)
             offer_branch(b, f, c, serial_steps[i], 1, false);
     }

@@ -230,6 +230,28 @@ static void weights_that_stay(void **state)
         stop(&y[i]);
 }
 
+/* GPT-J's head has 12600 columns on an IPU, 788 groups of 16. Of 192 steps of 5 groups each, the last 34 would have none. */
+static void no_step_is_empty(void **state)
+{
+    struct planned y = { 0 };
+    uint32_t n_split = 0;
+    (void)state;
+    assert_true(simulate(&y.sim, &y.r, "vendor-ipu-m2000-gpt-j-b16-generate-popxl", NULL, 0, &paths, &y.cache, &y.err));
+    const struct stage_plan *s = &y.sim.plan.stages[y.sim.plan.n_stages - 1];
+    for (size_t i = 0; i < y.sim.graph->n_ops; i++) {
+        const struct op_plan *p = s->compiled->op_plans[i];
+        const struct op *op = &y.sim.graph->ops[i];
+        if (op->layer_id + 1 < y.sim.graph->n_layers || op->kind != OP_MATMUL)
+            continue;
+        uint32_t groups = 788, of_a_step = (groups + p->split.serial_out - 1) / p->split.serial_out;
+        assert_int_equal(p->split.out_grain, 16);
+        assert_true(p->split.serial_out > 64 && p->split.serial_out == (groups + of_a_step - 1) / of_a_step);
+        n_split++;
+    }
+    assert_int_equal(n_split, 1);
+    stop(&y);
+}
+
 static const struct CMUnitTest tests[] = { cmocka_unit_test(transfers_of_a_phase), cmocka_unit_test(order_of_phases), cmocka_unit_test(overlapped_transfers),
-                                          cmocka_unit_test(memory_on_and_off_the_chip), cmocka_unit_test(updates_at_once_or_apart), cmocka_unit_test(tensors_skip_phases), cmocka_unit_test(keys_and_values), cmocka_unit_test(host_memory_behind_a_switch), cmocka_unit_test(off_chip_may_not_fit), cmocka_unit_test(weights_that_stay) };
+                                          cmocka_unit_test(memory_on_and_off_the_chip), cmocka_unit_test(updates_at_once_or_apart), cmocka_unit_test(tensors_skip_phases), cmocka_unit_test(keys_and_values), cmocka_unit_test(host_memory_behind_a_switch), cmocka_unit_test(off_chip_may_not_fit), cmocka_unit_test(weights_that_stay), cmocka_unit_test(no_step_is_empty) };
 int main(void) { cmocka_set_message_output(CM_OUTPUT_TAP); return cmocka_run_group_tests(tests, NULL, NULL); }
