@@ -284,8 +284,9 @@ static void try_candidates(struct reference *r, const struct candidates *list)
             continue;
         bool wide = r->best.is_wide && (c->vertex == VERTEX_AMP_1X1 || c->vertex == VERTEX_AMP_NX1);
         for (size_t k = 0; k < (wide ? sizeof steps / sizeof *steps : 11); k++) {
-            for (uint64_t each = 0; each <= wide && steps[k] <= ceil_div(c->s.out_chans, c->out_grain); each++)
-                try_groups(r, c, 1, steps[k], each);
+            uint64_t out = ceil_div(c->s.out_chans, c->out_grain), filled = wide ? ceil_div(out, ceil_div(out, steps[k])) : steps[k];
+            for (uint64_t each = 0; each <= wide && steps[k] <= out; each++)
+                try_groups(r, c, 1, filled, each);
             if (steps[k] <= ceil_div(c->s.in_chans, c->in_grain))
                 try_groups(r, c, steps[k], 1, 0);
         }
