@@ -230,7 +230,7 @@ static void weights_that_stay(void **state)
         stop(&y[i]);
 }
 
-/* GPT-J's head has 12600 columns on an IPU, 788 groups of 16. Of 192 steps of 5 groups each, the last 34 would have none. */
+/* GPT-J's head has 12600 columns on an IPU, 788 groups of 16. With 5 groups in each of 192 steps, the last 34 would have none. */
 static void no_step_is_empty(void **state)
 {
     struct planned y = { 0 };
