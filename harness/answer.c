@@ -51,8 +51,8 @@ static void answer_add_fit(struct document *d, const struct simulation *sim, con
     uint64_t tile = sim->machine->chip.tile_memory_bytes;
     bool on_chip = r->memory_shortfall_bytes_per_tile == 0;
     uint64_t bytes = on_chip ? tile - r->memory_peak_bytes_per_tile : r->memory_shortfall_bytes_per_tile;
-    document_line(d, "fits: %s%s%s (%.0f %% likely%s), %s %s %s %s (IPU %u)%s", colour ? v->colour : "", v->word, colour ? "\033[0m" : "",
-                  100 * r->fits_probability, memory_doubt_reason(r->memory_distance), quantity_kept((double)bytes, "B", 3, d->arena), on_chip ? "of" : "too many for the",
+    document_line(d, "fits: %s%s%s (%s), %s %s %s %s (IPU %u)%s", colour ? v->colour : "", v->word, colour ? "\033[0m" : "",
+                  memory_chance_text(r->fits_published, r->fits_probability_counted, r->memory_distance, d->arena), quantity_kept((double)bytes, "B", 3, d->arena), on_chip ? "of" : "too many for the",
                   quantity_kept((double)tile, "B", 3, d->arena), on_chip ? "free on the fullest tile" : "of the fullest tile", sim->plan.worst_ipu,
                   r->fits ? "" : "; the rest is as if it fitted");
     answer_add_off_chip(d, &sim->plan);

@@ -264,7 +264,7 @@ int command_bench(const struct options *o, struct session *s, struct err *err)
         return EXIT_BAD_INPUT;
     if (o->kernels || o->links)
         return bench_parts(o, &figures, &parts, s, err);
-    simulator_pool_open(&pool, &s->paths, n_threads, (struct simulator_options){ .totals_only = true });
+    simulator_pool_open(&pool, &s->paths, n_threads, (struct simulator_options){ .totals_only = true, .judges = true });
     int status = bench_all(o, &figures, &pool, s, err);
     simulator_pool_close(&pool);
     return status;

@@ -4,10 +4,32 @@
  */
 #include "harness/harness.h"
 #include "results/calibrate/calibration.h"
+#include "results/study/memory_known.h"
 #include <unistd.h>
 
 /* The fits build on each other: that of the system uses the constants of the chips as just fitted. */
 struct calibration { struct session *s; struct watch watch; double chip_constants[MAX_FITTED]; };
+
+/* Counts bytes with the constants just fitted, as they change the plans. */
+static bool fit_memory(struct fitted_value *out, const struct figures *figures, struct calibration *c, struct err *err)
+{
+    struct session *s = c->s;
+    struct model_paths paths = s->paths;
+    struct simulator simulator;
+    struct memory_known known;
+    paths.chip_constants = c->chip_constants;
+    simulator_open(&simulator, &paths);
+    bool good = memory_known_build(&known, figures, &(struct first_sight){0}, &(struct memory_sights){0}, &simulator, &s->arena, err);
+    simulator_close(&simulator);
+    if (!good)
+        return false;
+    const struct memory_spread m = memory_error_fit(&known);
+    *out = (struct fitted_value){ memory_error_field.name, arena_printf(&s->arena, "%.3f", m.mean_square_root), memory_error_field.unit,
+        arena_printf(&s->arena, "fitted to %zu verdicts and %zu fullest tiles of role calibrate in results/published: root of the mean square by their likelihood",
+                     m.n_verdicts, m.n_known),
+        arena_printf(&s->arena, "most likely %.3f; 95 %%: %.3f to %.3f", m.likely, m.low, m.high) };
+    return true;
+}
 
 static bool fit_chip(FILE *f, struct calibration *c, struct err *err)
 {
@@ -18,7 +40,10 @@ static bool fit_chip(FILE *f, struct calibration *c, struct err *err)
         return false;
     for (size_t i = 0; i < n_fitted_constants; i++)
         c->chip_constants[i] = fit.values[i].value;
-    chip_fit_write(f, &fit, "the kernels and runs of role calibrate in results/published");
+    struct fitted_value memory_error;
+    if (!fit_memory(&memory_error, &figures, c, err))
+        return false;
+    chip_fit_write(f, &fit, "the kernels and runs of role calibrate in results/published", &memory_error);
     chip_fit_print(s->log, &fit);
     return true;
 }
@@ -101,7 +126,7 @@ static bool keeps_protocol(struct session *s, struct err *err)
     struct figures figures;
     struct ledger ledger;
     struct run_rows runs;
-    return protocol_allows_constants(n_fitted_constants + N_SYSTEM_CONSTANTS, err) &&
+    return protocol_allows_constants(N_FITTED_CHIP_NAMES + N_SYSTEM_CONSTANTS, err) &&
            published_load(&figures, s->published_dir, &s->arena, err) &&
            ledger_load(&ledger, arena_printf(&s->arena, "%s/ledger/ledger.csv", s->published_dir), &s->arena, err) &&
            protocol_allows_rows(&figures, &ledger, &s->arena, err) &&

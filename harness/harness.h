@@ -126,6 +126,7 @@ int print_names(const char *const *names, size_t n, const struct options *o, str
 int list_words(const struct options *o, struct session *s, struct err *err);
 int list_names(names_lister *lister, const struct options *o, struct session *s, struct err *err);
 /* A warning for output that does not say so itself: the model does not fit, and its times are as if it did. */
+const char *unfit_text(const struct result *r, struct arena *a);        /* "does not fit: .." */
 void warn_unfit(const struct result *r, struct session *s);
 /* Simulates the recipe that the command was given, with its --set, and warns of settings without effect. */
 bool simulate_argument(struct simulation *sim, struct result *r, const struct options *o, struct session *s, struct err *err);

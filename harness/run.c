@@ -254,7 +254,7 @@ static void judge_fit(struct judgements *out, const struct result *r, struct are
 {
     const char *speed = arena_printf(a, "%.6g samples/s on %s", r->throughput_samples_per_s, r->system);
     judgements_add(out, (struct judgement){ .group = r->system, .name = r->id, .judged = r->fits ? JUDGED_PASS : JUDGED_FAIL,
-                   .message = r->fits ? speed : arena_printf(a, "does not fit: %s more than a tile has", quantity_kept((double)r->memory_shortfall_bytes_per_tile, "B", 3, a)) }, a);
+                   .message = r->fits ? speed : unfit_text(r, a) }, a);
 }
 
 /* Adds what is printed; the simulation is freed afterwards. */
@@ -310,7 +310,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
         state->status = EXIT_OUT_OF_TOLERANCE;
     }
     good = good && (!state->draws || draw_runs(&x, state, o, s, err));
-    if (good && !x.r.fits && !state->is_table && (o->format == FORMAT_TEXT || o->format == FORMAT_JSON))
+    if (good && !x.r.fits && !x.sim.plan.fits && !state->is_table && (o->format == FORMAT_TEXT || o->format == FORMAT_JSON))
         good = remedies_find(x.remedies, &x.n_remedies, &(struct remedy_request){ &x.sim, recipe, o->sets, o->n_sets, false }, &s->arena, err);
     good = good && add_run(state, &x, o, s, err);
     if (good && (!x.r.fits || (o->require_fit && !result_fits_surely(&x.r))))

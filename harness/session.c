@@ -96,10 +96,10 @@ static void warn_unfitted(const char *sheet, const char *const *names, size_t n,
 
 void session_warn_unfitted(struct session *s)
 {
-    const char *of_chip[MAX_FITTED], *of_system[N_FITTED_SYSTEM_NAMES];
+    const char *of_chip[N_FITTED_CHIP_NAMES], *of_system[N_FITTED_SYSTEM_NAMES];
     fitted_chip_names(of_chip, &s->arena);
     fitted_system_names(of_system);
-    warn_unfitted("fitted-chip.csv", of_chip, n_fitted_constants, s);
+    warn_unfitted("fitted-chip.csv", of_chip, N_FITTED_CHIP_NAMES, s);
     warn_unfitted("fitted-system.csv", of_system, N_FITTED_SYSTEM_NAMES, s);
 }
 
@@ -142,11 +142,16 @@ bool run_table_path(const char **out, const char *run, const char *table, struct
     return true;
 }
 
+const char *unfit_text(const struct result *r, struct arena *a)
+{
+    uint64_t bytes = r->memory_shortfall_bytes_per_tile;
+    return bytes ? arena_printf(a, "does not fit: %s more than a tile has", quantity_kept((double)bytes, "B", 3, a)) : "does not fit: it was out of memory when it was published";
+}
+
 void warn_unfit(const struct result *r, struct session *s)
 {
     if (!r->fits)
-        fprintf(s->log, "podbench: %s: does not fit: %s more than a tile has; this is the time it would take if it did\n", r->id,
-                quantity_kept((double)r->memory_shortfall_bytes_per_tile, "B", 3, &s->arena));
+        fprintf(s->log, "podbench: %s: %s; this is the time it would take if it did\n", r->id, unfit_text(r, &s->arena));
 }
 
 bool simulate_argument(struct simulation *sim, struct result *r, const struct options *o, struct session *s, struct err *err)

@@ -103,6 +103,10 @@ static void add_memory_known(struct document *d, const struct memory_known *m)
     struct table *t = document_table(d, memory_chances_table(chances, n));
     t->name = "memory_chances_left_out";
     t->title = "memory, by the chance to fit that programs of other origins give: of bytes counted at first sight, where they were kept, or today";
+    const struct memory_spread s = memory_error_fit(m);
+    if (!isnan(s.likely))
+        document_line(d, "errors of memory, by %zu verdicts and %zu fullest tiles that calibrate: root of the mean square %.3f (memory_error of podbench calibrate);\n"
+                         "most likely %.3f (95 %%: %.3f to %.3f)", s.n_verdicts, s.n_known, s.mean_square_root, s.likely, s.low, s.high);
     if (m->record.n)
         document_line(d, "each unit of distance to programs whose memory is known (%zu) adds %.3f to the error of what is not certain; %" PRIu64 " verdicts that calibrate",
                       m->record.n, m->record.spread.far, m->record.spread.n_verdicts);
@@ -118,7 +122,11 @@ static void validation_document(struct document *d, const struct validation *v)
                          "program (first recipe); and today");
         document_table(d, first_seen_table(v->first_seen, v->n_first_seen));
     }
-    document_member(d, "memory", memory_judgement_json(&v->check, v->edges, v->n_edges, d->arena));
+    const struct memory_spread spread = memory_error_fit(&v->memory);
+    const struct table spread_table = memory_spread_table(&spread);
+    json_t *memory = memory_judgement_json(&v->check, v->edges, v->n_edges, d->arena);
+    json_object_set_new(memory, "spread", table_json(&spread_table));
+    document_member(d, "memory", memory);
     memory_document(d, &v->check, v->edges, v->n_edges);
     add_memory_known(d, &v->memory);
     document_gap(d);
@@ -159,6 +167,7 @@ static void write_spread(FILE *f, const void *references) { spread_write(f, refe
 static void write_kernel_errors(FILE *f, const void *kernels) { kernel_errors_write(f, kernels); }
 static void write_memory_programs(FILE *f, const void *record) { memory_programs_write(f, record); }
 static void write_memory_spread(FILE *f, const void *record) { memory_spread_write(f, record); }
+static void write_memory_published(FILE *f, const void *record) { memory_published_write(f, record); }
 
 static void write_known_values(FILE *f, const void *references)
 {
@@ -192,7 +201,8 @@ static bool write_validity(const struct validation *v, const char *folder, struc
         && write_table(folder, "known-values.csv", write_known_values, r, s, err) && write_table(folder, "spread.csv", write_spread, r, s, err)
         && write_table(folder, "kernel-errors.csv", write_kernel_errors, &v->kernels, s, err)
         && write_table(folder, "memory-programs.csv", write_memory_programs, &v->memory.record, s, err)
-        && write_table(folder, "memory-spread.csv", write_memory_spread, &v->memory.record, s, err);
+        && write_table(folder, "memory-spread.csv", write_memory_spread, &v->memory.record, s, err)
+        && write_table(folder, "memory-published.csv", write_memory_published, &v->memory.record, s, err);
 }
 
 /* The error of a run's step by the references of other groups, as if nothing like it had been published. */

@@ -173,7 +173,7 @@ bool chip_fit_run(struct chip_fit *out, const struct figures *figures, const str
     return good;
 }
 
-void chip_fit_write(FILE *f, const struct chip_fit *fit, const char *table)
+void chip_fit_write(FILE *f, const struct chip_fit *fit, const char *table, const struct fitted_value *also)
 {
     struct arena a = {0};
     struct table t = fitted_sheet();
@@ -187,6 +187,7 @@ void chip_fit_write(FILE *f, const struct chip_fit *fit, const char *table)
         table_add(&t, &(struct fitted_value){ arena_printf(&a, "%s.%s", generation_names[k->generation], k->field.name),
                                               arena_printf(&a, "%.*f", digits, v->value), k->field.unit, source, note }, &a);
     }
+    table_add(&t, also, &a);
     table_write(f, FORMAT_CSV, &t);
     arena_free(&a);
 }

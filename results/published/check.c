@@ -135,8 +135,6 @@ static bool simulate_category(struct check_row *row, struct check_source *from, 
     struct err why = {0};
     bool good = simulator_run(from->simulator, &sim, &r, path_beside(row->figure->path, row->figure->recipe, a), NULL, 0, &why) &&
                 memory_of_plan(&row->simulated, &sim.plan, row->figure->metric, &why);
-    if (good)
-        row->memory_deviation = memory_deviation_of_plan(&sim.plan, row->figure);
     simulation_free(&sim);
     return good || no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
 }
@@ -304,10 +302,11 @@ static enum counts_as counts_as(const struct check *c, const struct figure *f)
 bool check_build(struct check *out, const struct figures *figures, struct check_source *from, struct arena *a, struct err *err)
 {
     out->n = figures->n;
+    from->simulator->options.judges = true;
     out->rows = ARENA_ARRAY(a, struct check_row, figures->n);
     for (size_t i = 0; i < figures->n; i++) {
         struct check_row *row = &out->rows[i];
-        *row = (struct check_row){ .figure = &figures->items[i], .workload = "-", .system = "-", .memory_deviation = NAN };
+        *row = (struct check_row){ .figure = &figures->items[i], .workload = "-", .system = "-" };
         if (!(row->figure->value > 0) && figure_kind(row->figure) != FIGURE_OF_MEMORY)
             return fail(err, "%s:%u: %s: value %g is not above 0", row->figure->path, row->figure->line, row->figure->id,
                         row->figure->value);

@@ -42,7 +42,6 @@ struct check_row {
     enum verdict verdict;
     bool fits;                          /* the simulated run fits as it is configured */
     double fits_probability;
-    double memory_deviation;            /* plan_memory_deviation() of the fullest tile; else NaN */
     bool fits_with_less_memory;         /* a "fits" row: as configured, or with a smaller share of memory for temporaries */
     const char *why;                    /* one line that says why, for VERDICT_NO_RECIPE and NO_VALUE */
 };
@@ -135,11 +134,6 @@ struct memory_verdicts *memory_verdicts(size_t *n, const struct check *c, struct
 struct memory_chances { const char *evidence; double from, to; uint64_t n, n_ran; double expected; };
 struct memory_chances *memory_chances(size_t *n, const struct check *c, struct arena *a);
 struct table memory_chances_table(const struct memory_chances *chances, size_t n);
-/* The spread of the errors of memory, in units of the sheets' memory_error: most likely, with its 95 % interval, and the root of its mean square where
- * all magnitudes were equally likely before. From rows that calibrate: a
- * configuration is known to fit or not, or the bytes of its fullest tile are. NaN if none. */
-struct memory_spread { double likely, low, high, mean_square_root; size_t n_verdicts, n_known; };
-struct memory_spread memory_spread(const struct check *c, struct arena *a);
 
 /* Errors of published bytes by metric and by how the rows count. */
 struct memory_bytes { const char *metric, *counts_as; uint64_t n_rows, n_predicted, n_within_10, n_within_30; double median, mean, max; const char *worst; };
@@ -154,9 +148,9 @@ bool memory_edges(struct memory_edge **out, size_t *n, const struct check *c, st
 
 /* The value of a metric of memory from a plan; false, with a message, for a category that the plan does not have. */
 bool memory_of_plan(double *out, const struct plan *p, const char *metric, struct err *err);
-double memory_deviation_of_plan(const struct plan *p, const struct figure *published);  /* plan_memory_deviation(); NaN for other metrics */
+bool memory_of_tile(struct memory_need *out, const struct plan *p, const char *metric);  /* the bytes counted on a fullest tile; false for other metrics */
 void memory_document(struct document *d, const struct check *c, const struct memory_edge *edges, size_t n_edges);   /* tables, as text */
-struct json_t *memory_judgement_json(const struct check *c, const struct memory_edge *edges, size_t n_edges, struct arena *a);
+struct json_t *memory_judgement_json(const struct check *c, const struct memory_edge *edges, size_t n_edges, struct arena *a);     /* an object of arrays */
 
 /* ---- coverage.c: how many published runs lie inside the 90 % interval predicted for them ---------------------- */
 

@@ -6,8 +6,6 @@
 #include "results/published/check.h"
 #include "workloads/recipe/recipe.h"
 
-#include <gsl/gsl_cdf.h>
-#include <gsl/gsl_randist.h>
 #include <jansson.h>
 
 /* ---- verdicts --------------------------------------------------------------------------------------------- */
@@ -105,63 +103,6 @@ struct memory_chances *memory_chances(size_t *n, const struct check *c, struct a
         }
     }
     return all;
-}
-
-enum { N_SPREADS_TRIED = 400 };
-static double spread_tried(int i) { return 0.05 * pow(400, i / (N_SPREADS_TRIED - 1.)); }        /* from 0.05 to 20 times memory_error */
-
-/* ln of the likelihood of a row, if errors are this many times memory_error. */
-static double row_likelihood(const struct check_row *row, double spread)
-{
-    if (!isnan(row->memory_deviation))
-        return log(gsl_ran_ugaussian_pdf(row->memory_deviation / spread) / spread);
-    double margin = gsl_cdf_ugaussian_Pinv(row->fits_probability) / spread;
-    return log(fmax(is_too_large(row) ? gsl_cdf_ugaussian_Q(margin) : gsl_cdf_ugaussian_P(margin), 1e-300));
-}
-
-static void add_row_likelihood(double *likelihood, struct memory_spread *s, const struct check_row *row)
-{
-    bool known = !isnan(row->memory_deviation);
-    s->n_known += known;
-    s->n_verdicts += !known;
-    for (int i = 0; i < N_SPREADS_TRIED; i++)
-        likelihood[i] += row_likelihood(row, spread_tried(i));
-}
-
-static struct memory_spread summed_up(struct memory_spread s, const double *likelihood)
-{
-    int best = 0;
-    double weights = 0, squares = 0;
-    for (int i = 1; i < N_SPREADS_TRIED; i++)
-        best = likelihood[i] > likelihood[best] ? i : best;
-    s.likely = s.low = s.high = spread_tried(best);
-    for (int i = 0; i < N_SPREADS_TRIED; i++) {
-        double spread = spread_tried(i), weight = exp(likelihood[i] - likelihood[best]);
-        weights += weight;
-        squares += weight * spread * spread;
-        if (likelihood[best] - likelihood[i] < gsl_cdf_chisq_Pinv(0.95, 1) / 2) {
-            s.low = fmin(s.low, spread);
-            s.high = fmax(s.high, spread);
-        }
-    }
-    s.mean_square_root = sqrt(squares / weights);
-    return s;
-}
-
-/* Published runs are left out: they were chosen because they ran, so that they say nothing of what would not have. */
-struct memory_spread memory_spread(const struct check *c, struct arena *a)
-{
-    struct memory_spread s = { NAN, NAN, NAN, NAN, 0, 0 };
-    double likelihood[N_SPREADS_TRIED] = { 0 };
-    const char **counted = ARENA_ROOM(a, const char *, c->n);
-    size_t n = 0;
-    for (size_t i = 0; i < c->n; i++) {
-        const struct check_row *row = &c->rows[i];
-        bool known = row->counts_as == COUNTS_AS_CALIBRATE && !isnan(row->memory_deviation);
-        if (known || is_evidence(row, COUNTS_AS_CALIBRATE, counted, &n))
-            add_row_likelihood(likelihood, &s, row);
-    }
-    return s.n_known + s.n_verdicts ? summed_up(s, likelihood) : s;
 }
 
 /* ---- bytes -------------------------------------------------------------------------------------------------- */
@@ -406,12 +347,6 @@ struct table memory_chances_table(const struct memory_chances *chances, size_t n
     return TABLE_OF(chance_columns, chances, n);
 }
 
-static const struct table_column spread_columns[] = {
-    { COLUMN(struct memory_spread, likely) }, { COLUMN(struct memory_spread, low) }, { COLUMN(struct memory_spread, high) },
-    { COLUMN(struct memory_spread, mean_square_root) }, { COLUMN_AS(struct memory_spread, n_verdicts, "verdicts") },
-    { COLUMN_AS(struct memory_spread, n_known, "fullest_tiles") },
-};
-
 static void add_memory_table(struct document *d, const char *title, struct table t)
 {
     t.formats = IN_TEXT;
@@ -427,16 +362,12 @@ void memory_document(struct document *d, const struct check *c, const struct mem
     size_t n_verdicts, n_bytes, n_chances;
     struct memory_verdicts *verdicts = memory_verdicts(&n_verdicts, c, d->arena);
     struct memory_chances *chances = memory_chances(&n_chances, c, d->arena);
-    struct memory_spread s = memory_spread(c, d->arena);
     struct memory_bytes *bytes = memory_bytes_errors(&n_bytes, c, d->arena);
     add_memory_table(d, "memory, by evidence: a run that fits is weak evidence, a configuration that was too large is strong; less memory: if a smaller share\nof memory for temporaries counts, too",
                      TABLE_OF(verdict_columns, verdicts, n_verdicts));
     add_memory_table(d, "memory, largest micro-batches of which the next published size was too large; factor: how far outside that edge",
                      TABLE_OF(edge_columns, edges, n_edges));
     add_memory_table(d, "memory, by the chance to fit that is predicted", TABLE_OF(chance_columns, chances, n_chances));
-    if (!isnan(s.likely))
-        document_line(d, "errors of memory, by %zu verdicts and %zu fullest tiles that calibrate: most likely %.2f times memory_error of the chips' sheets\n"
-                         "(95 %%: %.2f to %.2f), %.2f as the root of the mean square", s.n_verdicts, s.n_known, s.likely, s.low, s.high, s.mean_square_root);
     size_t n_without = 0, n_predicted = 0;
     for (size_t i = 0; i < n_bytes; i++) {
         n_without += bytes[i].n_predicted ? 0 : bytes[i].n_rows;
@@ -455,9 +386,8 @@ json_t *memory_judgement_json(const struct check *c, const struct memory_edge *e
     struct memory_verdicts *verdicts = memory_verdicts(&n_verdicts, c, a);
     struct memory_chances *chances = memory_chances(&n_chances, c, a);
     struct memory_bytes *bytes = memory_bytes_errors(&n_bytes, c, a);
-    struct memory_spread s = memory_spread(c, a);
     const struct table tables[] = { TABLE_OF(verdict_columns, verdicts, n_verdicts), TABLE_OF(edge_columns, edges, n_edges),
-                                    TABLE_OF(chance_columns, chances, n_chances), TABLE_OF(spread_columns, &s, 1), TABLE_OF(bytes_columns, bytes, n_bytes) };
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "verdicts", table_json(&tables[0]), "edges", table_json(&tables[1]), "chances", table_json(&tables[2]),
-                     "spread", table_json(&tables[3]), "bytes", table_json(&tables[4]));
+                                    TABLE_OF(chance_columns, chances, n_chances), TABLE_OF(bytes_columns, bytes, n_bytes) };
+    return json_pack("{s:o, s:o, s:o, s:o}", "verdicts", table_json(&tables[0]), "edges", table_json(&tables[1]), "chances", table_json(&tables[2]),
+                     "bytes", table_json(&tables[3]));
 }

@@ -62,9 +62,11 @@ bool memory_of_plan(double *out, const struct plan *p, const char *ipu_metric, s
     return known || fail(err, "the plan has no category '%s'", name);
 }
 
-double memory_deviation_of_plan(const struct plan *p, const struct figure *published)
+bool memory_of_tile(struct memory_need *out, const struct plan *p, const char *metric)
 {
     uint32_t ipu;
-    bool of_tile = text_is(split_metric(&ipu, p, published->metric), "max_tile_bytes");
-    return of_tile ? plan_memory_deviation(p, ipu, published->value) : NAN;
+    bool of_tile = text_is(split_metric(&ipu, p, metric), "max_tile_bytes");
+    if (of_tile)
+        *out = plan_counted_bytes(p, ipu);
+    return of_tile;
 }

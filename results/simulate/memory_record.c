@@ -21,6 +21,27 @@ static const struct field spread_fields[] = { FIELD_OF(struct memory_spread_far,
                                               FIELD_OF(struct memory_spread_far, n_verdicts, .unit = "", .min = 0, .max = 1e6, .required = true) };
 static const struct table_column spread_columns[] = { { COLUMN(struct memory_spread_far, far), .csv_digits = 4 }, { COLUMN(struct memory_spread_far, n_verdicts) } };
 
+const char *const memory_outcome_names[N_MEMORY_OUTCOMES + 1] = { "unknown", "ran", "out of memory", NULL };
+static const struct field published_fields[] = { FIELD_OF(struct memory_published, recipe, .required = true),
+                                                 FIELD_OF(struct memory_published, hash, .required = true),
+                                                 FIELD_OF(struct memory_published, outcome, .choices = memory_outcome_names, .required = true) };
+
+static bool load_published(struct memory_record *m, const char *path, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    if (access(path, F_OK) != 0)
+        return true;
+    if (!fields_load(&t, path, published_fields, N_FIELDS(published_fields), a, err))
+        return false;
+    for (size_t i = 0; i < t.n_rows; i++) {
+        struct memory_published p;
+        if (!fields_from_row(&p, published_fields, N_FIELDS(published_fields), &t, &t.rows[i], err))
+            return false;
+        LIST_ADD(&m->published, a, p);
+    }
+    return true;
+}
+
 static bool load_programs(struct memory_record *m, const char *path, struct arena *a, struct err *err)
 {
     struct csv_table t;
@@ -51,7 +72,8 @@ bool memory_record_load(struct memory_record **out, const char *validity_dir, st
     const char *programs = validity_dir ? arena_printf(a, "%s/memory-programs.csv", validity_dir) : NULL;
     *out = m;
     return !programs || access(programs, F_OK) != 0
-        || (load_programs(m, programs, a, err) && load_spread(m, arena_printf(a, "%s/memory-spread.csv", validity_dir), a, err));
+        || (load_programs(m, programs, a, err) && load_spread(m, arena_printf(a, "%s/memory-spread.csv", validity_dir), a, err) &&
+            load_published(m, arena_printf(a, "%s/memory-published.csv", validity_dir), a, err));
 }
 
 void memory_programs_write(FILE *f, const struct memory_record *m)
@@ -64,6 +86,30 @@ void memory_spread_write(FILE *f, const struct memory_record *m)
 {
     struct table t = TABLE_OF(spread_columns, &m->spread, 1);
     table_write(f, FORMAT_CSV, &t);
+}
+
+struct published_line { const char *recipe, *hash, *outcome; };
+static const struct table_column published_columns[] = { { COLUMN(struct published_line, recipe) }, { COLUMN(struct published_line, hash) },
+                                                         { COLUMN(struct published_line, outcome) } };
+
+void memory_published_write(FILE *f, const struct memory_record *m)
+{
+    struct arena a = {0};
+    struct table t = TABLE(published_columns, struct published_line);
+    for (size_t i = 0; i < m->published.n; i++) {
+        const struct memory_published *p = &m->published.items[i];
+        table_add(&t, &(struct published_line){ p->recipe, p->hash, memory_outcome_names[p->outcome] }, &a);
+    }
+    table_write(f, FORMAT_CSV, &t);
+    arena_free(&a);
+}
+
+const struct memory_published *memory_record_published(const struct memory_record *m, const char *recipe)
+{
+    for (size_t i = 0; i < m->published.n; i++)
+        if (text_is(m->published.items[i].recipe, recipe))
+            return &m->published.items[i];
+    return NULL;
 }
 
 /* ---- the doubt ------------------------------------------------------------------------------------------- */
@@ -94,4 +140,10 @@ const char *memory_doubt_reason(double distance)
 {
     const double near = 1;              /* a program that differs in its model, chip or framework alone */
     return distance > near ? ", as the memory of no program near it is known" : "";
+}
+
+const char *memory_chance_text(const char *published, double counted, double distance, struct arena *a)
+{
+    const char *known = !published ? "" : text_is(published, memory_outcome_names[MEMORY_RAN]) ? "it ran; by its bytes alone " : "it was out of memory; by its bytes alone ";
+    return arena_printf(a, "%s%.0f %% likely%s", known, 100 * counted, memory_doubt_reason(distance));
 }

@@ -1,32 +1,45 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * memory_record.h - how sure a verdict on memory is: the less so, the less a program is like all whose memory is known.
+ * memory_record.h - how sure a verdict on memory is: the less so, the less a program is like all whose memory is known; and how published runs ended.
  *
  * Known is the memory of a program that was published as too large, or of which bytes were published. That a program ran says little: most have
  * room to spare. Far from these programs the bytes that are not certain are off by a factor whose logarithm has the standard deviation
  *     sqrt(memory_error^2 + (far x distance)^2),
  * with the distance of the nearest by its names. However few bytes a program of another kind needs, and however many, its chance stays
  * between 1 / (n + 2) and 1 less this, by n verdicts that are known (Laplace's rule of succession).
+ *
+ * A published configuration is known to fit or not: it ran, or was out of memory. Its probability is 1 or 0 then, and that by its bytes alone is told, too. Whatever changes its
+ * recipe's hash, or a value of its machine, makes it another. A row that is judged does not know itself (options.judges of a simulator).
  */
 #ifndef MEMORY_RECORD_H
 #define MEMORY_RECORD_H
 #include "results/simulate/program_names.h"
 
 struct memory_program { const char *origin; const char *name[N_PROGRAM_NAMES]; };       /* origin: who published it (figure_origin) */
+enum memory_outcome { MEMORY_UNKNOWN, MEMORY_RAN, MEMORY_TOO_LARGE, N_MEMORY_OUTCOMES };
+extern const char *const memory_outcome_names[N_MEMORY_OUTCOMES + 1];      /* "unknown", "ran", "out of memory" */
+struct memory_published { const char *recipe, *hash; int outcome; };    /* hash: recipe_hash(); outcome: an enum memory_outcome */
 /* far: for each unit of distance; 0 without programs. */
 struct memory_spread_far { double far; uint64_t n_verdicts; };
-struct memory_record { struct memory_program *items; size_t n, cap; struct memory_spread_far spread; };
+struct memory_record {
+    struct memory_program *items; size_t n, cap;
+    struct memory_spread_far spread;
+    struct { struct memory_published *items; size_t n, cap; } published;
+};
 
-/* The tables memory-programs.csv and memory-spread.csv of results/validity, which podbench validate --out writes. Without the folder, or the first of
+/* The tables memory-programs.csv, memory-spread.csv and memory-published.csv of results/validity, which podbench validate --out writes. Without the folder, or the first of
  * them in it, nothing is known, and the chip's memory_error holds for all. */
 bool memory_record_load(struct memory_record **out, const char *validity_dir, struct arena *a, struct err *err);
 void memory_programs_write(FILE *f, const struct memory_record *m);
 void memory_spread_write(FILE *f, const struct memory_record *m);
+void memory_published_write(FILE *f, const struct memory_record *m);
 
 /* distance: to the nearest program; 0 if none is known. error: of what is not certain. least: the chance that is left to either verdict. */
 struct memory_doubt { double distance, error, least; };
 /* Programs of without_origin, which may be NULL, do not count as known. At distance 0 a verdict has the chip's memory_error and no further doubt. */
 struct memory_doubt memory_record_doubt(const struct memory_record *m, const char *const *name, double memory_error, const char *without_origin);
 double memory_doubt_probability(const struct memory_doubt *d, double by_bytes);
+const struct memory_published *memory_record_published(const struct memory_record *m, const char *recipe);      /* NULL if nothing was published of it */
+const char *memory_chance_text(const char *published, double counted, double distance, struct arena *a);     /* "50 % likely", with the published outcome and how far known programs are */
 const char *memory_doubt_reason(double distance);       /* the words that follow a chance; "" if the memory of a similar program is known */
 #endif

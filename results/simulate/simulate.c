@@ -69,9 +69,27 @@ static void fill_memory(struct result *r, const struct plan *p)
     r->off_chip_bytes_per_board = p->off_chip.board_bytes;
 }
 
+/* A published configuration that ran is known to fit, and one that was out of memory not to. */
+static bool recall_memory(struct result *r, struct simulation *sim, const struct memory_record *known, struct err *err)
+{
+    const struct memory_published *p = sim->simulator->options.judges || sim->changes.n ? NULL : memory_record_published(known, sim->recipe.id);
+    const char *hash;
+    if (!p)
+        return true;
+    if (!recipe_hash(&hash, &sim->recipe, &sim->arena, err))
+        return false;
+    if (!text_is(hash, p->hash))
+        return true;
+    r->fits_published = memory_outcome_names[p->outcome];
+    r->fits = p->outcome == MEMORY_RAN;
+    r->fits_probability = r->fits;
+    return true;
+}
+
 /* A program that is unlike those whose memory is known gets a less certain verdict. */
 static bool doubt_memory(struct result *r, struct simulation *sim, struct err *err)
 {
+    r->fits_probability_counted = r->fits_probability;
     const char *name[N_PROGRAM_NAMES];
     if (sim->simulator->options.as_counted)
         return true;
@@ -81,8 +99,8 @@ static bool doubt_memory(struct result *r, struct simulation *sim, struct err *e
     program_names_of(name, sim, &sim->arena);
     const struct memory_doubt doubt = memory_record_doubt(known, name, sim->machine->chip.memory_error, NULL);
     r->memory_distance = doubt.distance;
-    r->fits_probability = memory_doubt_probability(&doubt, plan_fits_probability(&sim->plan, doubt.error));
-    return true;
+    r->fits_probability = r->fits_probability_counted = memory_doubt_probability(&doubt, plan_fits_probability(&sim->plan, doubt.error));
+    return recall_memory(r, sim, known, err);
 }
 
 static const char *available_memory_text(const struct plan_request *r, struct arena *a)
@@ -99,7 +117,7 @@ static bool fill_smaller_share(struct result *r, struct simulation *sim, struct 
     struct plan p;
     struct timeline t;
     struct result smaller;
-    if (sim->plan.fits || sim->simulator->options.verdict_only || !plan_with_less_memory(&p, sim->compiler, &sim->plan, &sim->arena))
+    if (r->fits || sim->simulator->options.verdict_only || !plan_with_less_memory(&p, sim->compiler, &sim->plan, &sim->arena))
         return true;
     p.request.detail.totals_only = true;
     if (!timeline_run(&t, &p, &sim->arena, err))

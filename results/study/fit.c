@@ -115,7 +115,8 @@ static void fill_size(struct fit_size *x, const struct simulation *sim, const st
     uint32_t n = sim->plan.request.ipus_per_replica;
     struct tile_memory *memory = ARENA_ARRAY(a, struct tile_memory, n);
     memcpy(memory, sim->plan.memory, n * sizeof *memory);
-    *x = (struct fit_size){ .size = x->size, .fits = r->fits, .fits_probability = r->fits_probability, .memory_distance = r->memory_distance, .n_ipus = n, .memory = memory,
+    *x = (struct fit_size){ .size = x->size, .fits = r->fits, .fits_published = r->fits_published, .fits_probability = r->fits_probability,
+                            .fits_probability_counted = r->fits_probability_counted, .memory_distance = r->memory_distance, .n_ipus = n, .memory = memory,
                             .worst_ipu = sim->plan.worst_ipu, .shortfall_bytes = r->memory_shortfall_bytes_per_tile,
                             .throughput_samples_per_s = r->throughput_samples_per_s, .global_batch = r->global_batch };
 }
@@ -325,7 +326,7 @@ static bool find_remedies_for(struct fit_search *s, uint64_t size, struct err *e
     out->target_throughput_samples_per_s = r.throughput_samples_per_s;
     struct remedy_request asked = { .sim = &sim, .recipe = s->q->simulation.recipe, .keeps_micro_batch = true };
     asked.overrides = sets_together(&asked.n_overrides, &s->q->simulation, &sets, s->a);
-    bool good = r.fits || remedies_find(out->remedies, &out->n_remedies, &asked, s->a, err);
+    bool good = r.fits || sim.plan.fits || remedies_find(out->remedies, &out->n_remedies, &asked, s->a, err);
     simulation_free(&sim);
     return good;
 }

@@ -19,7 +19,8 @@ struct fit_size {
     uint64_t size;
     const char *refused;                        /* why it cannot be simulated at all; NULL if it was */
     bool fits;
-    double fits_probability, memory_distance, throughput_samples_per_s, global_batch;
+    const char *fits_published;                 /* the published outcome of this size; NULL if there is none */
+    double fits_probability, fits_probability_counted, memory_distance, throughput_samples_per_s, global_batch;
     uint64_t shortfall_bytes;
     uint32_t n_ipus, worst_ipu;
     const struct tile_memory *memory;           /* by IPU of a replica */

@@ -105,17 +105,17 @@ static void fit_add_own(struct document *d, const struct fit_answer *x)
     const struct fit_size *own = fit_tried(axis, axis->own);
     uint64_t tokens = x->axes[FIT_SEQUENCE_LENGTH].own, width = x->axes[FIT_IPUS].own;
     uint64_t tile = x->tile_memory_bytes, total = own->memory[own->worst_ipu].total_bytes;
-    const char *doubt = memory_doubt_reason(own->memory_distance);
+    const char *chance = memory_chance_text(own->fits_published, own->fits_probability_counted, own->memory_distance, d->arena);
+    const char *verdict = !own->fits ? "NO" : own->fits_probability >= FITS_SURELY ? "yes" : "barely";
     const char *length = tokens ? arena_printf(d->arena, ", sequence length %" PRIu64, tokens) : "";
     document_line(d, "%s: %s, %s on %s: micro-batch %" PRIu64 "%s, %" PRIu64 " IPU%s a replica", x->recipe, x->workload,
                   x->training ? "training" : "inference", x->system, axis->own, length, width, plural(width));
-    if (own->fits)
-        document_line(d, "fits: %s (%.0f %% likely%s), %s of %s free on the fullest tile (IPU %u)",
-                      own->fits_probability >= FITS_SURELY ? "yes" : "barely", 100 * own->fits_probability, doubt, bytes_text(tile - total, d->arena),
+    if (!own->shortfall_bytes)
+        document_line(d, "fits: %s (%s), %s of %s free on the fullest tile (IPU %u)", verdict, chance, bytes_text(tile - total, d->arena),
                       bytes_text(tile, d->arena), own->worst_ipu);
     else
-        document_line(d, "fits: NO (%.0f %% likely%s), %s too many for the %s of the fullest tile (IPU %u)",
-                      100 * own->fits_probability, doubt, bytes_text(own->shortfall_bytes, d->arena), bytes_text(tile, d->arena), own->worst_ipu);
+        document_line(d, "fits: %s (%s), %s too many for the %s of the fullest tile (IPU %u)", verdict, chance, bytes_text(own->shortfall_bytes, d->arena),
+                      bytes_text(tile, d->arena), own->worst_ipu);
 }
 
 static const char *next_text(const struct fit_axis *axis, struct arena *a)

@@ -4,6 +4,7 @@
  */
 #include "results/study/memory_known.h"
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 
 /* ---- questions ------------------------------------------------------------------------------------------- */
@@ -50,7 +51,9 @@ static bool add_question(struct memory_known *m, const struct figure *f, const s
     if (!simulator_run(s, &sim, &r, path_beside(f->path, f->recipe, a), NULL, 0, err))
         return false;
     const struct chip *chip = &sim.machine->chip;
-    struct memory_question q = { .figure = f, .origin = figure_origin(f, a), .need = plan_memory_need(&sim.plan, chip->memory_error),
+    struct memory_need counted = plan_memory_need(&sim.plan, chip->memory_error);
+    memory_of_tile(&counted, &sim.plan, f->metric);
+    struct memory_question q = { .figure = f, .origin = figure_origin(f, a), .need = counted, .counted = counted,
                                  .tile_bytes = (double)chip->tile_memory_bytes, .memory_error = chip->memory_error, .published_bytes = says_whether_it_fits(f) ? 0 : f->value };
     program_names_of(q.name, &sim, a);
     recall_need(&q, seen, sights);
@@ -70,6 +73,29 @@ static void add_known_program(struct memory_record *record, const struct memory_
         if (text_is(record->items[i].origin, p.origin) && program_names_apart(record->items[i].name, p.name) == 0)
             return;
     LIST_ADD(record, a, p);
+}
+
+static enum memory_outcome outcome_of(const struct figure *f)
+{
+    if (says_whether_it_fits(f))
+        return f->value > 0 ? MEMORY_RAN : MEMORY_TOO_LARGE;
+    return figure_kind(f) == FIGURE_OF_RUN || is_of_fullest_tile(f) ? MEMORY_RAN : MEMORY_UNKNOWN;
+}
+
+/* Each recipe that describes a published configuration as it was, once. */
+static bool add_outcomes(struct memory_record *record, const struct figures *figures, const char *recipes_dir, struct arena *a, struct err *err)
+{
+    for (size_t i = 0; i < figures->n; i++) {
+        const struct figure *f = &figures->items[i];
+        bool is_run = *f->recipe && !f->kernel && !f->link && !f->without && !strpbrk(f->recipe, ":+");
+        struct memory_published p = { f->recipe, NULL, is_run ? outcome_of(f) : MEMORY_UNKNOWN };
+        if (p.outcome == MEMORY_UNKNOWN || memory_record_published(record, f->recipe))
+            continue;
+        if (!figure_recipe_hash(&p.hash, f, recipes_dir, a, err))
+            return false;
+        LIST_ADD(&record->published, a, p);
+    }
+    return true;
 }
 
 /* Configurations that calibrate and of which it is known that they ran, or were too large. */
@@ -92,6 +118,7 @@ bool memory_known_build(struct memory_known *out, const struct figures *figures,
                         struct simulator *s, struct arena *a, struct err *err)
 {
     *out = (struct memory_known){0};
+    s->options.judges = true;
     for (size_t i = 0; i < figures->n; i++)
         if (asks_of_memory(&figures->items[i]) && !is_asked(out, &figures->items[i]) &&
             !add_question(out, &figures->items[i], seen, sights, s, a, err))
@@ -100,7 +127,7 @@ bool memory_known_build(struct memory_known *out, const struct figures *figures,
         add_known_program(&out->record, &out->items[i], a);
     out->record.spread.n_verdicts = count_calibrating(figures, a);
     out->record.spread.far = memory_far_fit(out, NULL);
-    return true;
+    return add_outcomes(&out->record, figures, s->paths->recipes_dir, a, err);
 }
 
 /* ---- the fit --------------------------------------------------------------------------------------------- */
@@ -151,6 +178,66 @@ double memory_far_fit(const struct memory_known *m, const char *without_origin)
     arena_free(&scratch);
     return best;
 }
+
+/* ---- memory_error ---------------------------------------------------------------------------------------- */
+
+enum { N_SPREADS_TRIED = 400 };
+static double spread_tried(int i) { return 0.005 * pow(400, i / (N_SPREADS_TRIED - 1.)); }       /* 0.005 to 2 */
+
+static bool has_bytes(const struct memory_question *q) { return q->published_bytes > (double)q->counted.certain_bytes; }
+
+/* ln of the likelihood of what was published, with today's counts. */
+static double counted_likelihood(const struct memory_question *q, double spread)
+{
+    double certain = (double)q->counted.certain_bytes;
+    if (has_bytes(q))
+        return log(gsl_ran_ugaussian_pdf(log((q->published_bytes - certain) / ((double)q->counted.needed_bytes - certain)) / spread) / spread);
+    double fits = memory_fits_probability((uint64_t)q->tile_bytes, q->counted, spread);
+    return log(fmax(q->figure->value > 0 ? fits : 1 - fits, 1e-300));
+}
+
+static struct memory_spread summed_up(struct memory_spread s, const double *likelihood)
+{
+    int best = 0;
+    double weights = 0, squares = 0;
+    for (int i = 1; i < N_SPREADS_TRIED; i++)
+        best = likelihood[i] > likelihood[best] ? i : best;
+    s.likely = s.low = s.high = spread_tried(best);
+    for (int i = 0; i < N_SPREADS_TRIED; i++) {
+        double spread = spread_tried(i), weight = exp(likelihood[i] - likelihood[best]);
+        weights += weight;
+        squares += weight * spread * spread;
+        if (likelihood[best] - likelihood[i] < gsl_cdf_chisq_Pinv(0.95, 1) / 2) {
+            s.low = fmin(s.low, spread);
+            s.high = fmax(s.high, spread);
+        }
+    }
+    s.mean_square_root = sqrt(squares / weights);
+    return s;
+}
+
+struct memory_spread memory_error_fit(const struct memory_known *m)
+{
+    struct memory_spread s = { NAN, NAN, NAN, NAN, 0, 0 };
+    double likelihood[N_SPREADS_TRIED] = { 0 };
+    for (size_t k = 0; k < m->n; k++) {
+        if (m->items[k].figure->role != FIGURE_CALIBRATE)
+            continue;
+        s.n_known += has_bytes(&m->items[k]);
+        s.n_verdicts += !has_bytes(&m->items[k]);
+        for (int i = 0; i < N_SPREADS_TRIED; i++)
+            likelihood[i] += counted_likelihood(&m->items[k], spread_tried(i));
+    }
+    return s.n_known + s.n_verdicts ? summed_up(s, likelihood) : s;
+}
+
+static const struct table_column spread_columns[] = {
+    { COLUMN(struct memory_spread, likely) }, { COLUMN(struct memory_spread, low) }, { COLUMN(struct memory_spread, high) },
+    { COLUMN(struct memory_spread, mean_square_root) }, { COLUMN_AS(struct memory_spread, n_verdicts, "verdicts") },
+    { COLUMN_AS(struct memory_spread, n_known, "fullest_tiles") },
+};
+
+struct table memory_spread_table(const struct memory_spread *s) { return TABLE_OF(spread_columns, s, 1); }
 
 /* ---- how often it came true ------------------------------------------------------------------------------ */
 

@@ -10,6 +10,8 @@
  * The AMP's efficiency of the second generation is not fitted: with the open-source value the measured matmuls of Bow are met (0.985 +- 0.096).
  * Neither is the exchange's rate: the matmuls of Bow alone give 0.99 +- 0.05 of the nominal one (linearised, with the compute set free), which
  * is what GC2's streams reach.
+ *   memory_error         of all chips: the spread of the bytes that are needed about those that are counted, by verdicts and fullest tiles that calibrate
+ *                        (results/study/memory_known.c). A chip whose own sheet has one keeps it.
  *
  * Constants of the software around the chips (specs/fitted-system.csv):
  *   unexplained_call_s   what a training call of a large model takes besides all that sources name (plan/call.c). No source gives a
@@ -37,6 +39,7 @@ const struct fitted_constant fitted_constants[MAX_FITTED] = {
     { GENERATION_MK1, START, 0 }, { GENERATION_MK1, AMP, 1 }, { GENERATION_MK2, START, 0 },
 };
 const size_t n_fitted_constants = MAX_FITTED;
+const struct field memory_error_field = { "memory_error", "share", FIELD_F64, offsetof(struct chip, memory_error), 0, 1, NULL, false, "spread of the bytes needed about those counted" };
 
 static const char *fitted_name(const struct fitted_constant *k, struct arena *a)
 {
@@ -55,24 +58,26 @@ void fitted_chip_names(const char **out, struct arena *a)
 {
     for (size_t i = 0; i < n_fitted_constants; i++)
         out[i] = fitted_name(&fitted_constants[i], a);
+    out[n_fitted_constants] = memory_error_field.name;
 }
 
 static bool fitted_chip_set_row(struct chip *chip, struct sheet *applied, const struct sheet *s, const struct sheet_row *row,
                                 struct arena *a, struct err *err)
 {
     const struct fitted_constant *k = fitted_find(row->key, a);
-    if (!k) {
-        const char *names[MAX_FITTED];
+    const struct field *field = k ? &k->field : text_is(row->key, memory_error_field.name) ? &memory_error_field : NULL;
+    if (!field) {
+        const char *names[N_FITTED_CHIP_NAMES];
         fitted_chip_names(names, a);
         return fail(err, "%s:%u: %.60s: not a fitted constant; known: %s", s->path, row->line, row->key,
-                    names_list(names, n_fitted_constants, a));
+                    names_list(names, N_FITTED_CHIP_NAMES, a));
     }
-    if (!text_is(row->unit, k->field.unit))
-        return fail(err, "%s:%u: %s is in '%.40s', want '%s'", s->path, row->line, row->key, row->unit, k->field.unit);
+    if (!text_is(row->unit, field->unit))
+        return fail(err, "%s:%u: %s is in '%.40s', want '%s'", s->path, row->line, row->key, row->unit, field->unit);
     struct chip other = *chip;          /* rows of other chips are checked too */
-    if (!field_set(&other, &k->field, row->value, sheet_row_place(s, row, a), err))
+    if (!field_set(&other, field, row->value, sheet_row_place(s, row, a), err))
         return false;
-    if (k->generation == chip->generation) {
+    if (k ? k->generation == chip->generation : chip->memory_error == 0) {
         *chip = other;
         applied->rows[applied->n_rows++] = *row;
     }

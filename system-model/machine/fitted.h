@@ -20,7 +20,10 @@ struct fitted_constant {
 extern const struct fitted_constant fitted_constants[MAX_FITTED];
 extern const size_t n_fitted_constants;
 
-void fitted_chip_names(const char **out, struct arena *a);      /* the n_fitted_constants keys of the sheet, GENERATION.FIELD */
+extern const struct field memory_error_field;           /* on the same sheet, of every chip whose own sheet has none: how far bytes are off */
+
+enum { N_FITTED_CHIP_NAMES = MAX_FITTED + 1 };
+void fitted_chip_names(const char **out, struct arena *a);      /* the keys of the sheet, GENERATION.FIELD and memory_error */
 /* Sets the constants of this chip. `applied` receives the sheet with only the rows of this chip, or none if there is no sheet. */
 bool fitted_chip_apply(struct chip *chip, struct sheet *applied, const char *specs_dir, const struct sheet_overrides *changes,
                        struct arena *a, struct err *err);

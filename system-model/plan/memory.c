@@ -568,9 +568,7 @@ double plan_fits_probability(const struct plan *p, double error)
     return p->memory ? memory_fits_probability(p->topology->machine->chip.tile_memory_bytes, plan_memory_need(p, error), error) : p->fits;
 }
 
-double plan_memory_deviation(const struct plan *p, uint32_t ipu, double tile_bytes)
+struct memory_need plan_counted_bytes(const struct plan *p, uint32_t ipu)
 {
-    const struct tile_memory *m = &p->memory[ipu];
-    double certain = (double)certain_bytes(m), error = p->topology->machine->chip.memory_error;
-    return error > 0 && tile_bytes > certain ? log((tile_bytes - certain) / ((double)m->total_bytes - certain)) / error : NAN;
+    return (struct memory_need){ certain_bytes(&p->memory[ipu]), p->memory[ipu].total_bytes };
 }

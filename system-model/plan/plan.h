@@ -202,9 +202,7 @@ struct memory_need { uint64_t certain_bytes, needed_bytes; };
 double memory_fits_probability(uint64_t tile_bytes, struct memory_need n, double error);
 struct memory_need plan_memory_need(const struct plan *p, double error);    /* the need of the IPU that has the least chance to fit */
 double plan_fits_probability(const struct plan *p, double error);           /* the chance that the program fits on that IPU */
-/* How many of the chip's memory_error lie between the bytes that the plan counts on the fullest tile of an IPU and tile_bytes,
- * which were measured there. NaN if the chip has no memory_error, or if tile_bytes is less than the bytes that are certain. */
-double plan_memory_deviation(const struct plan *p, uint32_t ipu, double tile_bytes);
+struct memory_need plan_counted_bytes(const struct plan *p, uint32_t ipu);  /* on the fullest tile of an IPU; needed_bytes without the room that alignment loses */
 /* The most bytes that neighbours have handed over to a stage and that wait for its tasks. */
 uint64_t plan_waiting_bytes(const struct plan *p, const struct stage_plan *s);
 uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind);  /* cycles of this kind of step, over all tensors of the IPU; merged steps count on each IPU */

@@ -282,11 +282,13 @@ static void test_fitted_sheet(void **state)
     assert_true(apply(&chip, "mk1.compute_set_cycles,417,cycles,fitted\nmk1.amp_efficiency,0.83,share,fitted\n", &err));
     assert_int_equal(chip.compute_set_cycles, 417);
     assert_near(chip.amp_efficiency, 0.83, 0);
+    assert_true(apply(&chip, "memory_error,0.2,share,fitted\n", &err) && chip.memory_error == 0.2);
+    assert_true(apply(&chip, "memory_error,0.3,share,fitted\n", &err) && chip.memory_error == 0.2);      /* a chip keeps what its sheet has */
     chip = small_chip(7);               /* a chip of no generation keeps its own */
     assert_true(apply(&chip, "mk1.compute_set_cycles,417,cycles,fitted\n", &err));
     assert_int_equal(chip.compute_set_cycles, 0);
     assert_false(apply(&chip, "mk1.n_tiles,7,tiles,guess\n", &err));
-    assert_string_equal(err.msg, "fitted-chip.csv:2: mk1.n_tiles: not a fitted constant; known: mk1.compute_set_cycles, mk1.amp_efficiency, mk2.compute_set_cycles");
+    assert_string_equal(err.msg, "fitted-chip.csv:2: mk1.n_tiles: not a fitted constant; known: mk1.compute_set_cycles, mk1.amp_efficiency, mk2.compute_set_cycles, memory_error");
     assert_false(apply(&chip, "mk1.amp_efficiency,1.2,share,fitted\n", &err));
     assert_non_null(strstr(err.msg, "fitted-chip.csv:2: mk1.amp_efficiency: 1.2 is outside 0.5 to 1"));
     assert_false(apply(&chip, "mk1.amp_efficiency,0.9,%,fitted\n", &err));

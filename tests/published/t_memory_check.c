@@ -84,7 +84,7 @@ static void bytes_by_metric_and_role(void **state)
 /* Two IPUs; the second is fuller: 3, 5, 7... bytes a region, code apart. */
 static void categories_of_a_plan(void **state)
 {
-    struct machine m = { .chip = { .n_tiles = 11, .memory_error = 0.1 } };
+    struct machine m = { .chip = { .n_tiles = 11 } };
     struct topology topology = { .machine = &m };
     struct tile_memory memory[2] = { { .total_bytes = 1 } };
     uint64_t variables = 0;
@@ -102,11 +102,9 @@ static void categories_of_a_plan(void **state)
     assert_near(x, (double)memory[1].total_bytes, 0);
     assert_true(memory_of_plan(&x, &p, "ipu_0_max_tile_bytes", &err));
     assert_near(x, 1, 0);
-    /* weights to buffers are certain: 3 + 5 + 7 + 9 + 11 of 14 x 16 bytes; the other 189 would be 230.85, ln 0.2 more */
-    struct figure tile = figure("a", "r", "ipu_1_max_tile_bytes", 35 + 189 * exp(0.2));
-    assert_near(memory_deviation_of_plan(&p, &tile), 2, 1e-9);
-    tile.metric = "total_bytes";
-    assert_true(isnan(memory_deviation_of_plan(&p, &tile)));
+    struct memory_need need;            /* weights to buffers are certain: 3 + 5 + 7 + 9 + 11 */
+    assert_true(memory_of_tile(&need, &p, "ipu_1_max_tile_bytes") && need.certain_bytes == 35 && need.needed_bytes == memory[1].total_bytes);
+    assert_false(memory_of_tile(&need, &p, "total_bytes"));
     memory[1].end_bytes = 7654;
     assert_true(memory_of_plan(&x, &p, "max_tile_including_gaps_bytes", &err));
     assert_near(x, 7654, 0);
@@ -281,37 +279,8 @@ static void chances_by_fifths(void **state)
     arena_free(&a);
 }
 
-/* Known deviations of 3 and 4 are most likely at the root of their mean square, 3.5355. The fall of ln L by 1.9207 is 25 / 2 k^2 + 2 ln k = 1 + 2 ln 3.5355
- * + 1.9207: k = 1.685 and 14.80. Rows that validate, published runs, and a second row of a configuration do not count. A chance of a half tells nothing. One
- * that ran against all odds (two deviations) asks for more: of exp(-25 / 2 k^2) / k^2 P(-2 / k), ln falls to both sides of 4.144. */
-static void the_spread_of_errors(void **state)
-{
-    const struct figure f[] = { figure("a", "r", "max_tile_bytes", 1), figure("b", "s", "max_tile_bytes", 1), figure("c", "t", "max_tile_bytes", 1),
-                                figure("d", "u", "fits", 1), figure("e", "v", "throughput_samples_per_s", 1), figure("f", "w", "fits", 1), figure("g", "w", "fits", 0) };
-    static const double deviations[] = { 3, -4, 9, NAN, NAN, NAN, NAN }, chances[] = { 1, 1, 1, 0.5, 0.0001, 0.0227501319481792, 0.999 };
-    struct check_row rows[7];
-    struct arena a = {0};
-    (void)state;
-    for (size_t i = 0; i < 7; i++) {
-        rows[i] = row_of(&f[i], i == 2 ? COUNTS_AS_VALIDATE : COUNTS_AS_CALIBRATE, true);
-        rows[i].fits_probability = chances[i], rows[i].memory_deviation = deviations[i];
-    }
-    struct memory_spread s = memory_spread(&(struct check){ rows, 5 }, &a);
-    assert_true(s.n_known == 2 && s.n_verdicts == 1);
-    assert_near(s.likely, 3.5355, 0.03);
-    assert_near(s.low, 1.685, 0.03);
-    assert_near(s.high, 14.80, 0.25);
-    assert_true(s.mean_square_root > s.likely && s.mean_square_root < s.high);
-    s = memory_spread(&(struct check){ rows, 7 }, &a);
-    assert_true(s.n_known == 2 && s.n_verdicts == 2);
-    assert_near(s.likely, 4.144, 0.04);
-    assert_true(isnan(memory_spread(&(struct check){ rows + 4, 1 }, &a).likely));
-    arena_free(&a);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(verdicts_by_evidence), cmocka_unit_test(bytes_by_metric_and_role), cmocka_unit_test(categories_of_a_plan),
     cmocka_unit_test(edges_of_families), cmocka_unit_test(memory_of_kernels), cmocka_unit_test(rows_of_kernels), cmocka_unit_test(chances_by_fifths),
-    cmocka_unit_test(the_spread_of_errors),
 };
 TAP_MAIN(tests)

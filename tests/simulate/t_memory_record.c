@@ -3,6 +3,7 @@
 #include "tests/check.h"
 #include "tests/test_folder.h"
 #include "results/simulate/memory_record.h"
+#include "results/simulate/simulator.h"
 
 #include <sys/stat.h>
 
@@ -69,6 +70,48 @@ static void write_in_top(const char *name, const char *text)
     fclose(f);
 }
 
+/* A published outcome makes the probability 1 or 0. Another value of the recipe or of the machine, or a row that is judged, is not
+ * told of it. */
+static void a_published_run_is_known(void **state)
+{
+    static const char recipe[] = "vendor-c600-resnet50-b80-uint8-poprt", other[] = "parallel.micro_batch=81", same[] = "parallel.micro_batch=80", clock[] = "machine.clock_hz=1.5e9";
+    static const struct { const char *outcome, *set; bool judges, known; } cases[] = {
+        { "ran", NULL, false, true }, { "out of memory", NULL, false, true }, { "ran", NULL, true, false }, { "ran", other, false, false }, { "ran", same, false, true },
+        { "ran", clock, false, false },
+    };
+    const struct model_paths published = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence", .validity_dir = top };
+    struct arena a = {0};
+    struct err err = {0};
+    struct recipe r;
+    const char *hash;
+    char *programs, *spread;
+    (void)state;
+    assert_true(recipe_load(&r, recipe, published.recipes_dir, NULL, 0, &a, &err) && recipe_hash(&hash, &r, &a, &err));
+    PRINTED(programs, memory_programs_write(f, &two));
+    PRINTED(spread, memory_spread_write(f, &two));
+    write_in_top("memory-programs.csv", programs);
+    write_in_top("memory-spread.csv", spread);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct simulator s;
+        struct simulation sim;
+        struct result x;
+        write_in_top("memory-published.csv", arena_printf(&a, "recipe,hash,outcome\n%s,%s,%s\n", recipe, hash, cases[i].outcome));
+        simulator_open(&s, &published);
+        s.options.judges = cases[i].judges;
+        assert_true(simulator_run(&s, &sim, &x, recipe, &cases[i].set, cases[i].set != NULL, &err));
+        assert_true(!x.fits_published == !cases[i].known && x.fits_probability_counted > 0 && x.fits_probability_counted < 1);
+        assert_true(cases[i].known ? text_is(x.fits_published, cases[i].outcome) && x.fits == text_is(cases[i].outcome, "ran") && x.fits_probability == x.fits
+                                   : x.fits_probability == x.fits_probability_counted && x.fits == sim.plan.fits);
+        simulation_free(&sim);
+        simulator_close(&s);
+    }
+    assert_string_equal(memory_chance_text("ran", 0.5, 1, &a), "it ran; by its bytes alone 50 % likely");
+    assert_string_equal(memory_chance_text(NULL, 0.25, 2, &a), "25 % likely, as the memory of no program near it is known");
+    free(programs);
+    free(spread);
+    arena_free(&a);
+}
+
 /* Nothing is known without the tables; what was written is read; one table without the other is refused, and so is an empty one. */
 static void the_tables(void **state)
 {
@@ -98,7 +141,8 @@ static void the_tables(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(doubt_grows_with_the_distance), cmocka_unit_test(nothing_unlike_is_certain), cmocka_unit_test(the_tables) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(doubt_grows_with_the_distance), cmocka_unit_test(nothing_unlike_is_certain), cmocka_unit_test(the_tables),
+                                        cmocka_unit_test(a_published_run_is_known) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests_name("memory_record", tests, set_up, tear_down);
 }

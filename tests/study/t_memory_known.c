@@ -11,7 +11,7 @@ static struct figure figure_of(const char *id, const char *metric, double value,
 /* 1000 bytes counted, none certain, on a tile of 1000, by a program one name from the only one that others published. */
 static struct memory_question question_of(const struct figure *f, double published_bytes)
 {
-    return (struct memory_question){ .figure = f, .origin = "own", .name = { "f", "train", "w", "c", "another", "fp16", "in turn" }, .need = { 0, 1000 },
+    return (struct memory_question){ .figure = f, .counted = { 0, 1000 }, .origin = "own", .name = { "f", "train", "w", "c", "another", "fp16", "in turn" }, .need = { 0, 1000 },
                                      .tile_bytes = 1000, .memory_error = 0.03, .published_bytes = published_bytes, .at_first_sight = true };
 }
 static struct memory_program others = { "others", { "f", "train", "w", "c", "framework", "fp16", "in turn" } };
@@ -30,6 +30,34 @@ static void far_is_the_root_of_the_mean_square(void **state)
     m.n = 3;
     assert_near(memory_far_fit(&m, NULL), without, 0);
     assert_near(memory_far_fit(&m, "own"), 0, 0);
+}
+
+/* Bytes that were exp(0.3) and exp(-0.4) times those counted are most likely at the root of their mean square, 0.35355. The fall of ln L by 1.9207 is
+ * 0.25 / 2 k^2 + 2 ln k = 1 + 2 ln 0.35355 + 1.9207: k = 0.1685 and 1.480. A row that validates does not count, and a verdict with as many bytes as there are,
+ * a half, tells nothing. One that ran with exp(0.2) of them, to their power -0.2 / k, asks for more: of exp(-0.25 / 2 k^2) / k^2 P(-0.2 / k), ln falls to both
+ * sides of 0.4144. */
+static void memory_error_by_hand(void **state)
+{
+    const struct figure f[] = { figure_of("a", "max_tile_bytes", 1, FIGURE_CALIBRATE), figure_of("b", "max_tile_bytes", 1, FIGURE_CALIBRATE),
+                                figure_of("c", "max_tile_bytes", 1, FIGURE_VALIDATE), figure_of("d", "fits", 0, FIGURE_CALIBRATE),
+                                figure_of("e", "fits", 1, FIGURE_CALIBRATE) };
+    struct memory_question q[] = { question_of(&f[0], 1000 * exp(0.3)), question_of(&f[1], 1000 * exp(-0.4)), question_of(&f[2], 1000 * exp(3)),
+                                   question_of(&f[3], 0), question_of(&f[4], 0) };
+    struct memory_known m = { .items = q, .n = 4 };
+    (void)state;
+    struct memory_spread s = memory_error_fit(&m);
+    assert_true(s.n_known == 2 && s.n_verdicts == 1);
+    assert_near(s.likely, 0.35355, 0.003);
+    assert_near(s.low, 0.1685, 0.003);
+    assert_near(s.high, 1.48, 0.025);
+    assert_true(s.mean_square_root > s.likely && s.mean_square_root < s.high);
+    q[4].counted.needed_bytes = (uint64_t)(1e6 * exp(0.2)), q[4].tile_bytes = 1e6;
+    m.n = 5;
+    s = memory_error_fit(&m);
+    assert_true(s.n_known == 2 && s.n_verdicts == 2);
+    assert_near(s.likely, 0.4144, 0.004);
+    m = (struct memory_known){ .items = &q[2], .n = 1 };
+    assert_true(isnan(memory_error_fit(&m).likely));
 }
 
 /* One that was too large, 1000 of 1000 bytes: a half. One that ran with 700: ln(1000 / 700) = 0.35667; the spread is fitted without their origin, to nothing,
@@ -74,7 +102,8 @@ static void published_rows_ask(void **state)
     simulator_open(&s, &paths);
     assert_true(memory_known_build(&m, &figures, &(struct first_sight){0}, &sights, &s, &a, &err));
     assert_true(m.n == 2 && m.items[0].at_first_sight && m.items[0].need.needed_bytes == 618208 && !m.items[1].at_first_sight);
-    assert_true(m.record.n == 1 && m.record.spread.n_verdicts == 1);
+    assert_true(m.record.n == 1 && m.record.spread.n_verdicts == 1 && m.record.published.n == 2);
+    assert_true(memory_record_published(&m.record, items[0].recipe)->outcome == MEMORY_TOO_LARGE && memory_record_published(&m.record, items[2].recipe)->outcome == MEMORY_RAN);
     assert_string_equal(m.record.items[0].name[BY_WORKLOAD], "bert-base");
     simulator_close(&s);
     arena_free(&a);
@@ -82,7 +111,7 @@ static void published_rows_ask(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(far_is_the_root_of_the_mean_square), cmocka_unit_test(chances_are_those_of_other_origins),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(far_is_the_root_of_the_mean_square), cmocka_unit_test(memory_error_by_hand), cmocka_unit_test(chances_are_those_of_other_origins),
                                         cmocka_unit_test(published_rows_ask) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests_name("memory_known", tests, NULL, NULL);
