@@ -3,7 +3,9 @@
  * vector_norms.c - batch, layer and group norms as passes (vector_plan.c).
  *
  * Forward: statistics (two sums in one pass, or popnn's stable way), then subtract, multiply, multiply, add: 5 passes. In inference the
- * statistics of a batch norm are known: 2 passes. Backward: sums over the gradient and over its product with the whitened input.
+ * statistics of a batch norm are known: 2 passes. Backward, as PopLibs has it (7eac0f26 lib/poplin/Norms.cpp, normStatisticsGradientsImpl and normParamGradients):
+ * the gradient and its product with the whitened input, side by side, are one sum; then the product's share, the mean's, their sum and the deviation are a pass
+ * each. Left out: a copy of the gradient, which is dead after it, so that Poplar may leave it where it is.
  *
  * PopLibs has no RMS norm. Programs build it of single operations, in fp32 between two casts (graphcore/examples 3cc8f81
  * nlp/llama/popxl/modelling/rms_norm.py, nlp/t5/popxl/modelling/layer_norm.py): x x, mean, + epsilon, root, a division by rows, and the product with gamma.
@@ -71,6 +73,13 @@ static void add_statistics(struct passes *p, const struct vector_op *w, uint64_t
     add_shared_statistics(p, w, k);
 }
 
+/* The sums of the gradient and of its product with the whitened input: one reduction of both. */
+static void add_gradient_sums(struct passes *p, uint64_t n, uint64_t n_sums, bool by_row)
+{
+    passes_map(p, MAP_BINARY, n);
+    passes_reduction(p, MAP_REDUCE, by_row, 2 * n, 2 * n_sums, 1);
+}
+
 void plan_norm(struct passes *p, const struct vector_op *w)
 {
     uint64_t n = w->n, k = norm_statistics(w);
@@ -87,18 +96,17 @@ void plan_norm(struct passes *p, const struct vector_op *w)
         return;
     }
     if (w->op->pass == PASS_BACKWARD_WEIGHT) {
-        passes_map(p, MAP_BINARY, n);      /* on the normalised input, which the data pass has made */
-        passes_reduction(p, MAP_REDUCE, false, n, w->last, 2);
+        add_gradient_sums(p, n, w->last, false);        /* of the normalised input, which the data pass has made */
         return;
     }
     add_whitening(p, n, k, by_row);     /* the normalised input is made again, once for both gradients */
     passes_map_channels(p, CHANNELS_MUL, n);        /* gradient times gamma */
-    passes_map(p, MAP_BINARY, n);
-    passes_reduction(p, MAP_REDUCE, by_row, n, k, 2);
+    add_gradient_sums(p, n, k, by_row);
     add_shared_statistics(p, w, 2 * k);
     passes_broadcast(p, 2 * k, n);
-    add_statistic(p, CHANNELS_MUL, n, by_row);      /* the part of the gradient that comes through the statistics is subtracted */
-    passes_map(p, MAP_BINARY_IN_PLACE, n);
+    add_statistic(p, CHANNELS_MUL, n, by_row);      /* the part of the gradient that comes through the deviation, */
+    add_statistic(p, CHANNELS_ADD, n, by_row);      /* and through the mean */
+    passes_map(p, MAP_SCALED_ADD, n);
     add_statistic(p, CHANNELS_MUL_IN_PLACE, n, by_row);
 }
 
