@@ -182,7 +182,7 @@ double memory_far_fit(const struct memory_known *m, const char *without_origin)
 /* ---- memory_error ---------------------------------------------------------------------------------------- */
 
 enum { N_SPREADS_TRIED = 400 };
-static double spread_tried(int i) { return 0.005 * pow(400, i / (N_SPREADS_TRIED - 1.)); }       /* 0.005 to 2 */
+static double spread_tried(int i) { return 0.005 * pow(400, i / (N_SPREADS_TRIED - 1.)); }       /* from 0.005 to 2 */
 
 static bool has_bytes(const struct memory_question *q) { return q->published_bytes > (double)q->counted.certain_bytes; }
 
