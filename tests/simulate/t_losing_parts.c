@@ -3,9 +3,11 @@
  * t_losing_parts.c - no machine gets faster by losing a part: links, rates, clock, hosts, tiles, memory, and the links that close a torus. Each is taken
  * from every recipe, one at a time.
  *
- * The law holds to the bit for rates, links and hosts; with another clock, a step that the host binds is rounded to other whole cycles. Where a plan is chosen anew, on fewer tiles or in less memory, it may be a little faster: PopLibs
- * chooses by its estimate, not by what a plan takes. Only programs that fit lose memory here: where none fits, PopLibs doubles the share for temporaries until it
- * finds a plan, which may be a faster one. A torus may be slower than the ladder it contains, as the last public library goes each full
+ * The law holds to the bit for rates, links and hosts; with another clock, a step that the host binds is rounded to other whole cycles, one at most. Where a plan is
+ * chosen anew, on fewer tiles or in less memory, it may be a little faster: PopLibs chooses by its estimate, not by what a plan takes. Only programs that fit lose
+ * memory here: where none fits, PopLibs doubles the share for temporaries until it finds a plan, which may be a faster one. A loss in slices works where its
+ * product left them, which no planner of the product knows: of two plans that it finds equal within 2 %, one may leave a slice on an eighth of the tiles. So
+ * programs of such a loss are tried with a loss of all tokens at once. A torus may be slower than the ladder it contains, as the last public library goes each full
  * route in turn there and does not on a ladder (docs/unexplained.md): with replicas wider than two IPUs alone, by no more than the bound here.
  */
 #include "tests/check.h"
@@ -15,14 +17,13 @@
 struct lost_part { const char *key; double left; bool whole; double most_faster; };
 static const struct lost_part parts[] = {
     { "rung_links", 0.84, true, 1e-9 }, { "rail_links", 0.5, true, 1e-9 }, { "link_bytes_per_s", 0.5, false, 1e-9 }, { "exchange_bytes_per_cycle", 0.5, false, 1e-9 },
-    { "clock_hz", 0.8, false, 1e-6 }, { "host_link_bytes_per_s", 0.5, false, 1e-9 }, { "streaming_bytes_per_s", 0.5, false, 1e-9 },
+    { "clock_hz", 0.8, false, 1e-9 }, { "host_link_bytes_per_s", 0.5, false, 1e-9 }, { "streaming_bytes_per_s", 0.5, false, 1e-9 },
     { "gateway_bytes_per_s", 0.5, false, 1e-9 }, { "host_network_bytes_per_s", 0.5, false, 1e-9 }, { "host_cores", 0.5, true, 1e-9 },
     { "n_tiles", 0.98, true, 0.01 }, { "tile_memory_bytes", 0.9, true, 0.01 },
 };
 enum { N_PARTS_LOST = sizeof parts / sizeof *parts };
-static const double MOST_FASTER_ON_A_LADDER = 0.085, MOST_FASTER_IN_SLICES = 0.3;
+static const double MOST_FASTER_ON_A_LADDER = 0.085;
 
-/* A loss in slices works where its product left them. The planner, which sees the product alone, may leave them on more tiles in less memory or on fewer tiles. */
 static bool has_loss_slices(const struct graph *g)
 {
     for (size_t i = 0; i < g->n_forward_ops; i++)
@@ -46,12 +47,12 @@ static const char *value_on_sheets(const struct simulation *sim, const char *key
 }
 
 /* The share by which the recipe is faster with one value of its machine; NaN where it cannot be simulated so, or must fit and does not. */
-static double faster_by(struct simulator *s, const char *recipe, const char *set, double rate, bool must_fit)
+static double faster_by(struct simulator *s, const char *recipe, const char *const *sets, size_t n_sets, double rate, bool must_fit)
 {
     struct simulation sim;
     struct result r;
     struct err err = {0};
-    if (!simulator_run(s, &sim, &r, recipe, &set, 1, &err))
+    if (!simulator_run(s, &sim, &r, recipe, sets, n_sets, &err))
         return NAN;
     simulation_free(&sim);
     return must_fit && !r.fits ? NAN : r.throughput_samples_per_s / rate - 1;
@@ -74,22 +75,30 @@ static void try_recipe(struct law *law, struct simulator *s, const char *recipe,
     struct simulation sim;
     struct result r;
     struct err err = {0};
+    const char *sets[2] = { NULL, "parallel.loss_slices=1" };
     if (!simulator_run(s, &sim, &r, recipe, NULL, 0, &err))
         return;
+    size_t n_whole = has_loss_slices(sim.compiler->graph);
+    if (n_whole) {
+        simulation_free(&sim);
+        if (!simulator_run(s, &sim, &r, recipe, &sets[1], 1, &err))
+            return;
+    }
+    double cycle = 1 / (double)sim.timeline.step_cycles;
     for (size_t i = 0; i < N_PARTS_LOST; i++) {
         const char *text = value_on_sheets(&sim, parts[i].key);
         double value;
         bool must_fit = text_is(parts[i].key, "tile_memory_bytes");
         if (!text || !parse_f64(text, &value) || !(value > 1) || (must_fit && !r.fits))
             continue;
-        const char *set = arena_printf(a, "machine.%s=%.17g", parts[i].key, parts[i].whole ? floor(parts[i].left * value) : parts[i].left * value);
-        double most = parts[i].most_faster > 1e-9 && has_loss_slices(sim.compiler->graph) ? MOST_FASTER_IN_SLICES : parts[i].most_faster;
-        count_law(law, i, faster_by(s, recipe, set, r.throughput_samples_per_s, must_fit), most, recipe, set);
+        sets[0] = arena_printf(a, "machine.%s=%.17g", parts[i].key, parts[i].whole ? floor(parts[i].left * value) : parts[i].left * value);
+        double most = fmax(parts[i].most_faster, text_is(parts[i].key, "clock_hz") ? cycle / parts[i].left : 0);
+        count_law(law, i, faster_by(s, recipe, sets, 1 + n_whole, r.throughput_samples_per_s, must_fit), most, recipe, sets[0]);
     }
     if (sim.machine->domain_topology == DOMAIN_TORUS) {
         bool wide = sim.recipe.ipus_per_replica > 2;
-        const char *set = "machine.domain_topology=ladder";
-        count_law(law, N_PARTS_LOST, faster_by(s, recipe, set, r.throughput_samples_per_s, false), wide ? MOST_FASTER_ON_A_LADDER : 1e-9, recipe, set);
+        sets[0] = "machine.domain_topology=ladder";
+        count_law(law, N_PARTS_LOST, faster_by(s, recipe, sets, 1 + n_whole, r.throughput_samples_per_s, false), wide ? MOST_FASTER_ON_A_LADDER : 1e-9, recipe, sets[0]);
     }
     simulation_free(&sim);
 }
@@ -113,10 +122,11 @@ static void losing_a_part_makes_nothing_faster(void **state)
     for (size_t i = 0; i <= N_PARTS_LOST; i++) {
         print_message("# %s: %" PRIu64 " configurations, %" PRIu64 " faster, by %.3f %% at most\n", i < N_PARTS_LOST ? parts[i].key : "ladder instead of torus", law.tried[i],
                       law.faster[i], 100 * law.largest[i]);
-        tried += law.tried[i], faster += law.faster[i];
+        if (i < N_PARTS_LOST)
+            tried += law.tried[i], faster += law.faster[i];
     }
     print_message("# %" PRIu64 " configurations in all, of which %" PRIu64 " are faster\n", tried, faster);
-    assert_true(tried > 2500 / EVERY && faster < tried / 50);
+    assert_true(tried > 2500 / EVERY && faster < tried / 100);
     simulator_close(&s);
     arena_free(&a);
 }
