@@ -96,7 +96,7 @@ void plan_norm(struct passes *p, const struct vector_op *w)
         return;
     }
     if (w->op->pass == PASS_BACKWARD_WEIGHT) {
-        add_gradient_sums(p, n, w->last, false);        /* of the normalised input, which the data pass has made */
+        add_gradient_sums(p, n, w->last, false);        /* the data pass has made the normalised input */
         return;
     }
     add_whitening(p, n, k, by_row);     /* the normalised input is made again, once for both gradients */
