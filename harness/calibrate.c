@@ -10,7 +10,7 @@
 /* The fits build on each other: that of the system uses the constants of the chips as just fitted. */
 struct calibration { struct session *s; struct watch watch; double chip_constants[MAX_FITTED]; };
 
-/* Counts bytes with the constants just fitted, as they change the plans. */
+/* Counts bytes with the constants just fitted, as they change the plans. Sets no key if no row calibrates. */
 static bool fit_memory(struct fitted_value *out, const struct figures *figures, struct calibration *c, struct err *err)
 {
     struct session *s = c->s;
@@ -24,6 +24,8 @@ static bool fit_memory(struct fitted_value *out, const struct figures *figures, 
     if (!good)
         return false;
     const struct memory_spread m = memory_error_fit(&known);
+    if (isnan(m.mean_square_root))
+        return true;
     *out = (struct fitted_value){ memory_error_field.name, arena_printf(&s->arena, "%.3f", m.mean_square_root), memory_error_field.unit,
         arena_printf(&s->arena, "fitted to %zu verdicts and %zu fullest tiles of role calibrate in results/published: root of the mean square by their likelihood",
                      m.n_verdicts, m.n_known),
@@ -40,7 +42,7 @@ static bool fit_chip(FILE *f, struct calibration *c, struct err *err)
         return false;
     for (size_t i = 0; i < n_fitted_constants; i++)
         c->chip_constants[i] = fit.values[i].value;
-    struct fitted_value memory_error;
+    struct fitted_value memory_error = {0};
     if (!fit_memory(&memory_error, &figures, c, err))
         return false;
     chip_fit_write(f, &fit, "the kernels and runs of role calibrate in results/published", &memory_error);

@@ -63,7 +63,7 @@ struct chip_fit {
  * NULL. */
 bool chip_fit_run(struct chip_fit *out, const struct figures *figures, const struct model_paths *paths, const struct watch *watch,
                   struct arena *a, struct err *err);
-void chip_fit_write(FILE *f, const struct chip_fit *fit, const char *table, const struct fitted_value *also);  /* writes the sheet, with one more row; table: the path of the rows */
+void chip_fit_write(FILE *f, const struct chip_fit *fit, const char *table, const struct fitted_value *also);  /* writes the sheet, with one more row if it has a key; table: the path of the rows */
 void chip_fit_print(FILE *f, const struct chip_fit *fit);                       /* prints the fit, with each constant's share of each row */
 
 /* ---- system_fit.c: the constants of the software around the chips, fitted to published runs ---------------------- */

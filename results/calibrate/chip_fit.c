@@ -187,7 +187,8 @@ void chip_fit_write(FILE *f, const struct chip_fit *fit, const char *table, cons
         table_add(&t, &(struct fitted_value){ arena_printf(&a, "%s.%s", generation_names[k->generation], k->field.name),
                                               arena_printf(&a, "%.*f", digits, v->value), k->field.unit, source, note }, &a);
     }
-    table_add(&t, also, &a);
+    if (also->key)
+        table_add(&t, also, &a);
     table_write(f, FORMAT_CSV, &t);
     arena_free(&a);
 }
