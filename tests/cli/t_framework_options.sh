@@ -5,20 +5,29 @@
 first_of() { grep -l "^framework *= *$1" workloads/recipes/*.ini | sed "s|.*/||; s|\.ini\$||" | sed -n "${2:-1}p"; }
 options() { "$PODBENCH" run "$1" --framework-options 2>/dev/null | awk '/^options of/ { inside = 1; next } !/^  / { inside = 0 } inside { print substr($0, 3) }'; }
 
+n_files=0
 for framework in PopART PyTorch "TensorFlow 1" "TensorFlow 1.15" "TensorFlow 2.6.3" PaddlePaddle PopRT; do
     for i in 1 5; do
         recipe=$(first_of "$framework" $i)
         [ -n "$recipe" ] || continue
-        options "$recipe" >"$work/options.py"
-        if command -v python3 >/dev/null; then
-            python3 -c 'import ast, sys; tree = ast.parse(open(sys.argv[1]).read()); sys.exit(not any(isinstance(x, ast.Import | ast.ImportFrom) for x in tree.body))' \
-                "$work/options.py" 2>"$work/err"
-            result $? "Python for $framework parses: $recipe" "$(cat "$work/err" "$work/options.py")"
-        else
-            result 0 "Python for $framework parses: $recipe # SKIP no python3"
-        fi
+        n_files=$((n_files + 1))
+        options "$recipe" >"$work/$n_files $framework $recipe.py"
     done
 done
+if command -v python3 >/dev/null; then
+    python3 - "$work"/*.py >"$work/out" 2>"$work/err" <<'END'
+import ast, sys
+for path in sys.argv[1:]:
+    tree = ast.parse(open(path).read(), path)
+    if not any(isinstance(x, ast.Import | ast.ImportFrom) for x in tree.body):
+        sys.exit(path + ": imports nothing")
+print(len(sys.argv) - 1)
+END
+    [ $? -eq 0 ] && [ "$(cat "$work/out")" = "$n_files" ] && [ "$n_files" -ge 12 ]
+    result $? "Python for every framework parses, in $n_files files" "$(cat "$work/err")"
+else
+    result 0 "Python for every framework parses # SKIP no python3"
+fi
 # Pipelines are configured in a place of their own, and an IPU that is alone in none.
 options mlperf-v2.0-closed-bow-pod16-resnet50 >"$work/alone"
 grep -q 'accumulation\["num_mini_batches"\] = ' "$work/alone" && ! grep -q 'pipeline\["' "$work/alone"
