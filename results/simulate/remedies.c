@@ -35,6 +35,17 @@ static bool has_table(const struct recipe *r)
     return w && w->traits & HAS_TABLE;
 }
 
+/* A pipeline may have the word table on more of its stages. Together with wider replicas this helps a recipe that has no pipeline yet. */
+static void list_table_remedy(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_request *o, struct arena *a)
+{
+    uint64_t parts = 2 * max_u64(r->model.embedding_split, 1);
+    if (!has_table(r) || plan_is_phased(o) || plan_tensor_replicas(o) > 1 || parts > r->ipus_per_replica * 4)
+        return;
+    struct remedy *split = add_remedy(out, n, arena_printf(a, "the word table over %" PRIu64 " stages", parts));
+    remedy_set(split, arena_printf(a, "parallel.embedding_split=%" PRIu64, parts));
+    remedy_set(split, divided_anew);
+}
+
 static void list_memory_remedies(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_request *o, const char *smaller,
                                  struct arena *a)
 {
@@ -50,6 +61,7 @@ static void list_memory_remedies(struct remedy *out, size_t *n, const struct rec
     if (has_table(r))
         remedy_set(add_remedy(out, n, "products with the embedding in four times as many steps"),
                    arena_printf(a, "parallel.embedding_serial_steps=%" PRIu64, 4 * max_u64(r->model.embedding_serial_steps, 1)));
+    list_table_remedy(out, n, r, o, a);
     if (o->io_tiles)
         remedy_set(add_remedy(out, n, "twice the I/O tiles"), arena_printf(a, "parallel.io_tiles=%u", 2 * o->io_tiles));
 }
@@ -157,12 +169,21 @@ static bool is_pair(const struct remedy *x, const struct remedy *y)
     return !(strncmp(x->sets[0], widens, strlen(widens)) == 0 && strncmp(y->sets[0], widens, strlen(widens)) == 0);
 }
 
+static bool has_set(const struct remedy *r, const char *text)
+{
+    for (uint32_t i = 0; i < r->n_sets; i++)
+        if (r->sets[i] == text)
+            return true;
+    return false;
+}
+
 static struct remedy remedies_together(const struct remedy *x, const struct remedy *y, struct arena *a)
 {
     struct remedy both = *x;
     both.rounded = x->rounded ? x->rounded : y->rounded;
     for (uint32_t k = 0; k < y->n_sets; k++)
-        remedy_set(&both, y->sets[k]);
+        if (!has_set(x, y->sets[k]))
+            remedy_set(&both, y->sets[k]);
     both.what = arena_printf(a, "%s, and %s", x->what, y->what);
     return both;
 }
@@ -183,11 +204,12 @@ static size_t find_pairs(struct remedy *out, const struct remedy *listed, size_t
     return kept;
 }
 
+/* True if they give a key different values. */
 static bool sets_same_key(const struct remedy *x, const struct remedy *y)
 {
     for (uint32_t i = 0; i < x->n_sets; i++)
         for (uint32_t k = 0; k < y->n_sets; k++)
-            if (strncmp(x->sets[i], y->sets[k], strcspn(x->sets[i], "=") + 1) == 0)
+            if (x->sets[i] != y->sets[k] && strncmp(x->sets[i], y->sets[k], strcspn(x->sets[i], "=") + 1) == 0)
                 return true;
     return false;
 }

@@ -272,6 +272,26 @@ static bool fits_on_more(struct simulator *s, const char *recipe, const char *co
 }
 
 /* On fifty models of one IPU: where more IPUs make one fit, a remedy does. */
+/* BERT-Large trains on the 16 IPUs of one DSS 8440 if its word table is on two of them: the table and the heads' product are too much for one, whatever the
+ * division of the layers. Both changes divide the layers anew, once. */
+static void a_table_goes_over_stages(void **state)
+{
+    static const char *const sets[] = { "recipe.system=dss8440", "parallel.micro_batch=1" };
+    struct remedied *y = calloc(1, sizeof *y);
+    uint32_t n_divided = 0;
+    (void)state;
+    find_remedies(y, "vendor-ipu-pod16-bert-large-ph1-popart", sets, 2);
+    const struct remedy *r = &y->list[0];
+    assert_true(r->fits && !y->list[1].fits);
+    assert_string_equal(r->what, "the word table over 2 stages, and 16 IPUs per replica");
+    assert_string_equal(r->sets[0], "parallel.embedding_split=2");
+    for (uint32_t i = 0; i < r->n_sets; i++)
+        n_divided += strncmp(r->sets[i], "parallel.layers_per_ipu=0,", 26) == 0;
+    assert_int_equal(n_divided, 1);
+    forget_remedies(y);
+    free(y);
+}
+
 static void a_remedy_is_found_where_more_ipus_are_one(void **state)
 {
     static const char text[] = "[recipe]\nid = any\nworkload = resnet18\nsystem = ipu-pod16\nsdk = 3.1.0\nmode = train\nsource = a test\n"
@@ -310,6 +330,6 @@ static void a_remedy_is_found_where_more_ipus_are_one(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(known_misfits_do_not_fit), cmocka_unit_test(a_smaller_share_is_what_it_says), cmocka_unit_test(the_chance_to_fit_follows_the_bytes),
     cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(many_remedies_are_listed), cmocka_unit_test(what_is_tried), cmocka_unit_test(remedies_as_text),
-    cmocka_unit_test(twice_the_tiles_that_load), cmocka_unit_test(a_micro_batch_of_one_is_not_halved), cmocka_unit_test(a_remedy_is_found_where_more_ipus_are_one),
+    cmocka_unit_test(twice_the_tiles_that_load), cmocka_unit_test(a_micro_batch_of_one_is_not_halved), cmocka_unit_test(a_remedy_is_found_where_more_ipus_are_one), cmocka_unit_test(a_table_goes_over_stages),
 };
 TAP_MAIN(tests)
