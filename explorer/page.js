@@ -123,6 +123,7 @@ function drawTiles({ now, kept, published }) {
   const change = (of) => (of(r) && of(base) && of(r) !== of(base) ? `${signedPercent(of(r) / of(base) - 1)} against ${kept ? 'the kept one' : 'the recipe'}` : '');
   const room = now.tile_memory_bytes - r.memory_peak_bytes_per_tile;
   const power = r.ipu_power_w ? `; ${number(r.ipu_power_w)} ± ${number(r.ipu_power_error_w)} W an IPU` : '';
+  const known = r.fits_published ? `published: ${r.fits_published}; by its bytes alone ` : '';
   const fits = r.fits ? (r.fits_probability >= 0.9 ? 'yes' : 'barely') : 'no';
   byId('tiles').replaceChildren(
     tile(r.fits ? 'Throughput' : 'Throughput if it fitted', `${number(r.throughput_samples_per_s)} samples/s`, r.fits ? change((x) => x.throughput_samples_per_s) : 'it does not fit', !r.fits),
@@ -130,7 +131,7 @@ function drawTiles({ now, kept, published }) {
     tile('Step', seconds(r.step_time_s), `${number(r.global_batch)} samples on ${r.ipus} IPUs`),
     tile('MFU', percent(r.mfu), change((x) => x.mfu)),
     tile('Energy', r.energy_j ? joules(r.energy_j) : joules(r.energy_per_step_j), `${r.energy_j ? `to train; ${joules(r.energy_per_step_j)} ` : ''}a step${power}; modelled`),
-    tile('Fits', fits, r.fits ? `${bytes(room)} free on the fullest tile, ${percent(r.fits_probability, 0)} likely` : `${tooMany(r)}; the rest is as if it fitted`, !r.fits));
+    tile('Fits', fits, r.fits ? `${room >= 0 ? `${bytes(room)} free on the fullest tile` : tooMany(r)}, ${known}${percent(r.fits_probability_counted, 0)} likely` : `${known}${tooMany(r)}; the rest is as if it fitted`, !r.fits));
 }
 
 function drawSentence({ now }) {

@@ -117,7 +117,7 @@ static bool fill_smaller_share(struct result *r, struct simulation *sim, struct 
     struct plan p;
     struct timeline t;
     struct result smaller;
-    if (r->fits || sim->simulator->options.verdict_only || !plan_with_less_memory(&p, sim->compiler, &sim->plan, &sim->arena))
+    if (r->fits || sim->plan.fits || sim->simulator->options.verdict_only || !plan_with_less_memory(&p, sim->compiler, &sim->plan, &sim->arena))
         return true;
     p.request.detail.totals_only = true;
     if (!timeline_run(&t, &p, &sim->arena, err))

@@ -20,8 +20,8 @@ static const char *const axis_names[N_FIT_AXES] = {
 struct size_row {
     const char *key;
     uint64_t size;
-    double fits_probability, throughput_samples_per_s, global_batch;
-    const char *fits, *refused;
+    double fits_probability, fits_probability_counted, throughput_samples_per_s, global_batch;
+    const char *fits, *fits_published, *refused;
     uint32_t ipu;
     bool is_fullest;
     uint64_t total_bytes, limit_bytes, bytes[N_MEMORY_CATEGORIES];
@@ -38,7 +38,7 @@ static const char *category_column(enum memory_category k, struct arena *a)
 
 #define C(member, ...) { COLUMN(struct size_row, member), __VA_ARGS__ }
 static const struct table_column size_columns[] = {
-    C(key), C(size), C(fits), C(fits_probability), C(refused), C(throughput_samples_per_s), C(global_batch), C(ipu), C(is_fullest),
+    C(key), C(size), C(fits), C(fits_probability), C(fits_probability_counted), C(fits_published), C(refused), C(throughput_samples_per_s), C(global_batch), C(ipu), C(is_fullest),
     C(total_bytes), C(limit_bytes),
 };
 #undef C
@@ -60,13 +60,15 @@ static void fit_add_size_rows(struct table *t, const struct fit_answer *x, const
                               struct arena *a)
 {
     struct size_row row = { .key = fit_axis_keys[axis->kind], .size = size->size, .limit_bytes = x->tile_memory_bytes, .refused = size->refused,
-                            .fits_probability = NAN, .throughput_samples_per_s = NAN, .global_batch = NAN };
+                            .fits_probability = NAN, .fits_probability_counted = NAN, .throughput_samples_per_s = NAN, .global_batch = NAN };
     if (size->refused) {
         table_add(t, &row, a);
         return;
     }
     row.fits = size->fits ? "yes" : "no";
     row.fits_probability = size->fits_probability;
+    row.fits_probability_counted = size->fits_probability_counted;
+    row.fits_published = size->fits_published;
     row.throughput_samples_per_s = size->throughput_samples_per_s;
     row.global_batch = size->global_batch;
     for (uint32_t i = 0; i < size->n_ipus; i++) {
@@ -324,6 +326,8 @@ static void add_members(struct document *d, const struct fit_answer *x)
     document_member(d, "id", json_string(x->recipe));
     document_member(d, "fits", json_boolean(own->fits));
     document_member(d, "fits_probability", json_real(own->fits_probability));
+    document_member(d, "fits_probability_counted", json_real(own->fits_probability_counted));
+    document_member(d, "fits_published", own->fits_published ? json_string(own->fits_published) : json_null());
     document_member(d, "memory_distance", json_real(own->memory_distance));
     document_member(d, "tile_memory_bytes", json_integer((json_int_t)x->tile_memory_bytes));
     document_member(d, "limits", limits_json(x));
