@@ -82,9 +82,7 @@ gate: $B/podbench                       ## compare a fresh simulation with the r
 readme: $B/podbench                     ## simulate, and update the tables and figures of README and docs
 	$B/podbench bench --out $(run) > $B/bench.txt
 	$B/podbench plot $(run)
-	sh harness/readme.sh $B/podbench README.md
-	sh harness/readme.sh $B/podbench docs/reproduced.md
-	sh harness/readme.sh $B/podbench docs/maintainers/trust.md
+	perl harness/readme.pl $B/podbench README.md docs/*.md docs/maintainers/*.md
 	$B/podbench audit --format markdown > docs/maintainers/audit.md
 	$B/podbench list metrics --format markdown > docs/formats.md
 	$B/podbench list words --format markdown > docs/glossary.md

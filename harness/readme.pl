@@ -1,0 +1,153 @@
+#!/usr/bin/perl
+# readme.pl PROGRAM PAGE... [--check] - writes what the program says into pages, between markers. With --check: says which pages are not current (exit 1), and changes nothing.
+#
+#   <!-- reproduced: closed -->   ... <!-- end -->    MLPerf runs of the closed division in the vendor's own frameworks; all: every run, with its times to train
+#   <!-- power -->                ... <!-- end -->    rows of power and energy
+#   <!-- rows: PATTERN -->        ... <!-- end -->    published figures whose recipe or id matches, with their errors
+#   <!-- table: COMMAND | WORDS | COLUMNS --> ... <!-- end -->  columns, as 0 2 5, of the table in a command's text whose heading begins with the words
+#   <!--=NAME-->                  ... <!--/-->        in a sentence: a number of %numbers, or, named "error ID", the error of a published figure
+use strict;
+use warnings;
+
+my ($program, @pages) = @ARGV;
+my $checks = @pages && $pages[-1] eq "--check" && pop @pages;
+my (%said, @figures, %figure);
+
+sub says { my ($command) = @_; return $said{$command} //= `"$program" $command 2>/dev/null` }
+sub text_of { open my $f, "<", $_[0] or die "$_[0]: $!\n"; local $/; return <$f> }
+sub number { my ($x) = @_; return $x >= 1000 ? sprintf("%.0f", $x) : sprintf("%.4g", $x) }
+sub percent { return sprintf("%+.1f %%", 100 * $_[0]) }
+sub lines { return join("", map { "$_\n" } @_) }
+
+sub cells_of { my ($line) = @_; my @cells = $line =~ /\G("(?:[^"]|"")*"|[^,]*)(?:,|\z)/g; return map { s/^"|"$//gr =~ s/""/"/gr } @cells }
+
+# Figures of check, in the order of the tables: id, recipe, metric, role, workload, system, published, simulated, error.
+sub figures {
+    return @figures if @figures;
+    my ($head, @rows) = map { [cells_of($_)] } split /\n/, says("check --format csv");
+    for my $row (@rows) {
+        my %of;
+        @of{@$head} = map { $_ // "" } @$row;
+        push @figures, \%of;
+        $figure{ $of{id} } = \%of;
+    }
+    return @figures;
+}
+
+sub cells { my ($f, $value, $error) = @_; my $x = $f->{$value}; return $x eq "" ? "- | -" : number($x) . " | " . percent($f->{$error}) }
+sub figure_cells { my ($f) = @_; return number($f->{published}) . " | " . cells($f, "simulated", "error") }
+
+sub reproduced {
+    my ($all) = ($_[0] eq "all");
+    my @out = ("| MLPerf Training run | role | samples/s | simulated | difference |" . ($all ? " minutes to train | simulated | difference | samples predicted too | difference |" : ""),
+               "|---|---|---:|---:|---:|" . ($all ? "---:|---:|---:|---:|---:|" : ""));
+    figures();
+    for my $f (grep { $_->{id} eq "$_->{recipe}.throughput" } @figures) {
+        my $id = $f->{recipe};
+        next unless $all || ($id =~ /-closed-/ && $id =~ /(bert-large|resnet50)$/);
+        my ($steady, $score) = ($figure{"$id.steady"}, $figure{"$id.score"});
+        my $times = $score ? figure_cells($score) . " | " . cells($score, "predicted", "predicted_error") : "- | - | - | - | -";
+        push @out, "| " . substr($id, 7) . " | $f->{role} | " . figure_cells($f) . " |" . ($all ? " $times |" : "");
+        push @out, "| in steady state | $f->{role} | " . figure_cells($steady) . " |" . ($all ? " - | - | - | - | - |" : "") if $steady;
+    }
+    return lines(@out);
+}
+
+sub unit_of { my ($metric) = @_; return $metric =~ /_w$/ ? " W" : $metric =~ /_j$/ ? " J" : $metric =~ /_min$/ ? " min" : $metric =~ /_s$/ && $metric !~ /_per_s$/ ? " s" : $metric =~ /tokens/ ? " tokens/s" : "" }
+
+sub rows_where {
+    my ($chosen) = @_;
+    my @out = ("| row | role | published | predicted | difference |", "|---|---|---:|---:|---:|");
+    for my $f (grep { $_->{simulated} ne "" && $_->{published} ne "" && $_->{published} != 0 && $chosen->($_) } figures()) {
+        my $unit = unit_of($f->{metric});
+        push @out, sprintf("| `%s` | %s | %s%s | %s%s | %s |", $f->{id}, $f->{role}, number($f->{published}), $unit, number($f->{simulated}), $unit, percent($f->{error}));
+    }
+    return lines(@out);
+}
+
+# Columns of a text table are two spaces and more apart.
+sub table_of {
+    my ($command, $words, $columns) = @_;
+    my @columns = split / /, $columns;
+    my ($table) = says($command) =~ /^(\Q$words\E.*?)(?:\n\n|\z)/ms or die "'$command' prints no table that begins with '$words'\n";
+    my ($head, @rows) = map { [split /\s{2,}/] } split /\n/, $table;
+    return lines(map { sprintf("| %s |", join(" | ", @$_[@columns])) } $head, [map { $_ ? "---:" : "---" } 0 .. $#$head], grep { @$_ == @$head } @rows);
+}
+
+sub block {
+    my ($what) = @_;
+    return reproduced($1) if $what =~ /^reproduced: (\w+)$/;
+    return rows_where(sub { $_[0]{kind} eq "power" }) if $what eq "power";
+    if ($what =~ /^rows: (.*)$/) { my $pattern = $1; return rows_where(sub { $_[0]{recipe} =~ /$pattern/ || $_[0]{id} =~ /$pattern/ }) }
+    return table_of($1, $2, $3) if $what =~ /^table: (.*?) \| (.*?) \| ([\d ]+)$/;
+    return undef;
+}
+
+# What the brackets of the pattern match in the command's text.
+my %numbers = (
+    "assumed numbers" => ["list assumptions", qr/(\d+) assumed numbers/m],
+    "claims" => ["audit", qr/(\d+) claims/m],
+    "constants" => ["list assumptions", qr/(\d+) fitted constants/m],
+    "decisions" => ["list assumptions", qr/(\d+) decisions that rows/m],
+    "figures" => ["validate", qr/^(\d+) figures/m],
+    "figures not stated" => ["validate", qr/(\d+) whose configuration/m],
+    "figures of other vendors" => ["validate", qr/(\d+) of other vendors/m],
+    "figures of properties" => ["validate", qr/(\d+) that are properties/m],
+    "figures simulated" => ["validate", qr/figures: (\d+) simulated/m],
+    "figures without a capability" => ["validate", qr/(\d+) need a capability/m],
+    "fitted at 0, validate" => ["validate", qr/^validate, first sight +0 +20.* (\d+)$/m],
+    "fitted at 60, calibrate" => ["validate", qr/^calibrate, first sight +60 +80.* (\d+)$/m],
+    "fitted at 60, validate" => ["validate", qr/^validate, first sight +60 +80.* (\d+)$/m],
+    "fitted at 80, calibrate" => ["validate", qr/^calibrate, first sight +80 +100.* (\d+)$/m],
+    "fitted at 80, validate" => ["validate", qr/^validate, first sight +80 +100.* (\d+)$/m],
+    "given 0, validate" => ["validate", qr/^validate, first sight +0 +20 +(\d+)/m],
+    "given 60, calibrate" => ["validate", qr/^calibrate, first sight +60 +80 +(\d+)/m],
+    "given 60, validate" => ["validate", qr/^validate, first sight +60 +80 +(\d+)/m],
+    "given 80, calibrate" => ["validate", qr/^calibrate, first sight +80 +100 +(\d+)/m],
+    "given 80, validate" => ["validate", qr/^validate, first sight +80 +100 +(\d+)/m],
+    "half width of new families" => ["validate", qr/^new family, or mode.*?([\d.]+ %) +[\d.]+$/m],
+    "half width of programs known" => ["validate", qr/^program and chip known.*?([\d.]+ %) +[\d.]+$/m],
+    "inside" => ["validate", qr/^all, their origin left out.*?([\d.]+ %)/m],
+    "intervals" => ["validate", qr/^all, their origin left out +(\d+)/m],
+    "median of calibrate" => ["list assumptions", qr/^all +calibrate +\d+ +([\d.]+)/m],
+    "median of calibrate, family left out" => ["list assumptions", qr/^all +calibrate +\d+ +[\d.]+ +[\d.]+ +([\d.]+)/m],
+    "median of calibrate, nothing fitted" => ["list assumptions", qr/^all +calibrate +\d+(?: +[\d.]+){4} +([\d.]+)/m],
+    "median of validate" => ["list assumptions", qr/^all +validate +\d+ +([\d.]+)/m],
+    "median of validate, family left out" => ["list assumptions", qr/^all +validate +\d+ +[\d.]+ +[\d.]+ +([\d.]+)/m],
+    "median of validate, nothing fitted" => ["list assumptions", qr/^all +validate +\d+(?: +[\d.]+){4} +([\d.]+)/m],
+    "numbers from runs" => ["list assumptions", qr/(\d+) numbers read from published/m],
+    "numbers without a source" => ["list assumptions", qr/and (\d+) more in the code/m],
+    "pairs" => ["validate", qr/^all, each group counting once +\d+ +(\d+)/m],
+    "pairs in order" => ["validate", qr/^all, each group counting once +\d+ +\d+ +(\d+)/m],
+);
+
+sub in_sentence {
+    my ($name) = @_;
+    if ($name =~ /^error (\S+)$/) {
+        figures();
+        return percent(($figure{$1} // die "no figure $1\n")->{error});
+    }
+    my ($command, $pattern) = @{ $numbers{$name} // die "no number '$name'\n" };
+    my ($found) = says($command) =~ $pattern or die "'$command' says nothing like $pattern\n";
+    return $found;
+}
+
+sub current {
+    my ($page) = @_;
+    my $text = text_of($page);
+    $text =~ s/(<!-- ((?!end )[a-z]+(?:: [^\n]*?)?) -->\n)(.*?)(?=<!-- end -->)/my $new = block($2); $1 . ($new \/\/ $3)/gse;
+    $text =~ s/(<!--=(.*?)-->)(.*?)(?=<!--\/-->)/$1 . in_sentence($2)/gse;
+    return $text;
+}
+
+my $stale = 0;
+for my $page (@pages) {
+    my ($is, $now) = (text_of($page), current($page));
+    next if $is eq $now;
+    $stale = 1;
+    if ($checks) { print "$page is not current: make readme\n"; next }
+    open my $f, ">", $page or die "$page: $!\n";
+    print $f $now;
+    close $f or die "$page: $!\n";
+}
+exit($checks && $stale);
