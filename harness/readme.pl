@@ -3,7 +3,7 @@
 #
 #   <!-- reproduced: closed -->   ... <!-- end -->    MLPerf runs of the closed division in the vendor's own frameworks; all: every run, with its times to train
 #   <!-- power -->                ... <!-- end -->    rows of power and energy
-#   <!-- rows: PATTERN -->        ... <!-- end -->    published figures whose recipe or id matches, with their errors
+#   <!-- rows: PATTERN -->        ... <!-- end -->    published rates and times whose recipe or id matches, with their errors
 #   <!-- table: COMMAND | WORDS | COLUMNS --> ... <!-- end -->  columns, as 0 2 5, of the table in a command's text whose heading begins with the words
 #   <!--=NAME-->                  ... <!--/-->        in a sentence: a number of %numbers, or, named "error ID", the error of a published figure
 use strict;
@@ -55,6 +55,9 @@ sub reproduced {
 
 sub unit_of { my ($metric) = @_; return $metric =~ /_w$/ ? " W" : $metric =~ /_j$/ ? " J" : $metric =~ /_min$/ ? " min" : $metric =~ /_s$/ && $metric !~ /_per_s$/ ? " s" : $metric =~ /tokens/ ? " tokens/s" : "" }
 
+# A step's time is its throughput again.
+sub is_time { my ($f) = @_; return $f->{metric} =~ /(_per_s|_min|latency_s|evaluation_time_s|_per_micro_batch|step_time_s)$/ && $f->{id} !~ /\.step$/ }
+
 sub rows_where {
     my ($chosen) = @_;
     my @out = ("| row | role | published | predicted | difference |", "|---|---|---:|---:|---:|");
@@ -76,11 +79,12 @@ sub table_of {
 
 sub block {
     my ($what) = @_;
-    return reproduced($1) if $what =~ /^reproduced: (\w+)$/;
-    return rows_where(sub { $_[0]{kind} eq "power" }) if $what eq "power";
-    if ($what =~ /^rows: (.*)$/) { my $pattern = $1; return rows_where(sub { $_[0]{recipe} =~ /$pattern/ || $_[0]{id} =~ /$pattern/ }) }
-    return table_of($1, $2, $3) if $what =~ /^table: (.*?) \| (.*?) \| ([\d ]+)$/;
-    return undef;
+    my ($kind, $of) = split /: /, $what, 2;
+    return reproduced($of) if $kind eq "reproduced";
+    return rows_where(sub { $_[0]{kind} eq "power" }) if $kind eq "power";
+    return rows_where(sub { is_time($_[0]) && "$_[0]{recipe} $_[0]{id}" =~ $of }) if $kind eq "rows";
+    return table_of(split / \| /, $of) if $kind eq "table";
+    return undef;           # other programs write it
 }
 
 # What the brackets of the pattern match in the command's text.
