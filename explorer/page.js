@@ -191,7 +191,7 @@ function drawTrust(answer, messages) {
   byId('trust').replaceChildren(...[
     element('p', {}, v.interval_low ? `90 % interval: ${number(v.interval_low)} to ${number(v.interval_high)} samples/s. ` : `${noInterval(v)}; `,
       `${percent(v.from_fitted_share, 0)} of the time rests on fitted values, ${percent(v.from_assumed_share, 0)} on assumed ones.`),
-    v.near ? null : element('p', { class: 'error' }, 'Nothing near is published: the interval is a guess, as wide as errors of such programs were when they were first simulated.'),
+    v.guess ? element('p', { class: 'error' }, 'Nothing near is published: the interval is a guess, as wide as errors of such programs were when they were first simulated.') : null,
     ...(figures.length ? [element('h3', {}, 'Published of this run'), element('ul', {}, ...figures.map(figure))] : []),
     element('h3', {}, 'Published nearby'), element('ul', {}, ...v.nearest.map(near)),
     ...(warnings.length ? [element('h3', {}, 'The program warns'), element('ul', {}, ...warnings.map((line) => element('li', {}, line.replace(/^podbench: /, ''))))] : []),
