@@ -109,7 +109,11 @@ static void round_tensor(const struct graph *g, uint32_t id, float *x, uint64_t 
 void round_given(const struct execution *x, uint32_t id, float *values)
 {
     const struct precision nearest = { .by_type = x->o.precision.by_type, .fp8_is_e5m2 = x->o.precision.fp8_is_e5m2 };
-    round_tensor(x->g, id, values, 0, &nearest, NULL);
+    const struct tensor *t = &x->g->tensors[id];
+    if (t->type == TYPE_INT4 && nearest.by_type)
+        round_groups(values, tensor_elements(t) / t->dims[t->n_dims - 1], t->dims[t->n_dims - 1]);
+    else
+        round_tensor(x->g, id, values, 0, &nearest, NULL);
 }
 
 static bool check_peers(const struct graph *g, const struct op *op, const struct op_context *c, struct err *err)

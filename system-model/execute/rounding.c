@@ -95,6 +95,34 @@ void round_elements(float *x, uint64_t n, enum number_format format, int scale, 
     }
 }
 
+static float as_fp16(float x)
+{
+    const struct rounding_draws nearest = { false, 0, 0, 0 };
+    struct rounding_counts ignored = { 0 };
+    round_elements(&x, 1, FORMAT_FP16, 0, &nearest, &ignored);
+    return x;
+}
+
+static void round_group(float *x, uint64_t n)
+{
+    float least = x[0], most = x[0];
+    for (uint64_t i = 1; i < n; i++)
+        least = fminf(least, x[i]), most = fmaxf(most, x[i]);
+    least = as_fp16(least);
+    float scale = as_fp16((as_fp16(most) - least) / 15);
+    for (uint64_t i = 0; i < n; i++) {
+        float number = scale > 0 ? fminf(fmaxf(rintf((x[i] - least) / scale), 0), 15) : 0;
+        x[i] = as_fp16(as_fp16(number * scale) + least);
+    }
+}
+
+void round_groups(float *x, uint64_t n_rows, uint64_t n_columns)
+{
+    for (uint64_t r = 0; r < n_rows; r++)
+        for (uint64_t first = 0; first < n_columns; first += PACKED_GROUP)
+            round_group(x + r * n_columns + first, min_u64(PACKED_GROUP, n_columns - first));
+}
+
 int rounding_scale(const float *x, uint64_t n, enum number_format format)
 {
     float most = 0;

@@ -28,6 +28,9 @@ static const struct rounding_draws to_nearest = { 0 };
 /* x[i] becomes a number of the format times 2^scale. Stochastic: one of the two neighbours, the nearer with the higher probability, so that the
  * mean is x[i]; the draws are Philox4x32-10's (Salmon et al. 2011) with the counter (element / 4, tensor). */
 void round_elements(float *x, uint64_t n, enum number_format f, int scale, const struct rounding_draws *d, struct rounding_counts *c);
+/* Numbers of 4 bits: each group of PACKED_GROUP neighbours in a row becomes multiples 0 to 15 of a scale, plus an addend, both fp16 (graphcore/popxl-addons 7499fca
+ * ops/group_quantize_decompress). A number is off by half the scale at most, apart from the rounding to fp16. */
+void round_groups(float *x, uint64_t n_rows, uint64_t n_columns);
 /* The scale with which the largest finite |x[i]| just fits the format, at most 31 and at least -32; 0 if all are 0. */
 int rounding_scale(const float *x, uint64_t n, enum number_format f);
 

@@ -127,6 +127,26 @@ static void without_bias(void **state)
 }
 
 /* A tensor that is rounded in parts: by shards, by pieces of a loop. */
+/* Rows of 66: a group of 64 and one of 2. The first row's group goes from -1 to 2.75: scale 0.25, so that 0.4 is 5.6 steps above -1, the sixth: 0.5. A group of
+ * equal numbers has no scale. */
+static void groups_of_four_bits(void **state)
+{
+    enum { ROW = 66 };
+    float x[2 * ROW], y[2 * ROW];
+    (void)state;
+    for (int i = 0; i < 2 * ROW; i++)
+        x[i] = y[i] = i < ROW ? 0.4F : 0.001F * (float)((i * 37) % 101);
+    x[3] = -1, x[7] = 2.75F, x[64] = 0.375F, x[65] = 0.375F;
+    round_groups(x, 2, ROW);
+    assert_true(x[0] == 0.5F && x[63] == 0.5F && x[3] == -1 && x[7] == 2.75F && x[64] == 0.375F && x[65] == 0.375F);
+    for (int i = ROW; i < 2 * ROW; i++)
+        assert_true(fabsf(x[i] - y[i]) <= 0.1F / 15 / 2 + 0.1F / 1024);
+    float again[2 * ROW];
+    memcpy(again, x, sizeof x);
+    round_groups(again, 2, ROW);
+    assert_memory_equal(again, x, ROW * sizeof *x);             /* scales that halves hold: 16 numbers stay themselves */
+}
+
 static void in_parts(void **state)
 {
     float whole[1000], parts[1000];
@@ -205,6 +225,6 @@ static void any_shape(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_number), cmocka_unit_test(limits), cmocka_unit_test(scales), cmocka_unit_test(known_draws), cmocka_unit_test(without_bias),
-    cmocka_unit_test(in_parts), cmocka_unit_test(passes_of_sixteen), cmocka_unit_test(chains_of_four), cmocka_unit_test(any_shape),
+    cmocka_unit_test(in_parts), cmocka_unit_test(groups_of_four_bits), cmocka_unit_test(passes_of_sixteen), cmocka_unit_test(chains_of_four), cmocka_unit_test(any_shape),
 };
 TAP_MAIN(tests)
