@@ -216,7 +216,10 @@ $B/%.checked: %.c | $B/needs $(schemas:%.proto=$B/%.pb-c.h) $B/workloads/models/
 $B/%.o: %.c | $B/needs
 	@mkdir -p $(@D)
 	$(say) cc $<
-	$(quiet)$(CC) $(flags) $(CFLAGS) -c -o $@ $<
+	$(quiet)$(CC) $(flags) $(CFLAGS) $(less) -c -o $@ $<
+
+# A test runs once, mostly in the library: faster code would not repay its compilation.
+$(tests:=.o): less := -O0
 
 # Readers of protobuf files are generated from the schema; what includes them waits for it.
 $B/%.pb-c.c $B/%.pb-c.h &: %.proto | $B/needs
