@@ -141,9 +141,20 @@ size_t byte_order_mark(const char *text)
     return strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
+static bool are_ascii(const char *eight)
+{
+    uint64_t word;
+    memcpy(&word, eight, sizeof word);
+    return !(word & 0x8080808080808080);
+}
+
 bool is_utf8(const char *text, size_t n)
 {
     for (size_t i = 0, step; i < n; i += step) {
+        if (n - i >= 8 && are_ascii(text + i)) {
+            step = 8;
+            continue;
+        }
         step = (unsigned char)text[i] < 0x80 ? 1 : utf8_length((const unsigned char *)text + i, n - i);
         if (!step)
             return false;
