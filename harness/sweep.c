@@ -71,8 +71,7 @@ bool count_threads(uint32_t *out, const struct options *o, struct err *err)
     return o->jobs <= MOST_JOBS || fail(err, "--jobs: %" PRIu64 " is outside 1 to %d", o->jobs, MOST_JOBS);
 }
 
-/* Keys without effect in the first configuration are probably a mistake. */
-/* A rule tells which recipe keys have no effect, for each row; which sheet values have none is found by a trial, once. */
+/* Keys without effect in the first configuration are probably a mistake. A rule tells which recipe keys have no effect, for each row; which sheet values have none is found by a trial, once. */
 static void sweep_warn_idle_keys(struct sweep *w, struct session *session)
 {
     const struct space *s = w->space;
