@@ -47,11 +47,20 @@ struct static_split {
     uint64_t columns, blocks, band_blocks;              /* the fullest tile's columns and non-zero blocks; columns of blocks of its band */
     uint64_t tile_rows, met_rows, met_columns;          /* rows of blocks in the tile; rows and columns of blocks that the tile's non-zero blocks meet */
     uint64_t sources;                                   /* tiles with sums of the same rows */
+    uint64_t n_rows;                                    /* rows of blocks that are not left out */
+    double row_chance, run_ends;                        /* a row has blocks in a band; ends of tiles' runs in such a row */
     uint64_t dense_exchange, block_exchange, compute, zero, sum_exchange, sum_compute, move;
 };
 struct static_split static_sparse_split(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt);
 /* On each tile a list of words, which is live all the time, says where the tile's blocks are. */
 uint64_t static_sparse_meta_bytes(uint64_t n_workers, uint64_t rows, uint64_t blocks, uint64_t block);
+
+/* ---- sparse_sums.c -------------------------------------------------------------------------------------------------- */
+
+/* Bytes that the fullest tile receives, and cycles of its workers, as popops reduces the sums of a split: rows that are only copied; sums that are added
+ * where the result lies, and those spread over all tiles, whose results then move. */
+struct static_sums { uint64_t copied_bytes, place_bytes, spread_bytes, compute, move_bytes; };
+struct static_sums static_sparse_sums(const struct static_split *p, const struct sparse_shape *s, const struct chip *chip, uint64_t n_tiles);
 
 /* ---- sparse_dynamic.c ----------------------------------------------------------------------------------------------- */
 

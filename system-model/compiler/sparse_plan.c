@@ -17,16 +17,30 @@ enum { CONTROL_SETS = 2, STEP_CONTROL_SETS = 5 };      /* compute sets on one ti
 /* Adds the exchange that the planner estimates to take this many cycles. */
 static void add_exchange(struct passes *p, uint64_t cycles) { passes_exchange(p, cycles * p->chip->exchange_bytes_per_cycle); }
 
+/* A worker takes rows of elements until it has its share, so that the busiest has up to a row more (StaticMatMul.cpp:92-130). */
+static double busiest_rows(const struct static_split *best, uint64_t block, uint64_t n_workers)
+{
+    double rows = (double)best->met_rows;
+    return block == 1 ? fmin(rows, rows / (double)n_workers + 1) : rows;
+}
+
+static void add_static_sums(struct passes *p, const struct sparse_shape *s, const struct static_split *best)
+{
+    struct static_sums sums = static_sparse_sums(best, s, p->chip, p->n_tiles);
+    passes_exchange(p, sums.copied_bytes);
+    passes_exchange(p, sums.place_bytes + sums.spread_bytes);
+    if (sums.compute)
+        passes_superstep(p, sums.compute);
+    passes_exchange(p, sums.move_bytes);
+}
+
 static void add_static(struct passes *p, const struct sparse_shape *s, const struct static_split *best)
 {
     uint64_t w = p->chip->n_workers, columns = s->block == 1 ? best->columns : ceil_div(best->columns, w);
-    double k = (double)best->blocks / (double)best->met_rows, rows = s->block == 1 ? (double)best->met_rows / (double)w : (double)best->met_rows;
+    double k = (double)best->blocks / (double)best->met_rows;
     add_exchange(p, best->dense_exchange + best->block_exchange);
-    passes_superstep(p, (uint64_t)static_sparse_cycles(w, rows, k, columns, s->block, s->type) + best->zero);
-    add_exchange(p, best->sum_exchange);
-    if (best->sum_compute)
-        passes_superstep(p, best->sum_compute);
-    add_exchange(p, best->move);
+    passes_superstep(p, (uint64_t)static_sparse_cycles(w, busiest_rows(best, s->block, w), k, columns, s->block, s->type) + best->zero);
+    add_static_sums(p, s, best);
     p->scratch_bytes = best->bytes;
 }
 
