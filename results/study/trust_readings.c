@@ -68,9 +68,9 @@ static double call_share(const struct simulation *sim)
 static double unexplained_share(const struct simulation *sim)
 {
     const struct plan_request *q = &sim->plan.request;
-    double parameters = (double)plan_parameters(&sim->plan), steps = q->program.steps_per_call, call_s = steps > 0 ? (double)q->program.session_calls * q->fitted.unexplained_call_s / steps : 0;
+    double parameters = (double)plan_parameters(&sim->plan), own = (double)plan_own_parameters(&sim->plan), steps = q->program.steps_per_call, call_s = steps > 0 ? (double)q->program.session_calls * q->fitted.unexplained_call_s / steps : 0;
     double step_s = (double)sim->timeline.step_cycles / sim->machine->chip.clock_hz;
-    bool unknown = q->training && !q->host.synthetic_data && parameters > PARAMETERS_WITHOUT_UNEXPLAINED && parameters < q->program.unexplained_parameters;
+    bool unknown = q->training && !q->host.synthetic_data && parameters > PARAMETERS_WITHOUT_UNEXPLAINED && own < q->program.unexplained_parameters;
     return unknown && call_s > CALL_SHARE * step_s ? call_s / step_s : 0;
 }
 

@@ -29,7 +29,7 @@ struct layer_cost {
     uint64_t codelet_cycles;                            /* the part of op_cycles in which codelets compute */
     struct energy forward_energy, backward_energy;      /* backward_energy includes the slices that are computed again */
     uint64_t forward_mac, backward_mac, slices_mac;     /* slices_mac: forward work that a repeated layer does again in its backward pass */
-    uint64_t n_parameters;                  /* trainable elements */
+    uint64_t n_parameters, n_spread;        /* trainable elements; those of tables whose rows are over the replicas */
     uint64_t weight_bytes;
     uint64_t output_bytes;                  /* activations of this and earlier layers that later layers read */
     uint64_t kept_bytes;                    /* activations that backward passes read; without recomputation they live until then */

@@ -40,6 +40,7 @@ static void add_weights(struct layer_cost *layers, const struct graph *g)
             continue;
         struct layer_cost *l = &layers[t->layer_id];
         l->n_parameters += tensor_elements(t);
+        l->n_spread += t->sharded ? tensor_elements(t) : 0;
         l->weight_bytes += tensor_bytes(t);
     }
 }

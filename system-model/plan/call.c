@@ -13,7 +13,8 @@
  *                    process, whose callbacks run in one thread. I/O tiles hide the port's time of all but this micro-batch.
  *     results        a stream copy that waits, and the copies into fresh memory of what is returned; averages over the host's processes
  *     weights        a run that reads them, the link, and three copies on the host (graphcore/poptorch python/_poplar_executor.py:543-553)
- *     unexplained    training calls of models of unexplained_parameters and more; fitted, as no source names a cause
+ *     unexplained    training calls of models of unexplained_parameters and more; fitted, as no source names a cause. A table over
+ *                    replicas is no part of a program's size: none of the models that show it has one, and a few lookups are all that reads it
  * Streams that are not buffered wait in the loop, at every micro-batch (plan_fetch()). Data made on the chip need no stream, and no upload
  * (graphcore/popart irlowering.cpp:3169-3240 and devicex.cpp:857, 946, 1626 at d2f20d78). Requests for inference that overlap hide all of a
  * call but its latency.
@@ -93,7 +94,7 @@ void plan_call(struct plan *p)
     if (steps > 0 && !plan_requests_overlap(o)) {
         s[CALL_RUN] = f->launch_s / steps;
         s[CALL_FRAMEWORK] = (double)f->session_calls * f->dispatch_s / steps;
-        s[CALL_UNEXPLAINED] = is_unexplained(o, plan_parameters(p)) ? (double)f->session_calls * o->fitted.unexplained_call_s / steps : 0;
+        s[CALL_UNEXPLAINED] = is_unexplained(o, plan_own_parameters(p)) ? (double)f->session_calls * o->fitted.unexplained_call_s / steps : 0;
         s[CALL_DATA] = data_s(p, bytes * o->grad_accum);
         s[CALL_FIRST_FETCH] = first_fetch_s(p, bytes) / steps;
         s[CALL_OUTPUTS] = outputs_s(p) / steps;

@@ -238,6 +238,7 @@ static void sum_layers(struct stage_plan *s)
         s->forward_mac += l->forward_mac;
         energy_add(&s->energy, &l->forward_energy, 1);
         s->n_parameters += l->n_parameters;
+        s->n_spread += l->n_spread;
         s->weight_bytes += l->weight_bytes;
         s->host_bytes += l->host_bytes;
         s->result_bytes += l->result_bytes;

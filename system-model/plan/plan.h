@@ -32,7 +32,8 @@ struct stage_plan {
     uint64_t op_cycles, off_amp_cycles, codelet_cycles;     /* sums over its layers */
     uint64_t forward_mac, backward_mac, recompute_mac;
     struct energy energy;               /* one micro-batch, both passes, with recomputation */
-    uint64_t n_parameters, n_copied, weight_bytes;  /* n_copied: tied weights that belong to another IPU; weight_bytes includes them */
+    uint64_t n_parameters, n_spread;    /* n_spread: those of tables whose rows are over the replicas */
+    uint64_t n_copied, weight_bytes;    /* n_copied: tied weights that belong to another IPU; weight_bytes includes them */
     uint64_t output_bytes;              /* activations handed to the next stage, one micro-batch */
     uint64_t stash_bytes, kept_input_bytes;     /* activations, and inputs from the host, kept for one micro-batch in flight */
     uint64_t cache_bytes;               /* states of one micro-batch that calls hand on, on the chip */
@@ -181,6 +182,7 @@ bool plan_is_buffered(const struct plan_request *r);        /* the host fills an
 bool plan_returns_each_micro_batch(const struct plan_request *r);   /* true if every micro-batch's results go to the host; with synthetic data none do */
 uint64_t plan_process_replicas(const struct plan_request *r);       /* replicas of the host process that has most */
 uint64_t plan_parameters(const struct plan *p);                     /* parameters of a replica, over all stages */
+uint64_t plan_own_parameters(const struct plan *p);                 /* the same without tables whose rows are over the replicas */
 double plan_process_bytes(const struct plan *p);                    /* input of one micro-batch for all replicas of the host process that has most */
 double plan_preparing_cores(const struct plan_request *r);          /* cores that prepare the input of one process at once; infinite if no limit is known */
 double plan_preparing_s(const struct plan *p);                      /* time in which one core prepares the input of one process for a step; 0 in an evaluation */

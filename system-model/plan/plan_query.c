@@ -106,6 +106,14 @@ uint64_t plan_parameters(const struct plan *p)
     return n;
 }
 
+uint64_t plan_own_parameters(const struct plan *p)
+{
+    uint64_t n = plan_parameters(p);
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        n -= p->stages[s].n_spread;
+    return n;
+}
+
 /* Callbacks of all replicas run in one thread of the process; loaders that work ahead hand their batches over at a rate of their own. */
 double plan_feeding_s(const struct plan *p)
 {

@@ -82,6 +82,25 @@ static void the_unexplained_is_of_large_models(void **state)
     stop(&y);
 }
 
+/* TransE has a fourth of 2,500,604 entities on each replica, 100 numbers each, which are data; and 535 relations of 100. */
+static void rows_over_replicas_are_no_program(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, "field-ipu-pod4-transe-wikikg2-bess");
+    assert_true(build(&y, &p));
+    assert_int_equal(plan_own_parameters(&p), 535 * 100);
+    assert_int_equal(plan_parameters(&p), 535 * 100 + 2500604 / 4 * 100);
+    y.opt.program.unexplained_parameters = 535 * 100;
+    assert_true(build(&y, &p));
+    assert_true(p.call_cycles[CALL_UNEXPLAINED] > 0);
+    y.opt.program.unexplained_parameters = 535 * 100 + 1;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.call_cycles[CALL_UNEXPLAINED], 0);
+    stop(&y);
+}
+
 /* With one buffer each micro-batch waits for its copy and for the sync of the process's other replica; with three only the first waits. I/O tiles
  * hide the port's time of all micro-batches but the first. */
 static void streams_that_are_not_buffered_wait_in_the_loop(void **state)
@@ -295,7 +314,7 @@ static void streams_have_room(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(parts_by_hand), cmocka_unit_test(the_unexplained_is_of_large_models), cmocka_unit_test(streams_that_are_not_buffered_wait_in_the_loop),
+    cmocka_unit_test(parts_by_hand), cmocka_unit_test(the_unexplained_is_of_large_models), cmocka_unit_test(rows_over_replicas_are_no_program), cmocka_unit_test(streams_that_are_not_buffered_wait_in_the_loop),
     cmocka_unit_test(streams_stand_apart), cmocka_unit_test(synthetic_data_move_nothing), cmocka_unit_test(requests_by_hand), cmocka_unit_test(weights_are_read_back),
     cmocka_unit_test(one_process_bounds_the_step), cmocka_unit_test(a_loader_starts_once), cmocka_unit_test(streams_have_room),
 };
