@@ -65,7 +65,7 @@ static struct joined joined_of(const struct sums_input *q, uint64_t sources, dou
 }
 
 /* A worker's cycles for its part of `elements`. */
-static double vertex_cycles(const struct sums_input *q, const struct joined *j, uint64_t elements)
+static double sum_vertex_cycles(const struct sums_input *q, const struct joined *j, uint64_t elements)
 {
     uint64_t vectors = ceil_div(ceil_div(elements, j->workers), q->half ? 8 : 4);
     return (double)(16 + vectors * ((q->half ? 8 : 5) + 6 + j->sources - 1));
@@ -78,7 +78,7 @@ static void add_joined(struct static_sums *out, double *longest, double *work, c
         out->copied_bytes = j->most * q->bytes;
         return;
     }
-    double vertex = vertex_cycles(q, j, j->spread ? j->even : j->most);
+    double vertex = sum_vertex_cycles(q, j, j->spread ? j->even : j->most);
     uint64_t received = j->sources * (j->spread ? j->even : j->most) * q->bytes;
     *longest = fmax(*longest, vertex);
     if (j->spread) {
