@@ -19,7 +19,7 @@ static const char *const recipes[] = {
     "vendor-ipu-pod16-bert-large-ph1-tf1", "vendor-ipu-pod16-resnet50-pipelined", "mlperf-v2.0-closed-bow-pod16-bert-large",
     "mlperf-v2.0-closed-bow-pod16-resnet50", "vendor-ipu-pod16-bert-base-ph1-popart", "prediction-ipu-pod16-rnnt",
 };
-enum { N_RECIPES = sizeof recipes / sizeof *recipes, MOST_KEYS = 256, MOST_VALUES = 12, MOST_SETS = 3, N_QUESTIONS = 7, MOST_WORDS = 16 };
+enum { N_RECIPES = sizeof recipes / sizeof *recipes, MOST_KEYS = 256, MOST_VALUES = 12, MOST_SETS = 3, N_QUESTIONS = 14, MOST_WORDS = 16 };
 
 /* ---- what can be set ----------------------------------------------------------------------------------- */
 
