@@ -225,7 +225,7 @@ static bool sweep_ask(struct sweep_asked *x, const struct options *o, struct ses
     *x = (struct sweep_asked){ .sweep = { .space = &x->space, .record = &x->record, .sets = o->sets, .n_sets = o->n_sets, .paths = &s->paths,
                                           .format = o->format == FORMAT_JSON ? SWEEP_JSON : SWEEP_CSV } };
     if (shapes_table && (o->out || o->format != FORMAT_TEXT))
-        return fail(err, "sweep: --top, --sort, --columns and --format text make a table for people; rows of --out, csv and json are whole");
+        return fail(err, "sweep: --top, --sort, --columns and --format text make a table for people; leave them out where --out, csv or json is given");
     if (!build_space(&x->space, o, s->paths.recipes_dir, &s->arena, err) || !count_threads(&x->sweep.n_jobs, o, err)
         || !shard_find(&x->shard, o->shard, environment, err)
         || !session_record(&x->record, NULL, s, err)

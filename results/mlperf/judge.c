@@ -120,8 +120,8 @@ static bool refuse_without_round(const struct judge *j, const char *benchmark, s
         if (j->rounds.items[i].allowed && text_is(j->rounds.items[i].benchmark, benchmark))
             rounds[n++] = j->rounds.items[i].edition->round;
     if (n == 0)
-        return fail(err, "the round is not known, as neither the path nor the log names it: add --ruleset ROUND, one of %s", editions_known(&j->rounds, a));
-    return fail(err, "the round is not known, as neither the path nor the log names it: add --ruleset %s, or another round with %s: %s", rounds[n - 1], benchmark,
+        return fail(err, "neither the path nor the log names the round; add --ruleset ROUND, one of %s", editions_known(&j->rounds, a));
+    return fail(err, "neither the path nor the log names the round; add --ruleset %s, or another of the rounds with %s: %s", rounds[n - 1], benchmark,
                 names_list(rounds, n, a));
 }
 

@@ -364,7 +364,7 @@ static bool check_request(const struct search_request *q, const struct simulatio
     bool timed = q->objective != MINIMISE_TIME_TO_TRAIN || is_known(r->time_to_train_s);
     bool powered = q->objective != MINIMISE_ENERGY || is_known(r->energy_site_j);
     if (search_is_set(q, "parallel.available_memory") && sim->recipe.available_memory && strchr(sim->recipe.available_memory, ','))
-        return fail(err, "--set parallel.available_memory: a share for each IPU cannot be searched around; give one for all, or leave it out");
+        return fail(err, "--set parallel.available_memory: a search needs one share for all IPUs; give one, or leave it out");
     return (timed && powered)
         || fail(err, "%s: has no %s: set %s", q->recipe, objective_names[q->objective],
                 timed ? "machine.board_power_w, or the chip's tdp_w and idle_power_w" : "training.converge=model, epochs or samples_to_converge");

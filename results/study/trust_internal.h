@@ -16,8 +16,8 @@ struct neighbourhood neighbourhood_of(const struct references *r, const struct d
 double spread_at(const struct spread *s, const struct neighbourhood *n, const struct properties *at);
 enum likeness likeness_among(const struct references *r, const struct distances *d, reference_counts *counts, const void *user);
 
-/* One reference judged by others: the error of its first prediction by those of other origins, or today's error by all others if no first prediction
- * was kept. */
+/* One reference with its error, and the others that judge it: the error of its first prediction is judged by references of other origins; if no first
+ * prediction was kept, today's error is judged by all others. */
 struct question { const struct reference *reference; struct neighbourhood near; double error, open_low, open_high; enum likeness likeness; };
 /* by_origin: those of its own origin are left out in any case. Those of without_origin, which may be NULL, take no part. */
 struct question question_of(const struct references *r, const struct reference *x, bool by_origin, const char *without_origin, struct arena *scratch);

@@ -2,7 +2,7 @@
 /*
  * train.c - the loop: a step, its time, and now and then an evaluation and a checkpoint.
  *
- * Weights begin uniform with variance 1 / rows, tables that are looked up in with 1 / columns; scales are 1 and biases 0. All are drawn from the seed,
+ * Weights begin uniform with variance 1 / rows, and lookup tables with 1 / columns; scales are 1 and biases 0. All are drawn from the seed,
  * tensor by tensor.
  */
 #include "results/train/train.h"

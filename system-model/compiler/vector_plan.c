@@ -250,7 +250,7 @@ static void plan_arg_max(struct passes *p, const struct vector_op *w)
 
 /* The vertices of a function, as PopART runs it (willow/src/popx/op and willow/src/patterns at d2f20d78): an expression of equal operands is one
  * vertex whose code follows from its parts. Clip makes tensors of its two bounds; its gradient compares with either. A maximum copies its first
- * operand; its gradient is the sign of what is missing to the result, plus one. tan x is a call of the library, asinh x = log(x + sqrt(x^2 + 1)),
+ * operand; its gradient is the sign of operand less result, plus one. tan x is a call of the library, asinh x = log(x + sqrt(x^2 + 1)),
  * atanh x = log((1 + x) / (1 - x)) / 2. A power is never simplified, whatever its exponent. */
 enum { MOST_FUNCTION_STEPS = 7 };
 static const struct function_row { uint32_t n, n_backward; enum map_op forward[MOST_FUNCTION_STEPS], backward[MOST_FUNCTION_STEPS]; } function_rows[] = {

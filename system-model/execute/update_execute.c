@@ -234,7 +234,7 @@ static bool update_weight(struct execution *x, uint32_t i, struct err *err)
     if (!has_step(w, UPDATE_OPTIMIZER))
         return fail_of(x, w, "is not changed", err);
     if (norms_over_shards && !does(x, w, UPDATE_NORMS))
-        return fail_of(x, w, "has norms, which are not added over its shards", err);
+        return fail_of(x, w, "needs its norms added over its shards, which the plan does not do", err);
     bool gathers = !plan_is_phased(&x->p->request);     /* without a gather here, the next phase that reads the weight gathers it */
     if (w->sharded && gathers && !has_step(w, UPDATE_GATHER))
         return fail_of(x, w, "is not gathered from its shards", err);

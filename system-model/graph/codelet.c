@@ -54,7 +54,7 @@ static bool read_split(struct codelet *c, const char *where, struct err *err)
     }
     arena_free(&scratch);
     return (good && c->n_axes > 0) ||
-           fail(err, "%s: '%.40s': want one to %d axes of the first input, each behind the one before, such as 0,1", where, c->split, MOST_GRID_AXES);
+           fail(err, "%s: '%.40s': want one to %d axes of the first input, in rising order, such as 0,1", where, c->split, MOST_GRID_AXES);
 }
 
 static bool read_worker_split(struct codelet *c, const char *where, struct err *err)

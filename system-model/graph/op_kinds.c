@@ -239,7 +239,7 @@ static void shape_cast(const struct graph *g, struct op *op, struct tensor *out)
     out->type = op->at->to_type;
 }
 
-/* All operands have the first one's dimensions, or ones that are repeated. */
+/* Every operand has the sizes of the first, or 1 along dimensions in which it is repeated. */
 static void shape_select(const struct graph *g, struct op *op, struct tensor *out)
 {
     const struct tensor *x = op_input(g, op, 0);

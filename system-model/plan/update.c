@@ -320,7 +320,7 @@ static void add_tensor(struct update_builder *b, const struct tensor *t, uint32_
 static int by_ipu_and_size(const void *a, const void *b)
 {
     const struct update_chain *x = a, *y = b;
-    const int32_t i = (int32_t)x->ipu, j = (int32_t)y->ipu;     /* all IPUs first: -1 */
+    const int32_t i = (int32_t)x->ipu, j = (int32_t)y->ipu;     /* ALL_IPUS is -1 here, so merged chains come first */
     if (i != j)
         return i < j ? -1 : 1;
     if (x->n_elements != y->n_elements)

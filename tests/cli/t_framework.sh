@@ -40,7 +40,7 @@ for names in grouped,popart,sideways grouped,; do
 done
 refuses "parallel.schedule: popart-2.1.0 cannot run grouped; want one of: popart" "a schedule that PopART does not have" \
     run $bert --set parallel.schedule=grouped
-refuses "parallel.gradient_accumulation: 2048, want a multiple of 10: tensorflow-1-2.1.0 runs grouped pipelines in 2 times their 5 stages" \
+refuses "parallel.gradient_accumulation: 2048, want a multiple of 10: tensorflow-1-2.1.0 runs grouped pipelines with multiples of 2 times their 5 stages" \
     "an accumulation that TensorFlow refuses" run vendor-bow-pod16-bert-large-ph1-tf1 --set parallel.gradient_accumulation=2048
 refuses "recipe.framework: 'Keras' has no sheet in" "a framework without a sheet" run $bert --set recipe.framework=Keras
 refuses "unknown key in [framework]" "a key that no sheet has" run $bert --set framework.clip=yes

@@ -63,7 +63,7 @@ run init "$work" --model $graphs/heat-2d.onnx --operators "$PWD/$sheet" --set da
 grep -q "^operators = .*stencils.csv" "$work"/heat-2d.ini
 result $? "init writes a recipe with the sheet" "$(cat "$work/out" "$work/err" "$work"/*.ini)"
 refuses "grid_ipus: '4y': want a number of parts for each axis, such as 1x4" "a grid of IPUs is numbers" run $heat --set parallel.grid_ipus=4y
-refuses "want a multiple of so many replicas of one IPU, not 3 replicas of 1 IPUs" "IPUs of a grid are replicas" run $heat --set parallel.replicas=3 --set parallel.grid_ipus=1x2
+refuses "want replicas of one IPU, in a multiple of that number, not 3 replicas of 1" "IPUs of a grid are replicas" run $heat --set parallel.replicas=3 --set parallel.grid_ipus=1x2
 refuses "repeat: a training step has one round, not 1000; want mode = infer" "training has one round" run $heat --set recipe.mode=train --set optimizer.name=sgd
 run run operator-bow-gather-1024x64-2048 --operators $sheet
 gives 0 "no effect here: recipe.operators" "a sheet that no node needs is told"

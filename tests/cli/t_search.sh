@@ -74,7 +74,7 @@ refuses "machine.clock_hzz=2e9: no sheet of this machine has such a key" "and on
 run search vendor-c600-resnet50-b1-poprt --over parallel.micro_batch=2,4a --most 2
 gives 0 "1 of 2 values of --over parallel.micro_batch cannot be tried: --set parallel.micro_batch=4a: '4a' is not a whole number" \
     "a value that is none is told"
-refuses "cannot be searched around" "a share for each IPU is refused" \
+refuses "a search needs one share for all IPUs" "a share for each IPU is refused" \
     search mlperf-v2.0-closed-bow-pod16-bert-large --set parallel.available_memory=0.1,0.2,0.3,0.4
 run search vendor-ipu-pod16-bert-base-ph1-popart --set parallel.available_memory=0.3 --set parallel.gradient_accumulation=9 --set parallel.io_tiles=32 \
     --set parallel.recompute=layer --set parallel.optimizer_state=on-chip --set parallel.rts=no --over parallel.micro_batch=2 --over parallel.ipus_per_replica=4 --most 2

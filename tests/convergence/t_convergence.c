@@ -50,7 +50,7 @@ static void test_law_recovers_itself(void **state)
     assert_near(l.g, 1, 0);
     t.n = 2;
     assert_false(law_fit(&l, &t, true, &err));
-    assert_string_equal(err.msg, "2 reference points, the law has 3 parameters");
+    assert_string_equal(err.msg, "2 reference points are too few for a law of 3 parameters");
 }
 
 /* In all logs of v1.1's closed BERT on 16 and 64 IPUs run_stop comes 1.098 and 1.118 times as late as the last

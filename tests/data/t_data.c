@@ -214,7 +214,7 @@ static void speech_is_read_or_refused(void **state)
     labels[3] = 3;
     write_npy("train-labels.npy", "<i4", "3, 2", labels, sizeof labels);
     assert_false(open_speech(&d, &g, &a, &err));
-    assert_non_null(strstr(err.msg, "train-labels.npy: label 3 is 3, and the model has the classes 0 to 2; take data of so many classes"));
+    assert_non_null(strstr(err.msg, "train-labels.npy: label 3 is 3, and the model has the classes 0 to 2; take data with these classes"));
     write_npy("train-labels.npy", "<i4", "2, 2", labels, 16);
     assert_false(open_speech(&d, &g, &a, &err));
     assert_non_null(strstr(err.msg, "train-labels.npy: has labels of 2 items, and "));

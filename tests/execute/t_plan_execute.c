@@ -443,7 +443,7 @@ static void wrong_plans(void **state)
     refused(gpt, &pipe, shared_layer, "gpt2: the plan's update changes 12 tensors like 'gamma' on IPU 0, which has 9");
     refused(gpt, &shards, no_reduction, "gpt2, weight update: tensor 2 (word-embeddings of layer embeddings) on IPU 0 is not reduced over the replicas");
     refused(gpt, &shards, no_gather, "gpt2, weight update: tensor 2 (word-embeddings of layer embeddings) on IPU 0 is not gathered from its shards");
-    refused(gpt, &shards, no_norms, "gpt2, weight update: tensor 2 (word-embeddings of layer embeddings) on IPU 0 has norms, which are not added over its shards");
+    refused(gpt, &shards, no_norms, "gpt2, weight update: tensor 2 (word-embeddings of layer embeddings) on IPU 0 needs its norms added over its shards, which the plan does not do");
     refused(gpt, &shards, chain_too_many, "gpt2: the plan's update changes 9 tensors like 'kernel' on IPU 0, which has 8");
     shards.streaming = true;
     refused(gpt, &shards, no_load,

@@ -60,7 +60,7 @@ static void refusals(void **state)
         { HEAD CYCLES LINE("vector", "0", "elements"), ":3: vector: 0 is outside 1 to 1024" },
         { HEAD CYCLES LINE("copies", "out", ""), ":3: copies: 'out' is not one of: none, in, in+out" },
         { HEAD CYCLES LINE("gradient", "Grad", ""), ":2: own,Blur: gradient: no operation 'Grad' of this domain in the sheet; add its lines, or write none" },
-        { HEAD CYCLES "own,Blur,split,\"2,1\",,counted\n", ":2: own,Blur: '2,1': want one to 3 axes of the first input, each behind the one before, such as 0,1" },
+        { HEAD CYCLES "own,Blur,split,\"2,1\",,counted\n", ":2: own,Blur: '2,1': want one to 3 axes of the first input, in rising order, such as 0,1" },
         { HEAD CYCLES LINE("worker_split", "2x3", ""), ":2: own,Blur: '2x3': want best, one-axis, or a number of parts for each axis of split, such as 6x1" },
         { HEAD CYCLES LINE("output", "8x0", ""), ":2: own,Blur: '8x0': want input, for results that are like the inputs, or at most 5 sizes such as 8x16" },
     };

@@ -515,7 +515,7 @@ static void test_requests(void **state)
     free(lint_text("/dev/zero", "2.0.0", FORMAT_TEXT, &passed, &err));
     assert_string_equal(err.msg, "/dev/zero: is a device, pipe or socket, want a log file");
     free(lint_text("tests/bad/mllog/list.txt", NULL, FORMAT_TEXT, &passed, &err));
-    assert_string_equal(err.msg, "tests/bad/mllog/list.txt: the round is not known, as neither the path nor the log names it: add "
+    assert_string_equal(err.msg, "tests/bad/mllog/list.txt: neither the path nor the log names the round; add "
                                  "--ruleset ROUND, one of v0.7, v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0, v5.1, v6.0, v6.1, hpc-v1.0, hpc-v2.0, hpc-v3.0");
     char *text = lint_text("tests/bad/mllog/list.txt", "2.0.0", FORMAT_TEXT, &passed, &err);
     assert_false(passed);

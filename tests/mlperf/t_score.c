@@ -292,7 +292,7 @@ static void test_unknown_names(void **state)
         { "hpc_results_v3.0/Acme/results/box/strong/resnet", "benchmark 'resnet' is not one of hpc-v3.0; known: cosmoflow, deepcam, oc20, openfold" },
         { "v5.0/open/Acme/box/resnet", "benchmark 'resnet' is not one of v5.0; known: bert, dlrm_dcnv2, llama2_70b_lora, llama31_405b, retinanet, "
                                        "rgat, stable_diffusion" },
-        { "open/Acme/box/resnet", "result_0.txt: the round is not known, as neither the path nor the log names it: add --ruleset v4.0, or another round "
+        { "open/Acme/box/resnet", "result_0.txt: neither the path nor the log names the round; add --ruleset v4.0, or another of the rounds "
                                   "with resnet: v0.7, v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

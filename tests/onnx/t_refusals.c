@@ -277,7 +277,7 @@ static void most_calls(void **state)
 static void control_flow_refused(void **state)
 {
     (void)state;
-    refused(nested(33), infer, "node 33, If 'n0': branches and loops stand in each other more than 32 deep");
+    refused(nested(33), infer, "node 33, If 'n0': branches and loops are nested more than 32 deep");
     struct imported *r = import(nested(32), "y", infer);
     assert_string_equal(r->err.msg, "");
     assert_int_equal(count_kind(&r->g, OP_TANH), 1);

@@ -91,7 +91,7 @@ static void bad_claims_are_refused(void **state)
 {
     static const struct { const char *line, *message; } refusals[] = {
         { "A,s,d:1,x,about,1,,,0,1,,,,", ":2: relation: 'about' is not one of: is, at least, at most, between" },
-        { "A,s,d:1,x,is,1,,,0,,,,,", ":2: no expression: note is empty; say why it cannot be checked" },
+        { "A,s,d:1,x,is,1,,,0,,,,,", ":2: has neither an expression nor a note; say in the note why it cannot be checked" },
         { "A,s,d:1,x,is,1,,,0,1,so,,,", ":2: reading and reading_expression go together" },
         { "A,s,d:1,x,between,2,1,,0,1,,,,", ":2: high: 1 is not above 2" }, { "A,s,,x,is,1,,,0,1,,,,", ":2: id, documents or claim is empty" },
         { "A,s,d:1,x,is,one,,,0,1,,,,", ":2: value: 'one' is not a number" },

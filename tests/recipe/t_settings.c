@@ -307,7 +307,7 @@ static void schedules_of_a_framework(void **state)
 #define CANNOT "parallel.schedule: made-1.0 cannot run popart; want one of: grouped,interleaved (or framework.schedules=popart for a program that can)"
 #define ALONE "parallel.ipus_per_replica=1 "
 #define TURNS(n, accumulation, way, all) "parallel.gradient_accumulation: " #accumulation ", want a multiple of " #all ": made-1.0 runs " way \
-    " pipelines in 3 times their " #n " stages"
+    " pipelines with multiples of 3 times their " #n " stages"
     static const struct { const char *words, *message; } rows[] = {
         { "", CANNOT }, { "framework.schedules=popart", "" }, { "framework.schedules=grouped,popart parallel.gradient_accumulation=7", "" },
         { "parallel.schedule=none", "" }, { "parallel.schedule=sequential", "" }, { "recipe.mode=infer", "" }, { ALONE "parallel.layers_per_ipu=", "" },

@@ -88,7 +88,7 @@ static bool solve(struct convergence_law *out, struct problem *p, struct err *er
     size_t n_params = p->free_g ? 3 : 2;
     int info;
     if (p->n < n_params)
-        return fail(err, "%zu reference points, the law has %zu parameters", p->n, n_params);
+        return fail(err, "%zu reference points are too few for a law of %zu parameters", p->n, n_params);
     double least = p->ln_e[0], most_batch = p->batch[0];
     for (size_t i = 1; i < p->n; i++) {
         least = fmin(least, p->ln_e[i]);

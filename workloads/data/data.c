@@ -130,7 +130,7 @@ static bool check_labels(const struct data_rows *r, const struct data_rows *x, u
     for (uint64_t i = 0; i < r->n * r->row_elements; i++) {
         double label = rows_at(r, i / r->row_elements, i % r->row_elements);
         if (!(label >= 0 && label < (double)classes))
-            return fail(err, "%s: label %ju is %g, and the model has the classes 0 to %ju; take data of so many classes", r->path, (uintmax_t)i, label,
+            return fail(err, "%s: label %ju is %g, and the model has the classes 0 to %ju; take data with these classes", r->path, (uintmax_t)i, label,
                         (uintmax_t)(classes - 1));
     }
     return true;

@@ -33,7 +33,7 @@ static const char *scope_inside(struct onnx_model *m, const struct onnx_node *n,
     for (const char *c = n->scope; *c; c++)
         depth += *c == '/';
     if (depth >= DEEPEST_BODIES)
-        onnx_refuse(m, n, err, "branches and loops stand in each other more than %d deep", DEEPEST_BODIES);
+        onnx_refuse(m, n, err, "branches and loops are nested more than %d deep", DEEPEST_BODIES);
     else if (m->n_bodies >= MOST_BODIES)
         onnx_refuse(m, n, err, "more than %d branches and rounds of loops", MOST_BODIES);
     else

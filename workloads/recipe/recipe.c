@@ -318,7 +318,7 @@ static bool check_grid(const struct recipe *r, struct err *err)
         if (keys[i].value && !parse_parts(parts, &n, keys[i].value))
             return fail(err, "%s: %s: '%.40s': want a number of parts for each axis, such as 1x4", r->path, keys[i].key, keys[i].value);
     if (r->replicas % grid_ipus(r) != 0 || (grid_ipus(r) > 1 && r->ipus_per_replica > 1))
-        return fail(err, "%s: grid_ipus: %s is %ju IPUs, each a replica of its own; want a multiple of so many replicas of one IPU, not %ju replicas of %ju IPUs",
+        return fail(err, "%s: grid_ipus: %s is %ju IPUs, each a replica of its own; want replicas of one IPU, in a multiple of that number, not %ju replicas of %ju",
                     r->path, r->model.grid_ipus, (uintmax_t)grid_ipus(r), (uintmax_t)r->replicas, (uintmax_t)r->ipus_per_replica);
     if (r->model.repeat > 1 && r->mode == MODE_TRAIN)
         return fail(err, "%s: repeat: a training step has one round, not %ju; want mode = infer", r->path, (uintmax_t)r->model.repeat);

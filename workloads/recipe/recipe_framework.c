@@ -47,7 +47,7 @@ bool recipe_check_schedule(const struct plan_request *o, const struct framework 
         return fail(err, "parallel.schedule: %s cannot run %s; want one of: %s (or framework.schedules=%s for a program that can)", f->name,
                     schedule_names[o->schedule], f->schedules, schedule_names[o->schedule]);
     if (in_turns && multiple && o->grad_accum % (multiple * stages) != 0)
-        return fail(err, "parallel.gradient_accumulation: %u, want a multiple of %ju: %s runs %s pipelines in %ju times their %ju stages", o->grad_accum,
+        return fail(err, "parallel.gradient_accumulation: %u, want a multiple of %ju: %s runs %s pipelines with multiples of %ju times their %ju stages", o->grad_accum,
                     (uintmax_t)(multiple * stages), f->name, schedule_names[o->schedule], (uintmax_t)multiple,
                     (uintmax_t)stages);
     return true;
