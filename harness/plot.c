@@ -60,7 +60,7 @@ const char *gnuplot_string(const char *text, struct arena *a)
     return out;
 }
 
-/* gnuplot warns on stderr about every empty column, so its first other line is shown, and only when gnuplot fails. */
+/* If gnuplot fails, the first line on its stderr that is no warning is shown: it warns about every empty column. */
 static bool gnuplot_wait(pid_t child, const char *script, FILE *talk, struct err *err)
 {
     int status;

@@ -244,7 +244,8 @@ struct level_evidence level_evidence_at(const struct level_points *l, size_t spl
     return e;
 }
 
-/* A large step is reported before all five points are new, so it is dated to three points back, the fewest that the cleaning leaves. */
+/* The first point of the new level. A large step is reported before five new points have come: then it is dated three points back, as the cleaning
+ * needs at least three. */
 size_t level_split(const struct level_points *l, bool upwards, double *correlation)
 {
     struct noises m;

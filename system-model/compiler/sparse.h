@@ -17,7 +17,7 @@ struct sparse_shape {
     uint64_t dynamic;
     uint64_t trains;                    /* dynamic: buckets also serve the gradients, and hold what these need */
     uint64_t in_order;                  /* the dense side and the result lie row by row, so that blocks' rows are brought together before and taken apart after */
-    double oversize;                    /* dynamic: buckets are so much larger than an even share (metaInfoBucketOversizeProportion); 0.3 as a rule */
+    double oversize;                    /* dynamic: the share by which buckets are larger than an even share (metaInfoBucketOversizeProportion); 0.3 as a rule */
 };
 enum { SPARSE_META_BYTES = 2 };         /* the bytes of one word of a bucket's metadata, which says where blocks are */
 

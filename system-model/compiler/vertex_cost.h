@@ -48,7 +48,7 @@ struct vertex_table {
     struct conv_terms conv[N_VERTEX_KINDS];
     uint16_t amp_filter_load[5];            /* by filter height: what a load of weights takes besides the weights */
     uint16_t amp_half_partials;             /* cycles of a worker in a call, with partial sums of 2 bytes */
-    uint16_t amp_1x1_least_positions, amp_1x1_alone;        /* fewer positions are charged as this many; a single one takes so much more */
+    uint16_t amp_1x1_least_positions, amp_1x1_alone;        /* a tile with fewer positions is charged for this many; one with a single position is charged these cycles more */
     struct slic_terms slic[2];              /* a stride of one; a stride of two */
     uint16_t slic_thin_load;                /* cycles of a worker in a load, with fewer than four channels */
     uint16_t outer_product_free_chans;      /* output channels that a position's cycles include; each four more take another cycle */

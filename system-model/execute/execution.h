@@ -72,7 +72,7 @@ struct execution_options {
     enum reduction_order reduction;
     uint64_t seed;                      /* seeds dropout */
     bool mean_losses;
-    double loss_scale;                  /* gradients are made so much larger, and made smaller again in the update; 0 means 1 */
+    double loss_scale;                  /* a factor of all gradients until the update divides by it; 0 means 1 */
     struct precision precision;         /* numbers are rounded by type: accumulators and sums over replicas after each addition, moments of 2 bytes
                                            and weights after the update */
     uint32_t n_threads;

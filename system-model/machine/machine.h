@@ -74,7 +74,7 @@ struct chip {
     uint64_t tile_memory_bytes;             /* SRAM of a tile */
     uint64_t interleaved_bytes;             /* the part of tile memory with 128-bit loads */
     double memory_error;                    /* standard deviation of ln(bytes needed / bytes counted) of all but tensors that always live */
-    double memory_gaps_share;               /* short-lived tensors take so much more of the fullest tile than their plan counts */
+    double memory_gaps_share;               /* share by which short-lived tensors take more of the fullest tile than their plan counts */
     /* Arithmetic, per tile and cycle. */
     uint64_t mac_fp16_fp16_per_cycle;       /* AMP, fp16 in, fp16 partials */
     uint64_t mac_fp16_fp32_per_cycle;       /* AMP, fp16 in, fp32 partials */

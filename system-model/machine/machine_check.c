@@ -33,7 +33,7 @@ static bool check_chip(const struct machine *m, const char *path, struct err *er
 {
     const struct chip *c = &m->chip;
     if (c->interleaved_bytes > c->tile_memory_bytes)
-        return fail(err, "%s: interleaved_bytes: %llu of a tile's %llu", path, (unsigned long long)c->interleaved_bytes,
+        return fail(err, "%s: interleaved_bytes: %llu are more than the %llu of a tile", path, (unsigned long long)c->interleaved_bytes,
                     (unsigned long long)c->tile_memory_bytes);
     if (m->rung_links + 2 * m->rail_links > c->n_links)
         return fail(err, "%s: rung_links: %llu, and twice %llu rail_links, are more than the %llu n_links of %s", path,

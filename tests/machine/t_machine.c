@@ -209,7 +209,7 @@ static const struct { const char *name, *message; } bad_sheets[] = {
     { BAD "direct_of_three.csv", BAD "direct_of_three.csv: gateway_topology: direct links two domains, not 3; want switched or network" },
     { BAD "empty.csv", BAD "empty.csv: is empty, want a header line" },
     { BAD "header_only.csv", BAD "header_only.csv: n_tiles: missing (tiles of a chip, in tiles)" },
-    { BAD "interleaved.csv", BAD "interleaved.csv: interleaved_bytes: 262145 of a tile's 262144" },
+    { BAD "interleaved.csv", BAD "interleaved.csv: interleaved_bytes: 262145 are more than the 262144 of a tile" },
     { BAD "loop.csv", BAD "loop.csv:2: board: loop is the sheet of a system, want a board" },
     { BAD "no_generation.csv", BAD "no_generation.csv: generation: missing (design of the chip, which selects its fitted constants; other has none, in name)" },
     { BAD "missing_key.csv", BAD "missing_key.csv: link_efficiency: missing (of the nominal rate, in share)" },

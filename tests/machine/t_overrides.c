@@ -94,7 +94,7 @@ static void refused_as_a_sheets_value_is(void **state)
 
 /* One beyond what goes together and what just does, on a pod of 64 a domain. */
 static const struct { const char *sets[5], *refused; } belonging[] = {
-    { { "interleaved_bytes=638976" }, NULL }, { { "interleaved_bytes=638977" }, "interleaved_bytes: 638977 of a tile's 638976" },
+    { { "interleaved_bytes=638976" }, NULL }, { { "interleaved_bytes=638977" }, "interleaved_bytes: 638977 are more than the 638976 of a tile" },
     { { "n_links=10" }, NULL },
     { { "idle_power_w=110" }, "idle_power_w and running_power_w: 363 W are more than the 362 W of tdp_w" }, { { "idle_power_w=109" }, NULL },
     { { "board_power_w=1701" }, "board_power_w: 1701 W are more than the 1700 W of board_power_cap_w" },

@@ -55,7 +55,7 @@ struct round_terms {
     const char *point_of, *point, *where;       /* the convergence point is the expression `point` on a line of key point_of that fulfils `where` */
     int take;                           /* enum point_take */
     bool train_samples;                 /* the user may choose the last train_samples line instead */
-    double allowance;                   /* the least reference mean is lowered by so much, in `unit` */
+    double allowance;                   /* how much the least reference mean is lowered, in `unit` */
 };
 
 /* All rounds, in order. */

@@ -277,7 +277,7 @@ static uint32_t rotated(struct builder *b, uint32_t x, uint64_t heads, const str
     return graph_op(b->g, OP_ROTARY, (uint32_t[]){ x, r->cosines, r->sines }, 3, at);
 }
 
-/* [batch, key heads, time, width], each head so often that there is one for every head of the queries. */
+/* [batch, key heads, time, width], with each head repeated so that there is one for every head of the queries. */
 static uint32_t repeated_heads(struct builder *b, uint32_t x, uint64_t heads)
 {
     uint64_t batch = build_dim(b, x, 0), own = build_dim(b, x, 1), time = build_dim(b, x, 2), width = build_width(b, x);

@@ -63,7 +63,8 @@ const char *onnx_metadata(Onnx__StringStringEntryProto *const *props, size_t n, 
     return NULL;
 }
 
-/* In a function, an attribute may refer to one of the call, whose default the function may hold. */
+/* In a function of the file, a node's attribute may refer to an attribute of the node that calls the function; if the call lacks it, the function may
+ * have a default. */
 const Onnx__AttributeProto *onnx_attribute(const struct onnx_node *n, const char *name)
 {
     const Onnx__AttributeProto *p = n->proto ? attribute_named(n->proto->attribute, n->proto->n_attribute, name) : NULL;

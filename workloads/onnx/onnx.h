@@ -27,7 +27,7 @@ struct onnx_options {
     bool contents;                              /* large tensors are read too, to execute the graph */
     const struct codelets *codelets;            /* the user's own operations; NULL: there are none */
     uint32_t grid_ipus[MOST_GRID_AXES], grid_tiles[MOST_GRID_AXES];     /* parts of operations' grids along each axis: over IPUs, over tiles; 0: not given */
-    uint32_t rounds;                            /* the whole graph runs so often, each time on the result of the round before; 0: once */
+    uint32_t rounds;                            /* how often the whole graph runs, each time on the result of the round before; 0: once */
     uint32_t batch_norm_span;                   /* replicas that share the statistics of batch norms; 0 means one */
     const struct onnx_dimension *dimensions;    /* sizes of symbolic dimensions, numbers of single values */
     size_t n_dimensions;

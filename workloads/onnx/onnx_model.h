@@ -98,7 +98,7 @@ const Onnx__ModelProto *onnx_unpack_model(const char *path, bool contents, struc
 const Onnx__GraphProto *onnx_unpack_graph(const ProtobufCBinaryData *bytes, struct arena *a);
 /* The file's bytes without the numbers of large tensors. False: not in protobuf's format, or a read error. */
 bool onnx_skim(uint8_t **bytes, size_t *n, FILE *f, uint64_t file_bytes, struct arena *a);
-bool onnx_is_whole(int type);           /* an integer of any size; booleans are not */
+bool onnx_is_whole(int type);           /* true for integers of any size, but not for booleans */
 bool onnx_is_float(int type);
 double *onnx_tensor_contents(const Onnx__TensorProto *t, uint64_t most, struct arena *a);   /* NULL if absent, or more than most elements */
 
