@@ -229,7 +229,7 @@ bool options_parse(struct options *out, const struct command *c, int argc, char 
         return false;
     /* arguments keep their order even if POSIXLY_CORRECT is set */
     if (argp_parse(&argp, argc, argv, argp_flags | ARGP_IN_ORDER, NULL, &p) != 0)
-        return !*err->msg && fail(err, "%s: an option that it does not have, or a value that is missing", c->name);
+        return !*err->msg && fail(err, "%s: an option is unknown, or its value is missing", c->name);
     return command_takes(c, out->n_arguments)
         || fail(err, "%s: %zu argument%s given, usage: podbench %s [OPTION...] %s", c->name, out->n_arguments, plural(out->n_arguments), c->name,
                 c->arguments);

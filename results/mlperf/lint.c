@@ -55,8 +55,7 @@ static void check_repository(struct lint *l, const char *org, struct arena *a)
         say_remark(l, org, "repository", &messages[i]);
 }
 
-/* Remarks on each ORG/systems/SYSTEM.json without results of that system, once for each ORG. Results without a description belong to the folder's
- * verdict. */
+/* Remarks on each ORG/systems/SYSTEM.json that has no results. Results that have no such description are reported by the verdict on their folder. */
 static void compare_systems(struct lint *l, const char *results, const char *org, struct arena *a)
 {
     char **names;

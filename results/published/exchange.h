@@ -40,7 +40,7 @@ struct message_costs {
     uint64_t exchange_island_tiles;             /* fewest tiles that a broadcast reaches at the rate of shared buses */
     uint64_t exchange_least_cycles;             /* a word from or to nearby tiles */
     uint64_t exchange_gather_cycles, exchange_scatter_cycles;       /* cycles to and from one tile, besides those of its words */
-    double rung_message_s, rail_message_s;      /* each message occupies a pair of links for this long */
+    double rung_message_s, rail_message_s;      /* time for which a message occupies a pair of links */
     double rung_through_message_s;              /* occupancy of a rung pair that carries only traffic passing through */
     double rail_through_message_s;              /* occupancy for a message that came along a rail */
 };

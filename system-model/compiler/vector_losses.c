@@ -87,8 +87,8 @@ static struct op_plan lattice_step(const struct passes *p, uint64_t cells)
 }
 
 /* Logits [batch, time, labels + 1, vocabulary]. The forward variables run along the lattice's diagonals, time + labels steps one after the
- * other, and then the backward variables. Logits may come in slices of time (at.pieces): the lattice is summed once, so that each slice,
- * which runs forward and again for its backward pass, has half of its share of the steps. */
+ * other, and then the backward variables. Logits may come in slices of time (at.pieces). The lattice is summed once for all slices,
+ * but each slice runs twice, forward and again before its backward pass. So each run is charged half of the slice's share of the steps. */
 void plan_transducer_loss(struct passes *p, const struct vector_op *w)
 {
     const uint64_t *d = w->x->dims;

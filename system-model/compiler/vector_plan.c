@@ -178,8 +178,8 @@ static void plan_transpose(struct passes *p, const struct vector_op *w)
     p->plan->n_tiles_used = (uint32_t)min_u64(p->n_tiles, w->n);
 }
 
-/* Pieces are views, and the sum of their padded gradients becomes a view of all side by side (PopART willow/src/popx/op/slicex.cpp and
- * willow/src/patterns/padsum.cpp at d2f20d78). */
+/* True for a slice into equal pieces, which moves nothing: pieces are views, and their gradients are joined as one view instead of being padded and
+ * summed (PopART willow/src/popx/op/slicex.cpp and willow/src/patterns/padsum.cpp at d2f20d78). */
 bool op_takes_apart(const struct op *op) { return op->kind == OP_SLICE && op->at->pieces != 0; }
 
 /* Concatenation, a range of an axis, and padding copy every element of the result. */

@@ -34,10 +34,10 @@ void fitted_constants_set(struct chip *chip, const double *values);
 
 /* The constants that a plan reads. */
 struct system_times {
-    double unexplained_call_s;  /* a training call of a large model takes this long besides all that sources name */
-    double output_reduction_s;  /* one number is averaged over the processes of a run */
-    double streaming_s_per_byte;        /* one byte of a board to or from its streaming memory, besides the memory's own rate */
-    double loader_s_per_byte;   /* a loader that has just been started makes the batch of its process's first step */
+    double unexplained_call_s;  /* time of a training call of a large model, beyond all that sources name */
+    double output_reduction_s;  /* time to average one number over the processes of a run */
+    double streaming_s_per_byte;        /* time to move a byte between a board and its streaming memory, beyond what the memory's rate gives */
+    double loader_s_per_byte;   /* time for a byte of the first batch, which a loader makes after its start */
 };
 
 struct fitted_system {

@@ -40,20 +40,20 @@ struct program {
     double steps_per_call;              /* weight updates in one call; 0 if the whole run is one call */
     uint64_t session_calls;             /* session calls in each call, one after the other; 0: a bare engine, which launch_s starts */
     bool calls_overlap;                 /* a call for inference is made while the previous one is still running */
-    double launch_s;                    /* starting an engine and waiting for its word that it is done */
-    double dispatch_s;                  /* the framework's own part of a session's call */
+    double launch_s;                    /* time to start an engine and to wait until it says that it is done */
+    double dispatch_s;                  /* time of the framework's own part in a session's call */
     double unexplained_parameters;      /* a training call takes unexplained_call_s longer if the model has at least this many parameters; 0: never */
-    double stream_copy_s;               /* a stream copy that waits for the host takes this long besides moving its bytes */
+    double stream_copy_s;               /* time of a stream copy that waits for the host, besides that of its bytes */
     double stream_buffer_bytes;         /* bytes of the largest tensor that a stream carries for one micro-batch; 0: no limit */
-    double callback_bytes_per_s;        /* one thread of a process copies between its buffers and the streams of all its replicas */
-    double result_bytes_per_s;          /* results arrive in fresh memory */
-    double conversion_s_per_byte;       /* inference: input is copied to another layout or type in the call */
+    double callback_bytes_per_s;        /* rate of the one thread of a process that copies between its buffers and the streams of all its replicas */
+    double result_bytes_per_s;          /* rate at which results are copied into fresh memory */
+    double conversion_s_per_byte;       /* inference: time to copy a byte of input to another layout or type, in the call */
     double weight_reads;                /* how often a call reads all weights back */
     int host_data;                      /* input is prepared ahead by other threads, or in the call */
-    double host_data_bytes_per_s;       /* one process prepares input at this rate */
+    double host_data_bytes_per_s;       /* rate at which one process prepares input */
     double uploads_per_call;            /* uploads of optimizer values before each call */
     double upload_s;                    /* time of one upload */
-    double number_s;                    /* one core prepares one whole number of an input row in this time, besides hosts.sample_s */
+    double number_s;                    /* time in which one core prepares one whole number of an input row, besides hosts.sample_s */
     bool returns_results;               /* inference returns what the model computes; else a few numbers, such as a loss */
     uint64_t fetch_threads;             /* threads of a process that serve the fetches of its replicas; 0 means one per replica */
     uint64_t prefetch_depth;            /* micro-batches that the host keeps ready for a replica */
@@ -63,9 +63,9 @@ struct program {
     /* The trainer's loop. */
     uint64_t evaluation_loads;          /* number of engine loads for an evaluation inside training: its program is loaded onto the IPUs, and afterwards the training program again */
     double engine_load_s, engine_load_s_per_ipu;
-    double first_compile_s;             /* the program of the first evaluation inside training is compiled in the timed region */
+    double first_compile_s;             /* time to compile the program of the first evaluation inside training, in the timed region */
     double evaluation_fixed_s;          /* time to start an evaluation loop, compute its metric and end it */
-    double checkpoint_s_per_parameter;  /* weights and moments are read back and written, while training waits */
+    double checkpoint_s_per_parameter;  /* time to read a parameter back with its moments and write it, while training waits */
 };
 
 struct framework {

@@ -17,7 +17,7 @@ enum update_kind {
     UPDATE_STORE_GRADIENT,              /* in phases, the gradient goes to the memory off the chip */
     UPDATE_LOAD,                        /* moments come from streaming memory */
     UPDATE_OPTIMIZER,                   /* moments, norms on the chip, new weight */
-    UPDATE_NORMS,                       /* norms are added over the shards; a merged collective makes them, too */
+    UPDATE_NORMS,                       /* partial norms are added over the shards; a merged collective does so for many tensors at once */
     UPDATE_GATHER,                      /* new weights from all shards */
     UPDATE_COPY_BACK,                   /* the weight is copied out of the collective's layout */
     UPDATE_STORE,                       /* moments go back to streaming memory */

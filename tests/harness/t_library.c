@@ -187,7 +187,7 @@ static void refused_words_are_told(void **state)
 {
     static const struct { const char *words, *message; } cases[] = {
         { "rnu x", "unknown command 'rnu'; did you mean 'run'?" }, { "run", "run: 0 arguments given, usage: podbench run [OPTION...] RECIPE..." },
-        { "run x --nonsense", "run: unknown option '--nonsense'" }, { "run --help", "run: an option that it does not have" },
+        { "run x --nonsense", "run: unknown option '--nonsense'" }, { "run --help", "run: an option is unknown" },
         { "run x --format xml", "--format: unknown format 'xml'" }, { "run none", "no recipe 'none'" },
         { "list recipes --root .", "list: a library keeps the data that it was opened with" },
     };
