@@ -44,7 +44,7 @@ struct round_result {
     double scaling_efficiency;          /* samples/s per accelerator, divided by the rate of the submitter's smallest like system */
     double time_efficiency;             /* scaling_efficiency, with 1 / minutes instead of samples/s */
     const char *smallest_system;
-    double energy_j, power_w;           /* the energy of a run, and over the score; NaN without power logs */
+    double energy_j, power_w;           /* the energy of a run; that energy divided by the score's time; NaN without power logs */
     double converged_at, reference_at;  /* in the unit of the round's convergence test; the reference's mean at this batch */
     const char *unit;                   /* epochs, samples or steps */
     const char *ruleset, *throughput_method, *note, *path;

@@ -30,8 +30,8 @@ static bool is_asked(const struct memory_known *m, const struct figure *f)
     return false;
 }
 
-/* Takes the bytes that were counted for the first prediction, if they were kept: for a verdict both counts, for a row of bytes the bytes that were
- * needed. */
+/* Takes the bytes that were counted for the first prediction, if they were kept: certain and needed bytes for a verdict, needed bytes for a
+ * row of bytes. */
 static void recall_need(struct memory_question *q, const struct first_sight *seen, const struct memory_sights *sights)
 {
     const struct memory_sight *counted = memory_sight_find(sights, q->figure->id);

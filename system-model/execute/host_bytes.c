@@ -81,7 +81,8 @@ static void multiply_squares(real *x, uint64_t side, const struct product_way *w
     product_add((struct matrix){ x, side, false }, (struct matrix){ x + n, side, false }, (struct matrix){ x + 2 * n, side, false }, side, side, side, way);
 }
 
-/* The rate of one square product, made as the execution makes its own. The first one does not count, because a library prepares itself in it. */
+/* The rate of a square product, computed as the execution computes products. A first product is not timed, because the library initialises itself in
+ * it. */
 static double measured_mac_per_s(const struct execution_options *o)
 {
     enum { SIDE = 256 };

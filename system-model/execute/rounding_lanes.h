@@ -21,14 +21,14 @@ typedef float lanes __attribute__((vector_size(32)));
 typedef int32_t masks __attribute__((vector_size(32)));         /* results of comparisons: all bits, or none */
 enum { N_LANES = sizeof(lanes) / sizeof(float), FLOAT_BITS = 23, FLOAT_BIAS = 127, FLOAT_SIGN = INT32_MIN, FLOAT_EXPONENT = 0x7f800000 };
 
-/* Bits behind the point, exponents of the smallest normal and of the largest number, and the largest. */
+/* A format: fraction bits, exponents of the smallest normal number and of the largest number, the largest number, and if it has infinity. */
 struct format { int n_bits, least_exponent, most_exponent; float most; bool has_infinity; };
 static const struct format format_fp16 = { 10, -14, 15, 65504, true };
 
 /* Each lane of `if_so` where the mask is set, and of `if_not` elsewhere. */
 #define LANES_CHOOSE(mask, if_so, if_not) (((if_so) & (mask)) | ((if_not) & ~(mask)))
 
-/* Rounds magnitudes to n_bits bits behind the point, to the nearest. A number whose last place is worth as much as the last place that is kept is
+/* Rounds magnitudes to n_bits fraction bits, to the nearest. A number whose last place is worth as much as the last place that is kept is
  * added and subtracted again, so that the addition itself rounds to the nearest, ties to even. */
 IN_LANES void lanes_to_nearest(lanes *x, const masks *exponent, int n_bits)
 {

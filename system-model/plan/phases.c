@@ -167,13 +167,14 @@ static bool load_weights(struct gatherer *g, struct stage_plan *s, const struct 
     return true;
 }
 
-/* The accesses of a phase's update, whose bytes update.c counts: gradients go, come back with weights and state, and these go; or only the last. */
+/* The latency of a phase's accesses to memory in its update, whose bytes update.c counts: gradients are stored, then loaded with weights and state,
+ * and these are stored. If the phase updates at once, only the last of the three. */
 static uint64_t update_access_cycles(const struct plan *p, const struct phase_bytes *b)
 {
     return (b->updates_at_once ? 1 : 3) * cycles_of(p->topology, p->topology->machine->host_latency_s);
 }
 
-/* The last phase goes back at once, with the weights that it has. */
+/* Adds a phase's loads and transfers. The last phase does its backward pass right after its forward pass, and does not load its weights again. */
 static bool add_phase(struct gatherer *g, struct plan *p, uint32_t i)
 {
     struct stage_plan *s = &p->stages[i];

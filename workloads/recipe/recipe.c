@@ -292,7 +292,7 @@ static bool check_generation(const struct recipe *r, struct err *err)
     if (g->prompts > r->model.micro_batch)
         return fail(err, "%s: prompts: %ju are more than the micro-batch of %ju; raise parallel.micro_batch", r->path, (uintmax_t)g->prompts, (uintmax_t)r->model.micro_batch);
     if (g->cache != CACHE_NONE && w && w->traits & HAS_TWO_SIDES)
-        return fail(err, "%s: cache: %s has an encoder, whose keys are not kept either; want none", r->path, r->workload);
+        return fail(err, "%s: cache: %s has an encoder, and a cache is simulated for decoders alone; want none", r->path, r->workload);
     return g->cache != CACHE_STREAMING || r->weights == WEIGHTS_STREAMING ||
            fail(err, "%s: cache: streaming, but weights stay on the chip; keys and values come and go in phases: set parallel.weights = streaming", r->path);
 }
