@@ -3,8 +3,8 @@
  * fit.h - the largest sizes of a recipe that fit its machine, what fills the fullest tile there, and what would make a larger size fit.
  *
  * A size is the micro-batch, the sequence length, the IPUs of a replica, or the rows of a table of entities or categories. Each size that is tried is a whole simulation, as `run` would do
- * it with --set. The micro-batch and the IPUs of a replica change the gradient accumulation so that the global batch stays, where that
- * divides; more IPUs for a replica leave fewer replicas, and the layers are divided anew.
+ * it with --set. The micro-batch and the IPUs of a replica change the gradient accumulation so that the global batch stays, if it can be
+ * kept exactly; more IPUs for a replica leave fewer replicas, and the layers are divided anew.
  */
 #ifndef FIT_H
 #define FIT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * checkpoint.c - a training on disk: a head, the points, then weights and moments as they are in memory, and a hash of all of it.
+ * checkpoint.c - a training on disk: a head, the points of its curve so far, weights and moments as they are in memory, and a hash of all of it.
  */
 #include "results/train/train.h"
 

@@ -2,10 +2,10 @@
 /*
  * vector_losses.c - losses of classes and of transducers, pass by pass as PopART and PopTorch make them.
  *
- *     PopART        softmax; the likelihood encodes labels as rows, multiplies, adds up the rows; its gradient is the shares less the labels,
+ *     PopART        softmax; the likelihood encodes labels as rows, multiplies, adds up the rows; its gradient is the probabilities less the labels,
  *                   times the incoming gradient (PopART d2f20d78 willow/src/popx/op/softmaxx.cpp, NlllWithSoftmaxGradDirect)
- *     PopTorch      a copy's log-softmax; the same likelihood. Its gradient encodes the labels again, negates and scales them and masks the rows
- *                   that are ignored; then a second copy's whole softmax is multiplied by the sum of each row and taken away
+ *     PopTorch      log-softmax of a copy of the scores; the same likelihood. Its gradient encodes the labels again, negates and scales them and
+ *                   masks the rows that are ignored; then the softmax of a second copy, times the sum of each row, is subtracted
  *                   (poptorch/source/popart_canonicalization/LossOps.cpp:144; PopART nllx.cpp, logsoftmaxx.cpp)
  * Both work where the product has left the scores. Labels are encoded evenly over the tiles and then brought there (popops lib/popops/Encoding.cpp).
  * Left out: sums of one number for each row.
