@@ -224,7 +224,7 @@ static bool has_power(const struct package *p)
     return access(arena_printf(p->a, "%s/power", p->f->dir), R_OK) == 0;
 }
 
-/* The number of devices that most runs have; the first such number of the folder. */
+/* The most frequent number of devices of a run; of equally frequent numbers the one that comes first. */
 static size_t commonest(const size_t *counts, size_t n)
 {
     size_t best = 0, most = 0;

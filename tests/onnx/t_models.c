@@ -179,8 +179,8 @@ static void parts_of_a_model(void **state)
     static const struct { const char *output, *outputs; bool training; const char *error; uint64_t mac; } cases[] = {
         { "scores", "taken", false, "", 4 * 2 }, { "boxes,scores", "taken", false, "", 4 * 3 + 4 * 2 }, { NULL, "scores taken", true, "", 4 * 2 },
         { NULL, "last", true, "", 4 * 2 + 4 * 4 },
-        { "x", "taken", false, "recipe.output: no node makes 'x'; take the name of a node's output, as those of the file itself: taken", 0 },
-        { "scores,", "taken", false, "recipe.output: no node makes ''; take the name of a node's output, as those of the file itself: taken", 0 },
+        { "x", "taken", false, "recipe.output: no node makes 'x'; take the name of a node's output; the file's own outputs are taken", 0 },
+        { "scores,", "taken", false, "recipe.output: no node makes ''; take the name of a node's output; the file's own outputs are taken", 0 },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -169,7 +169,8 @@ static bool cut_along(struct graph *out, const struct model_options *o, struct s
                                : "%s: parallel.tensor_parallel: %s has no products that can be cut over %u IPUs; leave it out", o->where, whole->name, axis.n_ipus);
 }
 
-/* The part of one of the IPUs that tensor_parallel names; those of the second axis are neighbours. The plan reads the text again and checks it. */
+/* Cuts the graph into the part that one IPU has, as tensor_parallel says; IPUs along the second axis are neighbours. The plan reads and checks the
+ * same text again. */
 static bool cut_graph(struct graph *out, const struct model_options *o, struct arena *a, struct err *err)
 {
     uint32_t n[2];

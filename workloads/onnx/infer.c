@@ -31,7 +31,7 @@ static bool stop_at(struct onnx_model *m, const char *names, struct err *err)
     for (char *rest = arena_strdup(m->arena, names), *name; (name = strsep(&rest, ",")); ) {
         uint32_t id = onnx_value(m, name);
         if (m->values[id].producer == NO_ID)
-            return fail(err, "%s: recipe.output: no node makes '%.80s'; take the name of a node's output, as those of the file itself: %s",
+            return fail(err, "%s: recipe.output: no node makes '%.80s'; take the name of a node's output; the file's own outputs are %s",
                         m->path, name, names_list(own, m->n_outputs, m->arena));
         m->values[id].output = true;
         outputs = arena_grow(m->arena, outputs, n, &cap, sizeof *outputs);
