@@ -61,7 +61,7 @@ refused() { # MESSAGE WHAT WORD...
 }
 refused "ask: 'llama7' is no model that is built in (podbench list workloads), nor the path of an ONNX file" "a model that is not there" llama7 on pod16
 refused "ask: 'h100' is no machine of podbench list machines, and no number and chip, as in '16 bow'; only IPUs are modelled" "another vendor's machine" bert on h100
-refused "ask: no system has 4000000 of 'bow'" "too many chips" bert on 4000000 bow
+refused "ask: no system has 4000000 'bow' chips" "too many chips" bert on 4000000 bow
 refused "ask: 'quickly' has no meaning here; want ask MODEL on MACHINE" "a word without a meaning" bert on pod16 quickly
 refused "usage: podbench ask [OPTION...] MODEL on MACHINE [WORD...]" "a model alone" bert
 refused "ask-vgg16-c600-infer.ini" "a file that is somebody's own is not replaced" vgg16 on c600 infer
