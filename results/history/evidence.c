@@ -9,7 +9,8 @@
  *
  * for the likeliest shape. Mean and deviation of the noise are unknown, so p0 and p1 are likelihoods of those features of the points that do not
  * change with their unit or offset (Lehmann and Romano, Testing Statistical Hypotheses, chapter 6); in p1, d has a normal prior of a few deviations.
- * The maximum makes the test hold for every r, and the mean pays for the search of r. docs/maintainers/watch.md derives the threshold.
+ * The maximum, over r up to 0.9, makes the test hold for every such r, and the mean pays for the search of r.
+ * docs/maintainers/watch.md derives the threshold.
  *
  * The points are cleaned first: each may be a few deviations from the running median of five, so that an outlier has little weight and
  * three points in five make a level. Running sums let each shape be tested in the same time, however many points there are.
@@ -21,6 +22,7 @@ enum { N_MEDIAN = 5, LATE = N_MEDIAN / 2, FEWEST = LEAST_BEFORE + LEAST_AFTER, M
 static const double clip_deviations = 4;
 static const double correlations[] = { 0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.99 };
 enum { N_CORRELATIONS = sizeof correlations / sizeof *correlations };
+static const double most_correlated_noise = 0.9;       /* a mean that wanders more than such noise has changed */
 static const double step_variance = 5 * 5, ramp_variance = 10 * 10;     /* variances of the prior, in variances of a single point */
 
 const double evidence_floor = 3;
@@ -152,7 +154,8 @@ static bool noises_of(struct noises *out, const struct level_points *l)
         out->at[i] = level_noise_of(l, correlations[i]);
         if (!(out->at[i].rest > rounding * l->sums[l->n].square))
             return false;
-        out->null = fmax(out->null, out->at[i].log_share - out->half * log(out->at[i].rest));
+        if (correlations[i] <= most_correlated_noise)
+            out->null = fmax(out->null, out->at[i].log_share - out->half * log(out->at[i].rest));
     }
     for (size_t i = 0; i < N_CORRELATIONS; i++) {
         struct noise *m = &out->at[i];

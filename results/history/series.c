@@ -4,7 +4,7 @@
  *
  * A change is reported when the evidence for it exceeds a threshold, which is the same for every noise and number of points. It was set once, by
  * simulation with other seeds than those of make gate-quality, so that at most 1 % of histories of 100 points raise a false alarm
- * (docs/maintainers/watch.md). Not handled: seasons, changes of the spread alone, correlation beyond neighbours.
+ * (docs/maintainers/watch.md). Not handled: seasons, changes of the spread alone, correlation beyond neighbours, or above 0.9.
  */
 #include "results/history/history.h"
 #include <gsl/gsl_cdf.h>

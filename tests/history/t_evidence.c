@@ -52,7 +52,7 @@ static double odds_by_vectors(const double *y, const double *shape, size_t n, do
         double share = log((1 - r * r) / dot(u, u, n)) / 2;
         project_out(x, u, n), project_out(z, u, n);
         double rest = dot(x, x, n), grown = 1 + prior * dot(z, z, n), fall = prior * dot(x, z, n) * dot(x, z, n) / grown;
-        null = fmax(null, share - half * log(rest));
+        null = r <= 0.9 ? fmax(null, share - half * log(rest)) : null;
         changed += exp(share - log(grown) / 2 - half * log(rest - fall)) / N_R;
     }
     return log(changed) - null;

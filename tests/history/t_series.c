@@ -241,6 +241,28 @@ static void correlated_noise_is_taken_for_what_it_is(void **state)
     arena_free(&a);
 }
 
+/* Neighbours correlated by 0.75, about a mean that rises by a tenth of their deviation from point to point: told in each of 20 histories. */
+static void a_drift_is_not_taken_for_correlation(void **state)
+{
+    struct arena a = {0};
+    double x[N];
+    struct series_change *c;
+    gsl_rng *r = gsl_rng_alloc(gsl_rng_mt19937);
+    (void)state;
+    gsl_rng_set(r, 3);
+    for (size_t k = 0; k < 20; k++) {
+        double noise = 0;
+        for (size_t i = 0; i < N; i++) {
+            noise = 0.75 * noise + sqrt(1 - 0.75 * 0.75) * gsl_ran_ugaussian(r);
+            x[i] = noise + 0.1 * (double)i;
+        }
+        assert_true(series_scan(&c, x, N, &lower, &a) > 0);
+        assert_int_equal(c[0].verdict, SERIES_WORSE);
+    }
+    gsl_rng_free(r);
+    arena_free(&a);
+}
+
 /* Noise around 10: independent; correlated from point to point, up to a random walk; integers of tenths, many of
  * which are equal; or with a long tail on one side. */
 enum noise { PLAIN, PULLED, WHOLE, TAILED, WALK, N_NOISES };
@@ -305,5 +327,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_change_is_dated_exactly), cmocka_unit_test(turns_do_not_alarm), cmocka_unit_test(rare_counts_need_an_order_that_is_rare),
     cmocka_unit_test(few_points_tell_a_large_change), cmocka_unit_test(changes_at_the_beginning_are_told), cmocka_unit_test(units_do_not_matter),
     cmocka_unit_test(outliers_do_not_alarm), cmocka_unit_test(correlated_noise_is_taken_for_what_it_is),
+    cmocka_unit_test(a_drift_is_not_taken_for_correlation),
 };
 TAP_MAIN(tests)
