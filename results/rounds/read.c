@@ -171,12 +171,12 @@ static void fill_row(struct round_result *row, const struct folder *f, struct ar
     row->energy_j = f->energy_j, row->power_w = s.power_w;
 }
 
-/* ---- the cache: in a file the hash of what follows, in hexadecimal, and a table of one row --------------------------- */
+/* ---- the cache: in a file the hash of key and row, in hexadecimal, and the row as a table ----------------------------- */
 
 enum { HASH_DIGITS = 16, LARGEST_ROW = 1 << 20 };
 
-/* A file that is not as it was written is not used, so that no spoilt bit is printed as a result. */
-static bool cache_load(struct round_result *row, const char *path, struct arena *a)
+/* A file that is not as it was written, or was written for another key, is not used: neither a spoilt bit nor another's row is printed as a result. */
+static bool cache_load(struct round_result *row, const char *path, uint64_t key, struct arena *a)
 {
     struct round_results one = {0};
     struct csv_table t;
@@ -185,7 +185,7 @@ static bool cache_load(struct round_result *row, const char *path, struct arena 
     if (access(path, R_OK) != 0 || !read_text_file(&text, &n, path, LARGEST_ROW, a, NULL) || n <= HASH_DIGITS + 1)
         return false;
     const char *csv = text + HASH_DIGITS + 1;
-    char *hash = arena_printf(a, "%016" PRIx64 "\n", hash_bytes(csv, n - HASH_DIGITS - 1, 0));
+    char *hash = arena_printf(a, "%016" PRIx64 "\n", hash_bytes(csv, n - HASH_DIGITS - 1, key));
     bool good = !strncmp(hash, text, HASH_DIGITS + 1) && csv_read_text(&t, path, csv, n - HASH_DIGITS - 1, a, NULL)
              && round_results_from(&one, &t, a, NULL) && one.n == 1;
     if (good)
@@ -194,7 +194,7 @@ static bool cache_load(struct round_result *row, const char *path, struct arena 
 }
 
 /* A row that cannot be saved is read again the next time. */
-static void cache_save(struct round_result *row, const char *path)
+static void cache_save(struct round_result *row, const char *path, uint64_t key)
 {
     struct new_file file;
     char *csv = NULL;
@@ -203,7 +203,7 @@ static void cache_save(struct round_result *row, const char *path)
     round_results_write_exactly(text, &(struct round_results){ row, 1, 1 });
     fclose(text);
     if (new_file_open(&file, path, NULL)) {
-        fprintf(file.f, "%016" PRIx64 "\n", hash_bytes(csv, n, 0));
+        fprintf(file.f, "%016" PRIx64 "\n", hash_bytes(csv, n, key));
         fwrite(csv, 1, n, file.f);
         new_file_save(&file, NULL);
     }
@@ -227,16 +227,16 @@ static void read_folder(void *user, const char *dir, char *const *logs, size_t n
     struct rounds_reading *r = user;
     struct folder judged;
     struct round_result row;
-    const char *cached = r->q->cache_dir ? arena_printf(room, "%s/%016llx.csv", r->q->cache_dir,
-                                                        (unsigned long long)hash_folder(r->q->program_hash, dir, logs, n, room)) : NULL;
+    uint64_t key = r->q->cache_dir ? hash_folder(r->q->program_hash, dir, logs, n, room) : 0;
+    const char *cached = r->q->cache_dir ? arena_printf(room, "%s/%016" PRIx64 ".csv", r->q->cache_dir, key) : NULL;
     watch_report(&r->q->watch, "folders of logs", r->out->n, 0);
-    if (cached && cache_load(&row, cached, room)) {
+    if (cached && cache_load(&row, cached, key, room)) {
         r->n_cached++;
     } else {
         folder_judge(&judged, &r->judge, dir, logs, n, NULL, NULL, room);
         fill_row(&row, &judged, room, room);
         if (cached)
-            cache_save(&row, cached);
+            cache_save(&row, cached, key);
     }
     const struct accelerator *x = accelerator_find(&r->accelerators, arena_printf(room, "%s %s", row.accelerator, row.system));
     row.vendor = x ? x->vendor : "";

@@ -160,6 +160,14 @@ static void test_cache(void **state)
         assert_string_equal(again, fresh);
         free(again);
     }
+    char command[300];                  /* nor is a whole file of another folder taken for one's own */
+    snprintf(command, sizeof command, "cd '%s' && set -- *.csv && mv $1 x && mv $2 $1 && mv x $2", cache);
+    assert_int_equal(system(command), 0);
+    r = read_top(&counts, cache, 1, &a);
+    char *exchanged = as_csv(&r);
+    assert_int_equal(counts.cached, 0);
+    assert_string_equal(exchanged, fresh);
+    free(exchanged);
     write_run(dir, 2, 85);              /* the third of five: the mean of 72, 85 and 96 s */
     r = read_top(&counts, cache, 1, &a);
     assert_int_equal(counts.cached, 1);
