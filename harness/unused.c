@@ -13,11 +13,15 @@
 
 enum { MOST_TRIED = 16 };             /* alternatives of one key, always with the first and the last */
 
-/* Everything that a setting could change: the result, its power, and the memory of each IPU. */
+/* Everything that a setting could change: the result, its power, and the memory of each IPU. That a configuration is published is no effect. */
 static json_t *all_findings(const struct simulation *sim, const struct result *r)
 {
-    json_t *used_bytes = json_array(), *result = result_json(r);
-    result_json_add_groups(result, r);
+    struct result counted = *r;
+    counted.fits = sim->plan.fits;
+    counted.fits_probability = r->fits_probability_counted;
+    counted.fits_published = NULL;
+    json_t *used_bytes = json_array(), *result = result_json(&counted);
+    result_json_add_groups(result, &counted);
     for (uint32_t i = 0; i < sim->plan.request.ipus_per_replica; i++)
         json_array_append_new(used_bytes, json_integer((json_int_t)sim->plan.memory[i].total_bytes));
     return json_pack("{s:o, s:o, s:I}", "result", result, "used_bytes", used_bytes,
