@@ -7,14 +7,17 @@
  *                + (w / 10 x (error of the nearest - bias) / t)^2
  *     interval = prediction x exp(-bias +- t x spread)
  *
- * Neighbours count with their sign: if runs like this one came out 4 % slower than predicted, so will it. One more run without an error
- * counts with them, as few neighbours tell little; the published run of this very configuration counts as ten. An error is what no open reading of the neighbour explains. Distance is that to the
- * nearest published run, and counts beyond 1 (another framework, or another model of the family). An answer is as uncertain as what it is made of:
- * the host's share of the step is the least known of what is new. Vector work is less known than products, unless a published run does the same: its variance grows with the
- * distance until that of another model. A small share is the norms and activations that every model has, a large one is work of other kinds, so its square counts. Where the nearest run is off by something else than its neighbours, that is not understood, so the interval reaches as far, less by
- * how much less it counts than a run at no distance (10). t is the quantile of
- * Student's distribution with three degrees of freedom, as errors have long tails: most of what is unlike everything is off by a third, and some by a
- * factor of ten. trust_fit.c finds the four numbers. A judgement: the decay of w, the one run without an error, and three degrees.
+ * Neighbours count with their sign: if runs like this one came out 4 % slower than predicted, so will it. One more run without an error counts with
+ * them, as few neighbours tell little; the published run of this very configuration counts as ten. An error is what no open reading of the neighbour
+ * explains. Distance is that to the nearest published run, and counts beyond 1 (another framework, or another model of the family).
+ *
+ * An answer is as uncertain as its parts. The host's share of the step is the least known part of a new program. Vector work is less known than products,
+ * unless a published run does the same: its variance grows with the distance until that of another model. A small share of it is the norms and activations
+ * that every model has, a large one is work of other kinds, so its square counts. What the nearest run is off by beyond its neighbours is not understood:
+ * the interval reaches as far, in proportion to that run's weight.
+ *
+ * t is the quantile of Student's distribution with three degrees of freedom, as errors have long tails: most of what is unlike everything is off by a
+ * third, and some by a factor of ten. trust_fit.c finds the four numbers. A judgement: the decay of w, the one run without an error, and three degrees.
  */
 #include "results/study/trust_internal.h"
 
