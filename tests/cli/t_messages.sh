@@ -46,10 +46,10 @@ for part in mine:bow-pod16 mine-board:bow-2000 mine-chip:bow; do
     [ "$(grep -c '^[<>]' "$work/diff")" -le 2 ]
     result $? "its sheet ${part%:*} is that of ${part#*:}, but for the part it names" "$(cat "$work/diff")"
 done
-rate() { sed -n 's/^throughput: \([^ ]*\) .*/\1/p' "$work/out"; }
-mine run "$recipe" --set recipe.system=mine.csv
+rate() { sed -n 2p "$work/out" | cut -d, -f6; }
+mine run "$recipe" --set recipe.system=mine.csv --format csv
 same=$(rate)
-mine run "$recipe"
+mine run "$recipe" --format csv
 [ -n "$same" ] && [ "$same" = "$(rate)" ]
 result $? "and predicts the same" "$same, $(rate)"
 mine machine bow-pod16 --copy mine

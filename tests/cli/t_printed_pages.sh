@@ -19,20 +19,21 @@ EOF
 chmod +x "$work/bin/gnuplot"
 show_plot() { PATH="$work/bin:$PATH" show plot "$work/one"; }
 show_plot
+sort -o "$work/one/figures/drawn.txt" "$work/one/figures/drawn.txt"     # several are drawn at once
 for file in "$work"/one/figures/*; do
     echo "${file##*/}" && cat "$file"
 done | plain >>"$work/shown"
 # On a terminal: how many figures are drawn, of those that are there, and how long the rest takes; told from the third second on.
 if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     mkdir "$work/slow" && cp -r "$work/one" "$work/shown-run"
-    printf '#!/bin/sh\nsleep 0.15\necho "<svg/>"\n' >"$work/slow/gnuplot"
+    printf '#!/bin/sh\nsleep 0.6\necho "<svg/>"\n' >"$work/slow/gnuplot"
     chmod +x "$work/slow/gnuplot"
     TERM=xterm PATH="$work/slow:$PATH" script -qec "'$PODBENCH' plot '$work/shown-run'" /dev/null </dev/null | tr '\r' '\n' >"$work/terminal"
     set -- "$work"/shown-run/figures/*.png
     sed -n 's/^podbench: drawing: \([0-9]*\) of \([0-9]*\), \([0-9]*\) s left .*/\1 \2 \3/p' "$work/terminal" |
         awk -v figures=$# -v none="$(grep -c 'no figure' "$work/terminal")" '
             BEGIN { all = figures + none }
-            NR == 1 { good = $1 > 1 && $3 > 0 } NR > 1 && ($1 <= before || $1 > before + 1 + none) || $2 != all || $3 > 60 { good = 0 } { before = $1; left = $3 }
+            NR == 1 { good = $1 > 1 && $3 > 0 } NR > 1 && ($1 <= before || $1 > before + 3 + none) || $2 != all || $3 > 60 { good = 0 } { before = $1; left = $3 }
             END { exit !(good && before == all && left == 0) }'
     result $? "figures are counted on a terminal" "$(cat "$work/terminal")"
 else

@@ -9,7 +9,7 @@ json() { # CODE - Perl on the decoded output, $o; true: good
 
 # ---- validity, energy, money
 run run $resnet --format json
-json '$o->{validity}{interval_low} < $o->{throughput_samples_per_s} && $o->{throughput_samples_per_s} < $o->{validity}{interval_high}
+json '$o->{validity}{interval_low} < $o->{validity}{expected} && $o->{validity}{expected} < $o->{validity}{interval_high}
     && $o->{validity}{nearest}[0]{configuration} eq "'$resnet'" && $o->{validity}{nearest}[0]{distance} == 0
     && @{$o->{validity}{extrapolates}} == 0 && $o->{validity}{near}'
 result $? "a published run is near itself" "$(grep -A40 '"validity"' "$work/out")"

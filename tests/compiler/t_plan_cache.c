@@ -291,6 +291,7 @@ static void test_what_a_compiler_lists(void **state)
     struct arena a = { 0 };
     struct graph g;
     struct compiler c;
+    const struct machine toy = { 0 };
     const struct op_attributes none = { 0 }, one = { .norm_groups = 1 }, two = { .norm_groups = 2 };
     graph_start(&g, "toy", 1, &a);
     graph_layer(&g, (struct layer){ .name = "tables", .n_parts = 1 });
@@ -305,7 +306,7 @@ static void test_what_a_compiler_lists(void **state)
     graph_layer(&g, (struct layer){ .name = "lookups", .n_parts = 1 });
     uint32_t rows = graph_tensor(&g, "rows", ROLE_INPUT, TYPE_INT32, 1, (uint64_t[]){ 3 });
     graph_op(&g, OP_GATHER, (uint32_t[]){ w, rows }, 2, none);
-    compiler_start(&c, &g, NULL, NULL, &a);
+    compiler_start(&c, &g, &(struct topology){ .machine = &toy }, NULL, &a);
     assert_int_equal(c.n_weights, 2);
     assert_memory_equal(c.weights, ((uint32_t[]){ w, v }), 2 * sizeof w);
     assert_int_equal(c.n_tied, 2);
