@@ -7,7 +7,7 @@ wasm_cc = $$(cat $W/compiler) -ffp-contract=off
 
 # What commands of the page use, which executes nothing; the linker takes what is reached.
 wasm_rooms   := $(filter-out system-model/execute/% workloads/data/% results/train/% results/calibrate/% results/figures/% results/history/%,$(sources))
-wasm_harness := $(patsubst %,harness/%.c,answer ask ask_words diff explain fit list list_names list_recipes list_words machine plan run run_table search session submission sweep sweep_table unused words workload)
+wasm_harness := $(patsubst %,harness/%.c,answer ask ask_words diff explain fit kernel list list_names list_recipes list_words machine plan run run_table search session submission sweep sweep_table unused words workload)
 wasm_objects := $(patsubst %.c,$W/%.o,$(wasm_rooms) $(wasm_harness) explorer/entry.c explorer/progress.c) $(schemas:%.proto=$W/%.pb-c.o)
 
 # GSL's folders that the product may reach, of which the linker takes what is reached, and the other libraries, from Debian's source packages.
