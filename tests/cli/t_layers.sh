@@ -60,4 +60,11 @@ result $? "no locale, clock or unseeded chance in the model" "$wrong"
 wrong=$(grep -nE 'using [0-9]|[$][0-9]|column[(][0-9]' plots/*.gp)
 [ -z "$wrong" ]
 result $? "figures pick columns by name" "$wrong"
+
+listed=$(sed -n 's/^wasm_harness := .*,harness\/%.c,\(.*\))$/ \1 /p' explorer/explorer.mk)
+wrong=$(grep -o 'command_[a-z_]*[a-z]' explorer/entry.c | sort -u | sed 's/^command_//' | while read -r command; do
+    [ ! -f "harness/$command.c" ] || case $listed in *" $command "*) ;; *) echo "$command" ;; esac
+done)
+[ -n "$listed" ] && [ -z "$wrong" ]
+result $? "the page is linked with the commands that it calls" "$wrong"
 done_testing
