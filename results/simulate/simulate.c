@@ -72,7 +72,7 @@ static void fill_memory(struct result *r, const struct plan *p)
 /* A published configuration that ran is known to fit, and one that was out of memory not to. */
 static bool recall_memory(struct result *r, struct simulation *sim, const struct memory_record *known, struct err *err)
 {
-    const struct memory_published *p = sim->simulator->options.judges || sim->changes.n ? NULL : memory_record_published(known, sim->recipe.id);
+    const struct memory_published *p = sim->simulator->options.judges || !sim->may_be_published ? NULL : memory_record_published(known, sim->recipe.id);
     const char *hash;
     if (!p)
         return true;

@@ -15,6 +15,7 @@ struct simulation {
     struct arena arena;
     struct recipe recipe;
     struct sheet_overrides changes;            /* values that were given in place of the sheets' */
+    bool may_be_published;                     /* false if a value was changed for sure; the recipe's hash tells the rest */
     struct machine *machine;
     uint64_t sheets_id;                 /* 1 or more; two simulations of one simulator have the same number if they read the same values of sheets */
     struct sdk sdk;

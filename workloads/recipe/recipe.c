@@ -385,6 +385,17 @@ bool recipe_override(struct recipe *out, const struct recipe_file *file, const c
         && recipe_read_open(out, a, err);
 }
 
+bool recipe_has_other_number(const struct recipe *r, const struct recipe_file *file)
+{
+    double now, own;
+    for (size_t i = 0; i < r->n_entries && i < file->values.n_entries; i++) {
+        const struct ini_entry *x = &r->entries[i], *y = &file->values.entries[i];      /* an override stands in the place of what it replaces */
+        if (x->value != y->value && text_is(x->key, y->key) && text_is(x->section, y->section) && parse_f64(x->value, &now) && parse_f64(y->value, &own) && now != own)
+            return true;
+    }
+    return false;
+}
+
 bool recipe_load(struct recipe *out, const char *id, const char *recipes_dir, const char *const *overrides, size_t n_overrides,
                  struct arena *a, struct err *err)
 {

@@ -102,6 +102,8 @@ bool recipes_check_unique(const char *const *ids, size_t n, const char *recipes_
 /* Applies "section.key=value" in order. The message of a failure names file, line and key. */
 bool recipe_override(struct recipe *out, const struct recipe_file *file, const char *const *overrides, size_t n_overrides,
                      struct arena *a, struct err *err);
+/* True if an override is seen to give a key another number than the file does, so that the recipes' hashes differ; false says nothing. */
+bool recipe_has_other_number(const struct recipe *r, const struct recipe_file *file);
 /* The entry of a key ("section.key"), overrides applied, or NULL. */
 const struct ini_entry *recipe_entry(const struct recipe *r, const char *name);
 /* "section.key" of every given key that changes nothing in this recipe's result, except keys that only document. p: its
