@@ -21,7 +21,7 @@ count() { # LIMIT NAME ARGUMENT...
 count 50 "a cold answer, BERT" run $bert
 count 44 "a cold answer, ResNet-50" run mlperf-v1.1-closed-ipu-pod64-resnet50
 # An open reading is simulated in each row, and takes as much again; so does the ladder that a torus of wide replicas is compared with.
-count 640 "2,320 rows of one plan, BERT" sweep $bert --jobs 1 --set framework.torus_exchanges=full-routes --over parallel.gradient_accumulation=100..2419 --out "$work/rows.csv"
-count 1300 "the same with an open reading" sweep $bert --jobs 1 --over parallel.gradient_accumulation=100..2419 --out "$work/open.csv"
+count 710 "2,320 rows of one plan, BERT" sweep $bert --jobs 1 --set framework.torus_exchanges=full-routes --over parallel.gradient_accumulation=100..2419 --out "$work/rows.csv"
+count 1490 "the same with an open reading" sweep $bert --jobs 1 --over parallel.gradient_accumulation=100..2419 --out "$work/open.csv"
 count 4100 "search, 20 configurations, BERT" search $bert --jobs 1 --most 20
 exit $((n_over > 0))
