@@ -35,17 +35,26 @@ static bool collective_check(const struct topology *t, const struct collective_r
 
 /* ---- rings --------------------------------------------------------------------------- */
 
-/* Up the left column of the ladder, which has the even positions, and down the right one. */
-static uint32_t peripheral_order(uint32_t *ipus, const struct topology *t, uint32_t domain, uint64_t positions)
+/* IPUs of a replica; of listed ranks that do not say it, the gap between the first two. */
+static uint32_t replica_width(const struct collective *run)
 {
-    const uint64_t even = 0x5555555555555555u;
-    uint32_t n = 0, first = domain * t->ipus_per_domain;
-    for (uint64_t left = positions & even; left; left &= left - 1)
-        ipus[n++] = first + (uint32_t)__builtin_ctzll(left);
-    for (uint64_t right = positions & ~even; right; ) {
-        uint32_t last = 63 - (uint32_t)__builtin_clzll(right);
-        ipus[n++] = first + last;
-        right &= ~((uint64_t)1 << last);
+    uint64_t p = group_place_at(&run->at, 0, 0).positions;
+    assert(p);                          /* the first rank has a place */
+    p &= p - 1;
+    return run->req->pattern.width || !p ? max_u32(run->req->pattern.width, 1)
+         : (uint32_t)(__builtin_ctzll(p) - __builtin_ctzll(group_place_at(&run->at, 0, 0).positions));
+}
+
+/* Every other rank in rising order, and the rest back. Of single IPUs those go up the left column of the ladder, which has the even positions, and down the
+   right one; wider replicas of a ladder are taken alternately (graphcore/poplibs 887b9d3a^, ReplicatedCollectives.cpp:101-195), and on a torus, or where
+   single IPUs are apart, one column's ranks go round in order. */
+static uint32_t ring_order(uint32_t *ipus, const struct collective *run, uint32_t domain, uint64_t positions)
+{
+    bool by_rank = run->width > 1 && run->t->domain_topology != DOMAIN_TORUS;
+    uint32_t n = (uint32_t)__builtin_popcountll(positions), first = domain * run->t->ipus_per_domain, up = 0, down = n;
+    for (uint32_t i = 0; positions; positions &= positions - 1, i++) {
+        uint32_t at = (uint32_t)__builtin_ctzll(positions);
+        ipus[(by_rank ? i : at) % 2 ? --down : up++] = first + at;
     }
     return n;
 }
@@ -60,7 +69,7 @@ static size_t domain_rings(struct ring **rings, const struct collective *run)
     for (size_t i = 0; i < n; i++) {
         struct group_place p = group_place_at(at, (uint32_t)(i % at->n_groups), (uint32_t)(i / at->n_groups));
         (*rings)[i] = (struct ring){ ipus + i * at->n_local, 0 };
-        (*rings)[i].n = peripheral_order((*rings)[i].ipus, run->t, p.domain, p.positions);
+        (*rings)[i].n = ring_order((*rings)[i].ipus, run, p.domain, p.positions);
     }
     return n;
 }
@@ -77,7 +86,7 @@ static size_t flat_rings(struct ring **rings, const struct collective *run)
         *r = (struct ring){ ipus + (size_t)g * n_ranks, 0 };
         for (uint32_t k = 0; k < group_n_places(at, g); k++) {
             struct group_place p = group_place_at(at, g, k);
-            r->n += peripheral_order(r->ipus + r->n, run->t, p.domain, p.positions);
+            r->n += ring_order(r->ipus + r->n, run, p.domain, p.positions);
         }
     }
     return at->n_groups;
@@ -277,7 +286,10 @@ bool collective_run(struct collective_cost *out, const struct topology *t, const
     if (!collective_check(t, req, err))
         return false;
     run.phases = collective_phases_of(req->kind);
-    if (!collective_layout_find(&run.at, t, req, run.cache, scratch, err) || !collective_method_settle(&method, &by_domain, &run, err))
+    if (!collective_layout_find(&run.at, t, req, run.cache, scratch, err))
+        return false;
+    run.width = replica_width(&run);
+    if (!collective_method_settle(&method, &by_domain, &run, err))
         return false;
     out->method = by_domain ? METHOD_HIERARCHICAL : method;
     if (req->n_ranks == 1 || req->bytes == 0)

@@ -37,7 +37,7 @@ extern const char *const collective_method_names[N_COLLECTIVE_METHODS + 1];     
 
 /* Ranks by rule instead of by list: n_starts groups of n_ranks replicas that are `stride` apart. With stride 1 each group begins where the one
  * before it ended, otherwise groups interleave. There is one such group for each of n_ipus IPUs of a replica from first_ipu on; a replica is
- * `width` IPUs wide. The struct is compared as bytes and has no padding. */
+ * `width` IPUs wide; of ranks in a list only the width is read, 0 standing for the gap between them. The struct is compared as bytes and has no padding. */
 MEMO_INPUT(rank_pattern, uint32_t n_ranks, stride, n_starts, width, first_ipu, n_ipus;);
 
 /* Layouts of ranks and routes of steps that all collectives on one topology share. */

@@ -85,6 +85,7 @@ struct collective {
     double *total_bytes; size_t n_totals;   /* bytes of all steps on each link, in the order of `number` */
     double sync_s, slowdown;
     bool fold_domains;                      /* domains are alike, and only the first is played */
+    uint32_t width;                         /* IPUs of a replica */
     uint32_t n_shown;                       /* domains whose rings are made; if folded, only the first domain and the one that it sends to */
 };
 

@@ -69,7 +69,7 @@ static bool meet_in_middle(struct collective *run, const struct ring_phase *p, s
 {
     uint32_t n = p->rings[0].n;
     double share = p->bytes / n;
-    bool full = run->req->full_routes && run->t->domain_topology == DOMAIN_TORUS && run->req->pattern.width > 2;
+    bool full = run->req->full_routes && run->t->domain_topology == DOMAIN_TORUS && run->width > 2;
     if (full && !ring_phase_full_routes(run, p, n / 2, share, err))
         return false;
     if (!full && !ring_phase_steps(run, p, (n - 1) / 2, share, RING_BOTH_WAYS, err))
@@ -146,15 +146,6 @@ bool ring_phase_play(struct collective *run, const struct ring_phase *p, enum co
 
 /* ---- which method ------------------------------------------------------------------------- */
 
-/* True if replicas are one IPU wide: there is no gap between the positions of group 0 in its first domain. */
-static bool single_ipu_replicas(const struct collective *run)
-{
-    uint64_t p = group_place_at(&run->at, 0, 0).positions;
-    assert(p);                          /* the first rank has a place */
-    p >>= __builtin_ctzll(p);
-    return (p & (p + 1)) == 0;
-}
-
 /* Thresholds: PopLibs before 887b9d3a, for an all-gather; a reduce-scatter has twice these. */
 static double meet_in_middle_below(uint32_t n_ranks, bool gather)
 {
@@ -167,7 +158,7 @@ static enum collective_method choose_method(const struct collective *run, uint32
     const struct collective_request *r = run->req;
     if (n <= 2)
         return METHOD_RING;
-    if (!single_ipu_replicas(run))
+    if (run->width > 1)
         return run->t->domain_topology == DOMAIN_TORUS ? METHOD_MEET_IN_MIDDLE : METHOD_RING;
     return r->bytes < meet_in_middle_below(n, !run->phases->reduces) ? METHOD_MEET_IN_MIDDLE : METHOD_BIDIRECTIONAL_RING;
 }

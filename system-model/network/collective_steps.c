@@ -5,9 +5,9 @@
  *     step     = exchanges + a superstep that adds what came on the tiles
  *     exchange = sync + longest latency + max over links (bytes / rate)
  * A step is one exchange of all flows over their whole routes. On a torus, copies that pass an IPU would wait for one another in a circle.
- * PopLibs splits a step into several exchanges where replicas are wider than two IPUs, so that ranks are more than a link apart (before
- * 887b9d3a, ReplicatedCollectives; the number of exchanges is not at hand). Here each exchange takes the copies one link further, so that no
- * copy passes an IPU and none waits. A ring that leaves its domain closes no circle, and its flows all go at once. Broadcasts to all ranks go
+ * PopLibs splits a step into several exchanges where replicas are wider than two IPUs (887b9d3a^, ReplicatedCollectives.cpp:723; the number of
+ * exchanges is not at hand). Rings of single IPUs that are far apart, as layers cut along two axes have them, are taken to go at once like all of
+ * theirs: that state has no such groups. Here each exchange takes the copies one link further, so that no copy passes an IPU and none waits. A ring that leaves its domain closes no circle, and its flows all go at once. Broadcasts to all ranks go
  * link by link too, both ways round, unless the vectors are too small to be cut into pieces.
  * With full_routes the directions follow one another instead, over their whole routes, as the last public state of the library has them
  * (graphcore/poplibs 887b9d3a^, ReplicatedCollectives.cpp:372-380, 718-797, 1078-1108, and CollectivesProgram.hpp).
@@ -103,7 +103,7 @@ bool ring_phase_steps(struct collective *run, const struct ring_phase *p, uint32
 {
     struct step_flows e = step_flows_new(2 * p->n_rings * (p->first_rank_only ? 1 : p->rings[0].n), run->a);
     double bytes = direction == RING_BOTH_WAYS ? share + share : share;
-    e.link_by_link = true;
+    e.link_by_link = run->width > 2;
     step_flows_add_rings(&e, p, direction);
     run->cost->bytes_sent_per_rank += n_steps * bytes;
     return collective_play(run, &e, share, n_steps, p->adds ? bytes : 0, err);

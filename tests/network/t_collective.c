@@ -344,7 +344,7 @@ static void copies_round_a_torus_go_link_by_link(void **state)
         assert_near(c.sync_s, 3 * topology_sync_s(&open, (const uint32_t[]){ 0, 15 }, 2), 1e-15);
     }
     r.n_groups = 4;
-    assert_near(run(&open, r).link_s, 3 * (6 * 0.11e-6 + 2e-3), 1e-12);            /* the last rank's go back over six rails */
+    assert_near(run(&open, r).link_s, 3 * (4 * 0.11e-6 + 2e-3), 1e-12);            /* 0 8 12 4: hops of four rails */
     /* With three ranks the last one is four rails from the first, so that two exchanges more are its own. */
     r.n_groups = 1, r.n_ranks = 3;
     assert_near(run(&t, r).link_s, 2 * 4 * (0.11e-6 + 16.8e6 / 12.6e9), 1e-12);
@@ -354,6 +354,33 @@ static void copies_round_a_torus_go_link_by_link(void **state)
     assert_near(at_once.sync_s, topology_sync_s(&t, (const uint32_t[]){ 0, 15 }, 2), 1e-15);
     struct collective_cost near = run(&t, whole(&t, 1, COLLECTIVE_REDUCE_SCATTER, METHOD_RING, 1e6));
     assert_near(near.sync_s, near.n_steps * topology_sync_s(&t, (const uint32_t[]){ 0, 15 }, 2), 1e-15);
+    arena_free(&a);
+}
+
+/*
+ * Layers cut along two axes: single IPUs in groups of four, four apart, on a torus of eight rows. The library splits no step for single IPUs and
+ * chooses by size: below 1,245,184 bytes they meet in the middle, above they go both ways. Two groups share a column, so that each of its rails
+ * carries two pieces a step and direction, over two rails. On a ladder the ring's way back is six rails.
+ */
+static void single_ipus_apart_go_at_once(void **state)
+{
+    (void)state;
+    struct machine torus = toy_machine(16, 16, DOMAIN_TORUS, GATEWAY_NONE), ladder = toy_machine(16, 16, DOMAIN_LADDER, GATEWAY_NONE);
+    struct topology t = build(&torus, NULL), open = build(&ladder, NULL);
+    struct collective_request r = { .kind = COLLECTIVE_REDUCE_SCATTER, .pattern = { 4, 4, 4, 1, 0, 1 }, .n_groups = 4, .n_ranks = 4, .bytes = 50.4e6, .n_in_use = 16 };
+    struct collective_cost c = run(&t, r);
+    assert_int_equal(c.method, METHOD_BIDIRECTIONAL_RING);
+    assert_near(c.link_s, 3 * (2 * 0.11e-6 + 1e-3), 1e-12);
+    assert_near(c.sync_s, 3 * topology_sync_s(&t, (const uint32_t[]){ 0, 15 }, 2), 1e-15);
+    c = run(&open, r);
+    assert_int_equal(c.method, METHOD_BIDIRECTIONAL_RING);
+    assert_near(c.link_s, 3 * (6 * 0.11e-6 + 2e-3), 1e-12);           /* forward and back share the rails there */
+    r.bytes = 1245183;
+    assert_int_equal(run(&t, r).method, METHOD_MEET_IN_MIDDLE);
+    r.pattern.width = 2, r.pattern.stride = 1, r.n_groups = 2, r.pattern.n_starts = 2;                            /* of two IPUs each they meet whatever the size */
+    r.bytes = 50.4e6;
+    assert_int_equal(run(&t, r).method, METHOD_MEET_IN_MIDDLE);
+    assert_int_equal(run(&open, r).method, METHOD_RING);
     arena_free(&a);
 }
 
@@ -567,7 +594,7 @@ static void servers_share_their_adapters(void **state)
 }
 
 /* Replicas of four IPUs, one behind each port, four a server: 36 MB on the IPU with most, 12 MB in the mean. In a server two of the four share each
- * rail, and the ring's way back is six rails long. Between servers a port has the mean four times, in two steps a server less one. */
+ * rail, and the ring of 0 8 12 4 has hops of four rails. Between servers a port has the mean four times, in two steps a server less one. */
 static void stages_of_unlike_size_by_hand(void **state)
 {
     const double rail_bytes_per_s = 2 * 16e9 * 0.86, port_bytes_per_s = 2 * 12.5e9 / 4 * 0.95;
@@ -578,7 +605,7 @@ static void stages_of_unlike_size_by_hand(void **state)
         struct topology t = build(m, NULL);
         struct collective_cost c = run(&t, (struct collective_request){ .pattern = { 4 * servers, 1, 1, 4, 0, 4 }, .n_groups = 4, .n_ranks = 4 * servers,
                                                                         .n_in_use = 16 * servers, .bytes = 36e6, .port_bytes = 12e6 });
-        double local_s = 2 * 3 * (6 * 0.131e-6 + 2 * 9e6 / rail_bytes_per_s), n = servers, between_s = 2 * (n - 1) * (19.3e-6 + 12e6 / n / port_bytes_per_s);
+        double local_s = 2 * 3 * (4 * 0.131e-6 + 2 * 9e6 / rail_bytes_per_s), n = servers, between_s = 2 * (n - 1) * (19.3e-6 + 12e6 / n / port_bytes_per_s);
         assert_near(c.link_s, local_s + between_s, 1e-9);
         assert_near(c.busiest_bytes[LINK_GATEWAY], 2 * (n - 1) / n * 12e6, 1e-3);
         assert_near(c.sync_s, 2 * (3 + n - 1) * (0.375e-6 + 2 * (19.3e-6 + 7 * 15e-9)), 1e-12);
@@ -592,7 +619,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(everyone_then_round_the_domains), cmocka_unit_test(peripheral_ring), cmocka_unit_test(groups_share_links),
     cmocka_unit_test(quad_uses_every_rail_once), cmocka_unit_test(hierarchical_by_hand), cmocka_unit_test(collectives_as_text),
     cmocka_unit_test(methods_are_chosen_by_size_and_shape), cmocka_unit_test(a_sync_holds_the_whole_program), cmocka_unit_test(the_fewest_that_choose),
-    cmocka_unit_test(copies_round_a_torus_go_link_by_link), cmocka_unit_test(steps_between_domains_are_one_exchange),
+    cmocka_unit_test(copies_round_a_torus_go_link_by_link), cmocka_unit_test(steps_between_domains_are_one_exchange), cmocka_unit_test(single_ipus_apart_go_at_once),
     cmocka_unit_test(uneven_domains_by_hand),
     cmocka_unit_test(few_ranks_less_keep_the_hierarchy), cmocka_unit_test(groups_in_domains_of_their_own),
     cmocka_unit_test(uneven_domains_run_flat), cmocka_unit_test(many_small_groups),

@@ -52,6 +52,7 @@ static void ways_that_are_known_change_nothing(void **state)
                                             .n_ranks = p->n_ranks, .bytes = k % 3 ? 31.7e6 : 4, .n_in_use = t.n_ipus, .unfolded = k % 5 == 0 };
             struct collective_request known = r;
             r.ranks = listed(p);
+            r.pattern.width = p->width;
             known.pattern = *p;
             known.cache = &cache;
             assert_same_cost(r, known, &t);
