@@ -45,7 +45,7 @@ static uint32_t replica_width(const struct collective *run)
          : (uint32_t)(__builtin_ctzll(p) - __builtin_ctzll(group_place_at(&run->at, 0, 0).positions));
 }
 
-/* Every other rank in rising order, and the rest back. Of single IPUs those go up the left column of the ladder, which has the even positions, and down the
+/* Every other rank in rising order, and the rest back. Single IPUs go up the left column of the ladder, which has the even positions, and down the
    right one; wider replicas of a ladder are taken alternately (graphcore/poplibs 887b9d3a^, ReplicatedCollectives.cpp:101-195), and on a torus, or where
    single IPUs are apart, one column's ranks go round in order. */
 static uint32_t ring_order(uint32_t *ipus, const struct collective *run, uint32_t domain, uint64_t positions)

@@ -377,7 +377,7 @@ static void single_ipus_apart_go_at_once(void **state)
     assert_near(c.link_s, 3 * (6 * 0.11e-6 + 2e-3), 1e-12);           /* forward and back share the rails there */
     r.bytes = 1245183;
     assert_int_equal(run(&t, r).method, METHOD_MEET_IN_MIDDLE);
-    r.pattern.width = 2, r.pattern.stride = 1, r.n_groups = 2, r.pattern.n_starts = 2;                            /* of two IPUs each they meet whatever the size */
+    r.pattern.width = 2, r.pattern.stride = 1, r.n_groups = 2, r.pattern.n_starts = 2;     /* replicas of two IPUs have one method at any size */
     r.bytes = 50.4e6;
     assert_int_equal(run(&t, r).method, METHOD_MEET_IN_MIDDLE);
     assert_int_equal(run(&open, r).method, METHOD_RING);
