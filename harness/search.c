@@ -298,7 +298,7 @@ static bool judge_gain(struct judged_gain *g, const struct search_result *s, con
         return false;
     ratio_test(&pairs, &record.references, &record.spread, &session->arena);
     double ratio = g->best.r.throughput_samples_per_s / g->own.r.throughput_samples_per_s;
-    g->gain = s->best.n_settings ? gain_of(&pairs, ratio, g->best.validity.expected.half_width / spread_nine_in_ten(), s->family_values, q->objective == MINIMISE_IPUS ? 0 : s->n_family_values, s->best.value)
+    g->gain = s->best.n_settings ? gain_of(&pairs, ratio, g->best.validity.expected.spread, s->family_values, q->objective == MINIMISE_IPUS ? 0 : s->n_family_values, s->best.value)
                                  : (struct gain){ 1, 1, 1, 1, 0 };
     settings_never_published(&g->novel, s->best.settings, s->best.n_settings, &record.references, &g->best.at, session->paths.recipes_dir, &session->arena);
     return true;

@@ -96,13 +96,13 @@ bool distance_is_of_kind(const struct distance *d);     /* the two are of one fa
 /* ---- trust_interval.c: what to expect of a prediction ---------------------------------------------- */
 
 /* Fitted by maximum likelihood (trust_fit.c): the spread of errors near published runs, for each unit of distance beyond 1, of what the host takes, and of
- * vector work, as logarithms; trust_interval.c has the formula. base 0: no interval can be given. */
-struct spread { double base, far, host, vector; double largest_error; };
-/* An expectation of ln(simulated / true): its middle, and half the width of its 90 % interval. 0, 0 if there are no references. */
-struct expectation { double bias, half_width; };
+ * vector work, as logarithms; trust_interval.c has the formula. nine_in_ten: so many spreads hold nine in ten errors. base 0: no interval can be given. */
+struct spread { double base, far, host, vector, nine_in_ten; double largest_error; };
+/* An expectation of ln(simulated / true): its middle, half the width of its 90 % interval, and its spread. Zeros if there are no references. */
+struct expectation { double bias, half_width, spread; };
 struct expectation spread_expect(const struct spread *s, const struct references *r, const struct distances *d, const struct properties *at);
 struct expectation spread_expect_at(const struct spread *s, const struct references *r, const struct properties *at);      /* finds the distances itself */
-double spread_nine_in_ten(void);        /* half the 90 % interval, in units of the spread */
+double student_nine_in_ten(void);       /* half of Student's 90 % interval, in units of its spread */
 
 /* ---- trust_fit.c: the fit of the spread ------------------------------------------------------------- */
 

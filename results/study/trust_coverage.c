@@ -23,9 +23,8 @@ struct judged_question { const struct reference *reference; enum likeness likene
 static struct judged_question answer_of(const struct question *q, const struct spread *s)
 {
     const struct reference *r = q->reference;
-    double half = spread_nine_in_ten() * spread_at(s, &q->near, &r->at);
-    double low = q->open_low - q->near.bias - half, high = q->open_high - q->near.bias + half, truth = -q->error;       /* ln of true / predicted */
-    return (struct judged_question){ r, q->likeness, half, high - low, fmax(0, low - truth) + fmax(0, truth - high) };
+    double half = half_width_at(s, &q->near, &r->at);
+    return (struct judged_question){ r, q->likeness, half, q->open_high - q->open_low + 2 * half, question_outside(q, half) };
 }
 
 /* The chance of a count as far from the mean, or farther, on either side. */

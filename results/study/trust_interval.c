@@ -4,8 +4,8 @@
  *
  *     bias    = sum of w x error / (1 + sum of w),  w = exp(-distance) / (distance + 0.1)
  *     spread^2 = base^2 + (far x (distance - 1))^2 + (host x host's share x ln(1 + distance))^2 + (vector x vector share^2)^2 x least(1, distance)
- *                + (w / 10 x (error of the nearest - bias) / t)^2
- *     interval = prediction x exp(-bias +- t x spread)
+ *     half^2   = (t x spread)^2 + (w / 10 x (error of the nearest - bias))^2
+ *     interval = prediction x exp(-bias +- half)
  *
  * Neighbours count with their sign: if runs like this one came out 4 % slower than predicted, so will it. One more run without an error counts with
  * them, as few neighbours tell little; the published run of this very configuration counts as ten. An error is what no open reading of the neighbour
@@ -16,15 +16,17 @@
  * that every model has, a large one is work of other kinds, so its square counts. What the nearest run is off by beyond its neighbours is not understood:
  * the interval reaches as far, in proportion to that run's weight.
  *
- * t is the quantile of Student's distribution with three degrees of freedom, as errors have long tails: most of what is unlike everything is off by a
- * third, and some by a factor of ten. trust_fit.c finds the four numbers. A judgement: the decay of w, the one run without an error, and three degrees.
+ * trust_fit.c finds the four numbers, and t: nine in ten errors of published runs are below t spreads. What is new (no run of its family and mode, or of
+ * its framework) gets the quantile of Student's distribution with three degrees of freedom if that is more, as few published runs were new, and errors
+ * have long tails: most of what is new is off by a third, and some by a factor of ten. A judgement: the decay of w, the one run without an error, and
+ * three degrees.
  */
 #include "results/study/trust_internal.h"
 
 static const double OWN_COUNTS = 9;       /* a run of the user's own counts as nine against one without an error: a judgement */
 
 /* The quantile (1 + 0.9) / 2 of Student's distribution with SPREAD_DEGREES. */
-double spread_nine_in_ten(void) { return 2.3533634348018229; }
+double student_nine_in_ten(void) { return 2.3533634348018229; }
 
 double reference_unexplained(const struct reference *r)
 {
@@ -54,26 +56,51 @@ struct neighbourhood neighbourhood_of(const struct references *r, const struct d
 {
     struct neighbourhood n = { .nearest = INFINITY };
     double weights = 1, sum = 0, published = published_weight(r, d);
+    bool has_kind = false, has_framework = false;
     for (size_t i = 0; i < r->n; i++) {
         if (counts && !counts(&r->items[i], user))
             continue;
         double distance = d->items[i].apart.distance, weight = r->items[i].is_own ? OWN_COUNTS * exp(-distance) : weight_at(distance) * published;
         weights += weight;
         sum += weight * reference_unexplained(&r->items[i]);
+        has_kind |= distance_is_of_kind(&d->items[i]);
+        has_framework |= distance_has_name(&d->items[i], BY_FRAMEWORK);
         if (distance < n.nearest)
             n.nearest = distance, n.apart = reference_unexplained(&r->items[i]);
     }
     n.bias = sum / weights;
     n.apart -= n.bias;
+    n.is_new = !has_kind || !has_framework;
     return n;
+}
+
+static double spread_about(const struct spread *s, const struct neighbourhood *n, const struct properties *at)
+{
+    double far = s->far * fmax(0, n->nearest - 1), host = s->host * at->number[BY_SHARES + CLASS_HOST] * log1p(n->nearest);
+    double vector = s->vector * at->vector_share * at->vector_share * sqrt(fmin(1, n->nearest));
+    return sqrt(s->base * s->base + far * far + host * host + vector * vector);
+}
+
+static double reach_of_nearest(const struct neighbourhood *n)
+{
+    return LEAST_DISTANCE * weight_at(n->nearest) * fabs(n->apart);
 }
 
 double spread_at(const struct spread *s, const struct neighbourhood *n, const struct properties *at)
 {
-    double far = s->far * fmax(0, n->nearest - 1), host = s->host * at->number[BY_SHARES + CLASS_HOST] * log1p(n->nearest);
-    double vector = s->vector * at->vector_share * at->vector_share * sqrt(fmin(1, n->nearest));
-    double apart = LEAST_DISTANCE * weight_at(n->nearest) * n->apart / spread_nine_in_ten();
-    return sqrt(s->base * s->base + far * far + host * host + vector * vector + apart * apart);
+    return hypot(spread_about(s, n, at), reach_of_nearest(n) / student_nine_in_ten());
+}
+
+double half_width_at(const struct spread *s, const struct neighbourhood *n, const struct properties *at)
+{
+    double spreads = n->is_new ? fmax(s->nine_in_ten, student_nine_in_ten()) : s->nine_in_ten;
+    return hypot(spreads * spread_about(s, n, at), reach_of_nearest(n));
+}
+
+double spreads_that_hold(const struct spread *s, const struct neighbourhood *n, const struct properties *at, double error)
+{
+    double reach = reach_of_nearest(n);
+    return sqrt(fmax(0, error * error - reach * reach)) / spread_about(s, n, at);
 }
 
 struct expectation spread_expect(const struct spread *s, const struct references *r, const struct distances *d, const struct properties *at)
@@ -81,7 +108,7 @@ struct expectation spread_expect(const struct spread *s, const struct references
     const struct neighbourhood n = neighbourhood_of(r, d, NULL, NULL);
     if (!r->n || !(s->base > 0))
         return (struct expectation){0};
-    return (struct expectation){ n.bias, spread_nine_in_ten() * spread_at(s, &n, at) };
+    return (struct expectation){ n.bias, half_width_at(s, &n, at), spread_at(s, &n, at) };
 }
 
 struct expectation spread_expect_at(const struct spread *s, const struct references *r, const struct properties *at)

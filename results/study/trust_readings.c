@@ -121,7 +121,7 @@ static void list_reading(struct open_readings *out, const char *key, const char 
     const struct ini_entry *given = recipe_entry(&sim->recipe, key);
     const char *taken = arena_strdup(a, given ? given->value : default_of_key(key, field, sim, a));
     const char *zero = field && text_is(taken, "0") ? strstr(field->help, says) : NULL;
-    out->items[out->n++] = (struct open_reading){ arena_strdup(a, key), taken, arena_strdup(a, value), NAN, { 0, 0 }, true, NULL, unset_share,
+    out->items[out->n++] = (struct open_reading){ arena_strdup(a, key), taken, arena_strdup(a, value), NAN, { .bias = 0 }, true, NULL, unset_share,
                                                   zero ? zero + sizeof says - 1 : NULL };
 }
 

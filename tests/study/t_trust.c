@@ -105,7 +105,7 @@ static void a_deviation_of_the_step(void **state)
     const struct properties at = properties_of(&sim, &a);
     three[0].group = properties_group(&at, &a);
     const struct references others = { .items = three + 1, .n = 2 };
-    const struct track_record all = { .references = three_groups, .spread = { .base = 0.04, .far = 0.2, .vector = 0.5 } }, none = { .references.n = 0 };
+    const struct track_record all = { .references = three_groups, .spread = { .base = 0.04, .far = 0.2, .vector = 0.5, .nine_in_ten = 1.9 } }, none = { .references.n = 0 };
     assert_near(step_deviation(&sim, &all, false), spread_expect_at(&all.spread, &three_groups, &at).half_width / 1.6448536269514722, 1e-8);
     assert_near(step_deviation(&sim, &all, true), spread_expect_at(&all.spread, &others, &at).half_width / 1.6448536269514722, 1e-8);
     assert_near(step_deviation(&sim, &none, false), sim.fitted.throughput_error, 0);

@@ -81,15 +81,17 @@ static void neighbours_count_with_their_sign(void **state)
     (void)state;
     struct reference two[] = { at_ipus("128", "p", 0.08), at_ipus("1024", "q", -0.03) };
     const struct references both = { .items = two, .n = 2 };
-    const struct spread s = { .base = 0.03, .far = 0.2, .host = 0.5, .vector = 0.7 };
+    const struct spread s = { .base = 0.03, .far = 0.2, .host = 0.5, .vector = 0.7, .nine_in_ten = 1.7 };
     struct properties p = with(BY_IPUS, "256");
     p.vector_share = 0.6;
     const double v = exp(-0.25) / 0.35, u = exp(-0.5) / 0.6, weights = 1 + v + u, bias = (0.08 * v - 0.03 * u) / weights;
     struct expectation e = spread_expect_at(&s, &both, &p);
     assert_near(e.bias, bias, 1e-12);
     /* nearer than 1, so that far adds nothing; the host takes 0.04 of the step, at a distance of 0.25, where vector work is 0.6 of what is computed */
-    const double host = 0.5 * 0.04 * log(1.25), vector = 0.7 * 0.36 * 0.5, apart = 0.1 * v * (0.08 - bias) / T_NINE_IN_TEN;
-    assert_near(e.half_width, T_NINE_IN_TEN * sqrt(0.03 * 0.03 + host * host + vector * vector + apart * apart), 1e-9);
+    const double host = 0.5 * 0.04 * log(1.25), vector = 0.7 * 0.36 * 0.5, apart = 0.1 * v * (0.08 - bias);
+    const double about = 0.03 * 0.03 + host * host + vector * vector;
+    assert_near(e.half_width, sqrt(1.7 * 1.7 * about + apart * apart), 1e-9);            /* the nearest is held, whatever the number of spreads */
+    assert_near(e.spread, sqrt(about + apart * apart / T_NINE_IN_TEN / T_NINE_IN_TEN), 1e-9);
     const struct references none = { .n = 0 };
     assert_true(spread_expect_at(&s, &none, &p).half_width == 0 && spread_expect_at(&(struct spread){0}, &both, &p).half_width == 0);
     arena_free(&a);
@@ -118,16 +120,22 @@ static void answers_hold_their_own_figures(void **state)
 static void what_is_far_is_wide(void **state)
 {
     (void)state;
-    assert_near(spread_nine_in_ten(), gsl_cdf_tdist_Pinv((1 + 0.9) / 2, SPREAD_DEGREES), 1e-15);
+    assert_near(student_nine_in_ten(), gsl_cdf_tdist_Pinv((1 + 0.9) / 2, SPREAD_DEGREES), 1e-15);
     struct reference one_run[] = { at_ipus("16", "p", 0) };
     const struct references r = { .items = one_run, .n = 1 };
-    const struct spread s = { .base = 0.03, .far = 0.05, .host = 0.2, .vector = 0.4 };
+    const struct spread s = { .base = 0.03, .far = 0.05, .host = 0.2, .vector = 0.4, .nine_in_ten = 1.7 };
     struct properties far = one;
     far.name[BY_FAMILY] = "another", far.name[BY_MODE] = "infer";
     far.number[BY_SHARES + CLASS_COMPUTE] -= 0.5, far.number[BY_SHARES + CLASS_HOST] += 0.5;      /* 0.5 unlike: 2 more */
     far.vector_share = 0.5;
     const double d = 10, host = 0.2 * 0.54 * log(1 + d), beyond = 0.05 * (d - 1), vector = 0.4 * 0.25;      /* vector work as at a distance of 1 */
-    assert_near(spread_expect_at(&s, &r, &far).half_width, T_NINE_IN_TEN * sqrt(0.0009 + beyond * beyond + host * host + vector * vector), 1e-9);
+    const double about = sqrt(0.0009 + beyond * beyond + host * host + vector * vector);
+    assert_near(spread_expect_at(&s, &r, &far).half_width, T_NINE_IN_TEN * about, 1e-9);         /* a new family: Student's, as it is more than 1.7 */
+    assert_near(spread_expect_at(&(struct spread){ 0.03, 0.05, 0.2, 0.4, 3.1, 0 }, &r, &far).half_width, 3.1 * about, 1e-9);
+    struct properties framework = one;
+    framework.name[BY_FRAMEWORK] = "PyTorch";
+    assert_near(spread_expect_at(&(struct spread){ .base = 0.03, .nine_in_ten = 1.7 }, &r, &framework).half_width, T_NINE_IN_TEN * 0.03, 1e-9);
+    assert_near(spread_expect_at(&(struct spread){ .base = 0.03, .nine_in_ten = 1.7 }, &r, &one).half_width, 1.7 * 0.03, 1e-9);
     arena_free(&a);
 }
 
@@ -172,6 +180,30 @@ static void the_fit_finds_the_spread(void **state)
     struct spread explained = spread_fit_questions(questions, 2 * N);
     assert_true(explained.far < 0.05 && explained.base < 0.07);
     assert_true(spread_fit_questions(questions, 3).base == 0);              /* too few */
+}
+
+/* The 12th smallest of 12 errors, 1 to 12 %, holds nine in ten (0.9 x 13 = 11.7), and the 18th of 19. Readings explain 0.5 % of each. Eight are too few. */
+static void nine_in_ten_are_counted(void **state)
+{
+    struct reference references[19];
+    struct question questions[19];
+    (void)state;
+    for (size_t i = 0; i < 19; i++) {
+        references[i] = (struct reference){ .at = one };
+        questions[i] = (struct question){ .reference = &references[i], .error = (i % 2 ? -0.01 : 0.01) * (double)(i + 1), .open_low = -0.005, .open_high = 0.005 };
+    }
+    struct spread s = spread_fit_questions(questions, 12);
+    assert_near(s.nine_in_ten * s.base, 0.12 - 0.005, 1e-3);
+    s = spread_fit_questions(questions, 19);
+    assert_near(s.nine_in_ten * s.base, 0.18 - 0.005, 1e-3);
+    assert_near(spread_fit_questions(questions, 8).nine_in_ten, T_NINE_IN_TEN, 1e-9);
+    assert_near(question_outside(&questions[18], 0.1), 0.085, 1e-12);       /* 19 % too fast: the slowest reading explains 0.5, the interval 10 */
+    assert_near(question_outside(&questions[17], 0.1), 0.075, 1e-12);       /* 18 % too slow */
+    questions[18].near.apart = 0.15;                                        /* the nearest's own error, at no distance, is held by itself */
+    questions[18].near.nearest = 0;
+    const struct spread wide = { .base = 0.02 };
+    assert_near(spreads_that_hold(&wide, &questions[18].near, &one, 0.17), sqrt(0.17 * 0.17 - 0.15 * 0.15) / 0.02, 1e-9);
+    assert_near(spreads_that_hold(&wide, &questions[18].near, &one, 0.14), 0, 0);
 }
 
 /* A run that was known before asks all others, and one at first sight those of other origins, and with its first error. */
@@ -266,7 +298,7 @@ static void origins_of_sources(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(distances_by_hand), cmocka_unit_test(weights_of_all_properties), cmocka_unit_test(distances_follow_what_changes),
     cmocka_unit_test(neighbours_count_with_their_sign), cmocka_unit_test(answers_hold_their_own_figures), cmocka_unit_test(what_is_far_is_wide), cmocka_unit_test(open_readings_explain),
-    cmocka_unit_test(the_fit_finds_the_spread), cmocka_unit_test(questions_leave_out_what_was_seen_together), cmocka_unit_test(coverage_by_hand),
+    cmocka_unit_test(the_fit_finds_the_spread), cmocka_unit_test(nine_in_ten_are_counted), cmocka_unit_test(questions_leave_out_what_was_seen_together), cmocka_unit_test(coverage_by_hand),
     cmocka_unit_test(coverage_as_text), cmocka_unit_test(origins_of_sources),
 };
 

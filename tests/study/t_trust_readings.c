@@ -23,7 +23,7 @@ static struct open_reading reading(double ratio, double half)
 
 static struct log_interval interval(struct open_reading *items, size_t n, double half)
 {
-    return open_readings_interval(&(struct open_readings){ .items = items, .n = n }, (struct expectation){ 0, half });
+    return open_readings_interval(&(struct open_readings){ .items = items, .n = n }, (struct expectation){ .half_width = half });
 }
 
 static void intervals_by_hand(void **state)
@@ -52,8 +52,8 @@ static void intervals_by_hand(void **state)
     assert_near(x.low, log(0.25), 1e-12);                       /* nothing to judge by: the span of the readings alone */
     assert_near(x.high, 0, 0);
     /* runs like the answer are 10 % too fast, and like the reading 20 % too slow */
-    two[0].expected = (struct expectation){ -0.2, 0.3 };
-    x = open_readings_interval(&(struct open_readings){ .items = two, .n = 1 }, (struct expectation){ 0.1, 0.05 });
+    two[0].expected = (struct expectation){ .bias = -0.2, .half_width = 0.3 };
+    x = open_readings_interval(&(struct open_readings){ .items = two, .n = 1 }, (struct expectation){ .bias = 0.1, .half_width = 0.05 });
     assert_near(x.low, log(0.25) + 0.2 - 0.3, 1e-12);
     assert_near(x.high, -0.1 + 0.05, 1e-12);
 }
