@@ -135,6 +135,11 @@ struct memory_chances { const char *evidence; double from, to; uint64_t n, n_ran
 struct memory_chances *memory_chances(size_t *n, const struct check *c, struct arena *a);
 struct table memory_chances_table(const struct memory_chances *chances, size_t n);
 
+/* Verdicts by how sure they are of themselves: by the chance to fit, or not to fit, whichever was the verdict. expected: how many are right by that.
+ * surest_wrong: the configuration whose wrong verdict was surest, or NULL. Published runs of other metrics are left out. */
+struct memory_sureness { const char *evidence; double from, to; uint64_t n, n_right; double expected; const char *surest_wrong; double surest; };
+struct memory_sureness *memory_sureness(size_t *n, const struct check *c, struct arena *a);
+
 /* Errors of published bytes by metric and by how the rows count. */
 struct memory_bytes { const char *metric, *counts_as; uint64_t n_rows, n_predicted, n_within_10, n_within_30; double median, mean, max; const char *worst; };
 struct memory_bytes *memory_bytes_errors(size_t *n, const struct check *c, struct arena *a);

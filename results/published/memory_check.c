@@ -105,6 +105,41 @@ struct memory_chances *memory_chances(size_t *n, const struct check *c, struct a
     return all;
 }
 
+static void add_sure_verdict(struct memory_sureness *bins, size_t n_bins, const struct check_row *row)
+{
+    double sure = row->fits ? row->fits_probability : 1 - row->fits_probability;
+    struct memory_sureness *b = &bins[min_u64((uint64_t)(fmax(0, 2 * sure - 1) * (double)n_bins), n_bins - 1)];
+    bool right = row->fits != is_too_large(row);
+    b->n++;
+    b->n_right += right;
+    b->expected += sure;
+    if (!right && sure > b->surest)
+        b->surest = sure, b->surest_wrong = row->figure->configuration;
+}
+
+struct memory_sureness *memory_sureness(size_t *n, const struct check *c, struct arena *a)
+{
+    enum { N_BINS = 5, N_GROUPS = sizeof groups / sizeof *groups };
+    struct memory_sureness *all = ARENA_ROOM(a, struct memory_sureness, N_GROUPS * N_BINS);
+    *n = 0;
+    for (size_t g = 0; g < N_GROUPS; g++) {
+        struct memory_sureness bins[N_BINS] = { { 0 } };
+        const char **counted = ARENA_ROOM(a, const char *, c->n);
+        size_t n_counted = 0;
+        for (size_t i = 0; i < c->n && groups[g] != N_COUNTS_AS; i++)
+            if (is_evidence(&c->rows[i], groups[g], counted, &n_counted))
+                add_sure_verdict(bins, N_BINS, &c->rows[i]);
+        for (size_t k = 0; k < N_BINS; k++) {
+            bins[k].evidence = groups[g] == N_COUNTS_AS ? "" : counts_as_names[groups[g]];
+            bins[k].from = 0.5 + 0.5 * (double)k / N_BINS, bins[k].to = 0.5 + 0.5 * (double)(k + 1) / N_BINS;
+            bins[k].surest = bins[k].surest > 0 ? bins[k].surest : NAN;
+            if (bins[k].n)
+                all[(*n)++] = bins[k];
+        }
+    }
+    return all;
+}
+
 /* ---- bytes -------------------------------------------------------------------------------------------------- */
 
 static void add_bytes_error(struct memory_bytes *b, double *errors, const struct check_row *row)
@@ -347,6 +382,17 @@ struct table memory_chances_table(const struct memory_chances *chances, size_t n
     return TABLE_OF(chance_columns, chances, n);
 }
 
+static const struct table_column sureness_columns[] = {
+    { COLUMN(struct memory_sureness, evidence), .heading = "evidence" },
+    { COLUMN_AS(struct memory_sureness, from, "sure_from"), .heading = "sure %", .format = "%.0f", .scale = 100 },
+    { COLUMN_AS(struct memory_sureness, to, "sure_to"), .heading = "to %", .format = "%.0f", .scale = 100 },
+    { COLUMN_AS(struct memory_sureness, n, "verdicts"), .heading = "verdicts" },
+    { COLUMN_AS(struct memory_sureness, expected, "expected_right"), .heading = "expected right", .format = "%.1f" },
+    { COLUMN_AS(struct memory_sureness, n_right, "right"), .heading = "right" },
+    { COLUMN_AS(struct memory_sureness, surest_wrong, "surest_wrong"), .heading = "surest wrong" },
+    { COLUMN_AS(struct memory_sureness, surest, "surest_wrong_chance"), .heading = "%", .format = "%.0f", .scale = 100 },
+};
+
 static void add_memory_table(struct document *d, const char *title, struct table t)
 {
     t.formats = IN_TEXT;
@@ -359,8 +405,9 @@ static void add_memory_table(struct document *d, const char *title, struct table
 
 void memory_document(struct document *d, const struct check *c, const struct memory_edge *edges, size_t n_edges)
 {
-    size_t n_verdicts, n_bytes, n_chances;
+    size_t n_verdicts, n_bytes, n_chances, n_sureness;
     struct memory_verdicts *verdicts = memory_verdicts(&n_verdicts, c, d->arena);
+    struct memory_sureness *sureness = memory_sureness(&n_sureness, c, d->arena);
     struct memory_chances *chances = memory_chances(&n_chances, c, d->arena);
     struct memory_bytes *bytes = memory_bytes_errors(&n_bytes, c, d->arena);
     add_memory_table(d, "memory, by evidence: a run that fits is weak evidence, a configuration that was too large is strong; less memory: if a smaller share\nof memory for temporaries counts, too",
@@ -368,6 +415,7 @@ void memory_document(struct document *d, const struct check *c, const struct mem
     add_memory_table(d, "memory, largest micro-batches of which the next published size was too large; factor: how far outside that edge",
                      TABLE_OF(edge_columns, edges, n_edges));
     add_memory_table(d, "memory, by the chance to fit that is predicted", TABLE_OF(chance_columns, chances, n_chances));
+    add_memory_table(d, "memory, by how sure a verdict is of itself, and how often it is right", TABLE_OF(sureness_columns, sureness, n_sureness));
     size_t n_without = 0, n_predicted = 0;
     for (size_t i = 0; i < n_bytes; i++) {
         n_without += bytes[i].n_predicted ? 0 : bytes[i].n_rows;
@@ -382,12 +430,14 @@ void memory_document(struct document *d, const struct check *c, const struct mem
 
 json_t *memory_judgement_json(const struct check *c, const struct memory_edge *edges, size_t n_edges, struct arena *a)
 {
-    size_t n_verdicts, n_bytes, n_chances;
+    size_t n_verdicts, n_bytes, n_chances, n_sureness;
     struct memory_verdicts *verdicts = memory_verdicts(&n_verdicts, c, a);
+    struct memory_sureness *sureness = memory_sureness(&n_sureness, c, a);
     struct memory_chances *chances = memory_chances(&n_chances, c, a);
     struct memory_bytes *bytes = memory_bytes_errors(&n_bytes, c, a);
     const struct table tables[] = { TABLE_OF(verdict_columns, verdicts, n_verdicts), TABLE_OF(edge_columns, edges, n_edges),
-                                    TABLE_OF(chance_columns, chances, n_chances), TABLE_OF(bytes_columns, bytes, n_bytes) };
-    return json_pack("{s:o, s:o, s:o, s:o}", "verdicts", table_json(&tables[0]), "edges", table_json(&tables[1]), "chances", table_json(&tables[2]),
-                     "bytes", table_json(&tables[3]));
+                                    TABLE_OF(chance_columns, chances, n_chances), TABLE_OF(bytes_columns, bytes, n_bytes),
+                                    TABLE_OF(sureness_columns, sureness, n_sureness) };
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "verdicts", table_json(&tables[0]), "edges", table_json(&tables[1]), "chances", table_json(&tables[2]),
+                     "bytes", table_json(&tables[3]), "sureness", table_json(&tables[4]));
 }

@@ -279,8 +279,33 @@ static void chances_by_fifths(void **state)
     arena_free(&a);
 }
 
+/* Two of three verdicts that are 50 to 60 % sure are wrong, and one of two that are 90 % sure and more: each group names the surest of its wrong ones. */
+static void verdicts_by_sureness(void **state)
+{
+    static const struct { double chance; bool fits; } said[] = { { 0.55, true }, { 0.42, false }, { 0.47, false }, { 0.03, false }, { 0.99, true } };
+    const struct figure f[] = { figure("a", "r", "fits", 1), figure("b", "s", "fits", 1), figure("c", "t", "fits", 1), figure("d", "u", "fits", 1), figure("e", "v", "fits", 1) };
+    struct check_row rows[5];
+    struct arena a = {0};
+    size_t n;
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        rows[i] = row_of(&f[i], COUNTS_AS_VALIDATE, said[i].fits);
+        rows[i].fits_probability = said[i].chance;
+    }
+    const struct check c = { rows, 5 };
+    const struct memory_sureness *x = memory_sureness(&n, &c, &a);
+    assert_int_equal(n, 2);
+    assert_true(x[0].from == 0.5 && x[0].to == 0.6 && x[0].n == 3 && x[0].n_right == 1);
+    assert_near(x[0].expected, 0.55 + 0.58 + 0.53, 1e-12);
+    assert_string_equal(x[0].surest_wrong, f[1].configuration);
+    assert_near(x[0].surest, 0.58, 1e-12);
+    assert_true(x[1].from == 0.9 && x[1].n == 2 && x[1].n_right == 1 && text_is(x[1].surest_wrong, f[3].configuration));
+    assert_near(x[1].expected, 0.97 + 0.99, 1e-12);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(verdicts_by_evidence), cmocka_unit_test(bytes_by_metric_and_role), cmocka_unit_test(categories_of_a_plan),
-    cmocka_unit_test(edges_of_families), cmocka_unit_test(memory_of_kernels), cmocka_unit_test(rows_of_kernels), cmocka_unit_test(chances_by_fifths),
+    cmocka_unit_test(edges_of_families), cmocka_unit_test(memory_of_kernels), cmocka_unit_test(rows_of_kernels), cmocka_unit_test(chances_by_fifths), cmocka_unit_test(verdicts_by_sureness),
 };
 TAP_MAIN(tests)
