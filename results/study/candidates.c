@@ -7,6 +7,8 @@
 
 enum { MOST_WIDTH = 32 };               /* the most stages that can be scheduled */
 
+static const char table_key[] = "parallel.embedding_split";
+
 /* The recipe's own values are added. */
 static const struct dimension usual[N_USUAL] = {
     [KEY_MICRO_BATCH] = { "parallel.micro_batch", { "1", "2", "3", "4", "6", "8", "12", "16", "20", "24", "32", "48" }, 12 },
@@ -146,7 +148,7 @@ void search_measure(struct search_graph *g, const struct simulation *sim)
     g->accumulate_cycles = p->request.training ? (double)cycles_total(&accumulate) : 0;
 }
 
-/* Compiles the graph by planning it for one IPU, even if it does not fit there. */
+/* Compiles the graph by planning it for one IPU, or one for each part of a table, even if it does not fit there. */
 static void compile_one(void *user, size_t i, struct simulator *by)
 {
     struct search_state *s = user;
@@ -154,7 +156,7 @@ static void compile_one(void *user, size_t i, struct simulator *by)
     struct simulation sim;
     struct result r;
     char width[48];
-    snprintf(width, sizeof width, "parallel.ipus_per_replica=%u", g->tensor);
+    snprintf(width, sizeof width, "parallel.ipus_per_replica=%u", max_u32(g->tensor, g->table_parts));
     const char *all[MAX_SETTINGS] = { "parallel.replicas=1", width, "parallel.weights=on-chip", "parallel.phases=", "parallel.layers_per_ipu=", "parallel.gradient_accumulation=64",
                                       "parallel.rts=no", "parallel.optimizer_state=on-chip", "training.eval_samples=" };
     size_t n = 9;
@@ -168,15 +170,39 @@ static void compile_one(void *user, size_t i, struct simulator *by)
     simulation_free(&sim);
 }
 
-/* The IPUs that a graph's layers are cut over: its own setting's, or the recipe's. An odd value is refused when it is simulated. */
+/* The value of a key in a graph's own settings, or else in the recipe. */
+static const char *graph_value(const struct search_state *s, const struct search_graph *g, const char *key)
+{
+    const char *value = own_value(s, key);
+    for (size_t i = 0; i < g->n_settings; i++)
+        if (is_key(g->settings[i], key))
+            value = strchr(g->settings[i], '=') + 1;
+    return value;
+}
+
+/* The IPUs that a graph's layers are cut over. An odd value is refused when it is simulated. */
 static uint32_t tensor_ipus_of(const struct search_state *s, const struct search_graph *g)
 {
-    const char *value = s->recipe.model.tensor_parallel;
     uint32_t n[2];
-    for (size_t i = 0; i < g->n_settings; i++)
-        if (is_key(g->settings[i], usual[KEY_TENSOR].key))
-            value = strchr(g->settings[i], '=') + 1;
-    return tensor_axes(n, value) && n[0] * n[1] <= MAX_STAGES ? n[0] * n[1] : 1;
+    return tensor_axes(n, graph_value(s, g, usual[KEY_TENSOR].key)) && n[0] * n[1] <= MAX_STAGES ? n[0] * n[1] : 1;
+}
+
+static uint32_t table_parts_of(const struct search_state *s, const struct search_graph *g)
+{
+    uint64_t parts;
+    const char *value = graph_value(s, g, table_key);
+    return value && parse_u64(value, &parts) && parts <= MAX_STAGES ? max_u32(1, (uint32_t)parts) : 1;
+}
+
+bool search_split_table(struct search_state *s, struct search_request *q)
+{
+    const struct workload *w = recipe_workload(&s->recipe);
+    if (!w || !(w->traits & HAS_TABLE) || q->n_given == MAX_DIMENSIONS || own_value(s, table_key) || given_for(q, table_key)
+        || given_for(q, usual[KEY_TENSOR].key) || own_value(s, usual[KEY_TENSOR].key) || s->recipe.weights == WEIGHTS_STREAMING)
+        return false;
+    q->given[q->n_given++] = (struct dimension){ table_key, { "2", "4" }, 2 };
+    s->n_dimensions = s->n_families = s->n_divided = 0;
+    return true;
 }
 
 /* The micro-batch is the slowest index: graph m * (n_graphs / micro-batches) + k has micro-batch m. */
@@ -197,6 +223,7 @@ static void list_graphs(struct search_state *s)
                 s->graphs[g].settings[s->graphs[g].n_settings++] = chosen;
         }
         s->graphs[g].tensor = tensor_ipus_of(s, &s->graphs[g]);
+        s->graphs[g].table_parts = table_parts_of(s, &s->graphs[g]);
     }
 }
 
@@ -363,7 +390,7 @@ static void add_sizes(struct search_state *s, struct search_family *f, size_t gr
 {
     const struct limit *l = &s->q->ipus;
     double ipus = search_family_width(f);
-    if (f->width == 0 || f->width > MOST_WIDTH)
+    if (f->width < s->graphs[graph].table_parts || f->width > MOST_WIDTH)
         return;
     for (double n = l->high; n >= l->low && n >= ipus; n = n == l->high && exp2(floor(log2(n))) < n ? exp2(floor(log2(n))) : n / 2)
         if (fmod(n, ipus) == 0 && n / ipus <= UINT32_MAX) {     /* a limit may have no upper end */

@@ -28,7 +28,7 @@ struct search_graph {
     double forward_cycles, backward_cycles, accumulate_cycles;      /* cycles of one micro-batch */
     double heads_cycles, longest_cycles;        /* heads: forward twice and backward, of the layers after the blocks; longest: of one layer */
     double forward_share;                       /* rho: the largest share of a layer's cycles that are forward work */
-    uint32_t n_body_layers, tensor;             /* tensor: IPUs that layers are cut over */
+    uint32_t n_body_layers, tensor, table_parts;        /* tensor: IPUs that layers are cut over; table_parts: stages that the word table is on, or 1 */
     bool refused, skipped;                      /* skipped: the search was stopped before */
 };
 
@@ -81,6 +81,8 @@ bool search_better(enum objective o, double x, double than);
 bool search_must_stop(const struct search_state *s);
 
 bool search_is_set(const struct search_request *q, const char *key);
+/* Asks for word tables over several stages, too, if that can help and nothing else was said of them; false otherwise. */
+bool search_split_table(struct search_state *s, struct search_request *q);
 
 /* Measures a graph by a plan that compiled all its layers alike. */
 void search_measure(struct search_graph *g, const struct simulation *sim);

@@ -370,15 +370,22 @@ static bool check_request(const struct search_request *q, const struct simulatio
                 timed ? "machine.board_power_w, or the chip's tdp_w and idle_power_w" : "training.converge=model, epochs or samples_to_converge");
 }
 
-static void search_in_parallel(struct search_state *s)
+static void search_space(struct search_state *s)
 {
-    simulator_pool_open(&s->pool, s->q->simulator->paths, s->q->n_threads ? s->q->n_threads : 1,
-              (struct simulator_options){ .totals_only = true, .verdict_only = true });
-    s->trials = ARENA_ROOM(s->a, struct trial, MOST_TRIALS);
     search_settle_dimensions(s);
     search_compile(s);
     search_list_families(s);
     search_all(s);
+}
+
+static void search_in_parallel(struct search_state *s, struct search_request *q)
+{
+    simulator_pool_open(&s->pool, s->q->simulator->paths, s->q->n_threads ? s->q->n_threads : 1,
+              (struct simulator_options){ .totals_only = true, .verdict_only = true });
+    s->trials = ARENA_ROOM(s->a, struct trial, MOST_TRIALS);
+    search_space(s);
+    if (!s->out->any && !s->stopped && search_split_table(s, q))
+        search_space(s);
     arena_free(&s->trial_arena);
     simulator_pool_close(&s->pool);
 }
@@ -396,7 +403,7 @@ bool search(struct search_result *out, const struct search_request *given, struc
     bool good = check_request(&q, &sim, &r, err);
     if (good) {
         keep_own(&s, &sim, &r);
-        search_in_parallel(&s);
+        search_in_parallel(&s, &q);
     }
     simulation_free(&sim);
     return good;
