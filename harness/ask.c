@@ -43,8 +43,8 @@ static double unlike(const struct recipe *r, const struct asked *q, const struct
     return distance + fabs(log2((double)(r->replicas * r->ipus_per_replica) / (double)q->ipus));
 }
 
-/* The model's recipe that is nearest to what is asked; of equally near ones the first. */
-static bool nearest_recipe(const char **id, struct recipe *out, const struct asked *q, struct session *s, struct err *err)
+/* The model's recipe that is nearest to what is asked, with rows shorter than `length` unless that is 0; of equally near ones the first. */
+static bool nearest_recipe(const char **id, struct recipe *out, const struct asked *q, uint64_t length, struct session *s, struct err *err)
 {
     char **ids;
     size_t n;
@@ -56,6 +56,8 @@ static bool nearest_recipe(const char **id, struct recipe *out, const struct ask
         struct recipe r;
         if (!recipe_load(&r, ids[i], s->paths.recipes_dir, NULL, 0, &s->arena, NULL) || unlike(&r, q, &wanted, s) >= least)
             continue;
+        if (length && (r.model.sequence_length >= length || !text_is(r.workload, q->model)))
+            continue;
         least = unlike(&r, q, &wanted, s);
         *id = ids[i];
         *out = r;
@@ -63,7 +65,7 @@ static bool nearest_recipe(const char **id, struct recipe *out, const struct ask
     return isfinite(least) || fail(err, "ask: no recipe has %s, nor a model like it, so there is nothing to begin with; write a recipe (podbench list keys) and give it to podbench search", q->model);
 }
 
-struct beginning { const char *recipe, *said; const char *sets[MOST_BEGINNING_SETS]; size_t n_sets; bool is_other_model; };
+struct beginning { const char *recipe, *said; const char *sets[MOST_BEGINNING_SETS]; size_t n_sets; uint64_t length; bool is_other_model; };     /* length: of rows, in tokens */
 
 static void begin_with_setting(struct beginning *b, const char *key, uint64_t value, struct arena *a)
 {
@@ -71,18 +73,20 @@ static void begin_with_setting(struct beginning *b, const char *key, uint64_t va
 }
 
 /* Moves the recipe to the machine: it gets as many replicas as the machine has room for, and about the same global batch. */
-static bool begin_with_published(struct beginning *b, const struct asked *q, struct session *s, struct err *err)
+static bool begin_with_published(struct beginning *b, const struct asked *q, uint64_t shorter_than, struct session *s, struct err *err)
 {
     struct recipe r = {0};
     struct machine wanted;
-    if (!nearest_recipe(&b->recipe, &r, q, s, err) || !machine_load(&wanted, q->system, s->paths.specs_dir, &s->arena, err))
+    *b = (struct beginning){ 0 };
+    if (!nearest_recipe(&b->recipe, &r, q, shorter_than, s, err) || !machine_load(&wanted, q->system, s->paths.specs_dir, &s->arena, err))
         return false;
+    b->length = r.model.sequence_length;
     uint64_t width = min_u64(r.ipus_per_replica, q->ipus), replicas = q->ipus / width, accumulation = r.gradient_accumulation * r.replicas / replicas;
     b->said = arena_printf(&s->arena, "the published recipe %s", b->recipe);
     b->sets[b->n_sets++] = arena_printf(&s->arena, "recipe.system=%s", q->system);
     if (q->mode)
         b->sets[b->n_sets++] = arena_printf(&s->arena, "recipe.mode=%s", q->mode);
-    if (r.optimizer_state == OPTIMIZER_STREAMING && !(wanted.streaming_bytes_per_s > 0))
+    if (r.optimizer_state == OPTIMIZER_STREAMING && !(wanted.streaming_bytes_per_s > 0) && wanted.pcie_shared_ipus <= 1)       /* nor the host's memory behind a switch */
         b->sets[b->n_sets++] = "parallel.optimizer_state=on-chip";
     if (!text_is(r.workload, q->model)) {
         b->sets[b->n_sets++] = arena_printf(&s->arena, "recipe.workload=%s", q->model);
@@ -205,27 +209,54 @@ static bool time_is_over(void *user)
     return was_interrupted() || progress_seconds(&talk->progress) > talk->most_s;
 }
 
-static bool look_around(struct search_result *out, const struct asked *q, const struct beginning *b, const struct options *o, struct session *s, struct err *err)
+static bool look_around(struct search_result *out, struct ask_talk *talk, const struct asked *q, const struct beginning *b, const struct options *o, struct session *s,
+                        struct err *err)
 {
-    struct ask_talk talk = { .most_s = USUAL_SECONDS };
     struct search_request request = { .recipe = b->recipe, .sets = b->sets, .objective = q->objective, .most = o->most ? o->most : 1000000,
-        .exhaustive = 1000, .simulator = &s->simulator, .tell = tell_best, .stop = time_is_over, .user = &talk };
+        .exhaustive = 1000, .simulator = &s->simulator, .tell = tell_best, .stop = time_is_over, .user = talk };
     bool is_sought = q->objective == MINIMISE_IPUS;
     request.ipus = (struct limit){ is_sought ? 1 : (double)q->ipus, (double)q->ipus };
     if (q->least_throughput > 0)
         request.throughput = (struct limit){ q->least_throughput, NO_LIMIT };
     if (q->least_fits > 0)
         request.fits = (struct limit){ q->least_fits, 1 };
-    if (!count_threads(&request.n_threads, o, err) || (o->seconds && !(parse_f64(o->seconds, &talk.most_s) && talk.most_s > 0)))
+    if (!count_threads(&request.n_threads, o, err) || (o->seconds && !(parse_f64(o->seconds, &talk->most_s) && talk->most_s > 0)))
         return err->msg[0] ? false : fail(err, "--seconds: '%.40s' is not a number above 0", o->seconds);
-    progress_start(&talk.progress, s->log, "searching");
     interrupts_catch();
     s->simulator.options.totals_only = true;
     bool good = search(out, &request, &s->arena, err);
     s->simulator.options.totals_only = false;
     interrupts_release();
-    progress_end(&talk.progress);
     return good;
+}
+
+/* The simulator has read the file that the search began with, and reads a file once. */
+static void forget_files(struct session *s)
+{
+    struct simulator_options options = s->simulator.options;
+    simulator_close(&s->simulator);
+    simulator_open(&s->simulator, &s->paths);
+    s->simulator.options = options;
+}
+
+/* A model whose rows fit in no way is tried with its published recipes of shorter rows, within the same time. If none of them fits, the page is of the first. */
+static bool look_with_shorter_rows(struct search_result *found, struct beginning *b, struct ask_talk *talk, const struct asked *q, const char *path, const char *id,
+                                   const struct options *o, struct session *s, struct err *err)
+{
+    struct beginning next = *b, written = { .recipe = path };
+    while (!found->any && !found->stopped && next.length && begin_with_published(&next, q, next.length, s, NULL)) {
+        struct search_result shorter;
+        next.said = arena_printf(&s->arena, "%s, with rows of %ju tokens, as those of %ju fit in no way that was tried", next.said, (uintmax_t)next.length, (uintmax_t)b->length);
+        forget_files(s);
+        if (!write_asked_recipe(path, id, &next, NULL, 0, s, err) || !look_around(&shorter, talk, q, &written, o, s, err))
+            return false;
+        shorter.n_simulated += found->n_simulated;
+        if (shorter.any)
+            *b = next, *found = shorter;
+        found->n_simulated = shorter.n_simulated;
+        found->stopped |= shorter.stopped;
+    }
+    return found->any || !b->length || write_asked_recipe(path, id, b, NULL, 0, s, err);
 }
 
 /* ---- the page -------------------------------------------------------------------------------------------- */
@@ -249,15 +280,6 @@ static void add_more(struct document *d, const char *path)
     document_line(d, "      podbench fit %s        what fills the memory, and the largest batch", path);
     document_line(d, "      podbench search %s     the next best, and what a gain is worth", path);
     document_line(d, "      podbench run %s        this answer again", path);
-}
-
-/* The simulator has read the file that the search began with, and reads a file once. */
-static void forget_files(struct session *s)
-{
-    struct simulator_options options = s->simulator.options;
-    simulator_close(&s->simulator);
-    simulator_open(&s->simulator, &s->paths);
-    s->simulator.options = options;
 }
 
 /* The page of the recipe as written. */
@@ -300,17 +322,22 @@ int command_ask(const struct options *o, struct session *s, struct err *err)
 {
     struct asked q;
     struct beginning b = {0}, written = {0};
+    struct ask_talk talk = { .most_s = USUAL_SECONDS };
     struct search_result *found = ARENA_NEW(&s->arena, struct search_result);
     const char *path, *id;
     if (!ask_read_words(&q, o->arguments, o->n_arguments, s, err))
         return EXIT_BAD_INPUT;
     name_answer(&path, &id, &q, o, &s->arena);
     if (onnx_is_file(q.model) ? !begin_with_file(&b, &q, path, id, s, err)
-                              : !begin_with_published(&b, &q, s, err) || !write_asked_recipe(path, id, &b, NULL, 0, s, err))
+                              : !begin_with_published(&b, &q, 0, s, err) || !write_asked_recipe(path, id, &b, NULL, 0, s, err))
         return EXIT_BAD_INPUT;
-    written = (struct beginning){ .recipe = path, .said = b.said };
-    if (!look_around(found, &q, &written, o, s, err))
+    written.recipe = path;
+    progress_start(&talk.progress, s->log, "searching");
+    bool good = look_around(found, &talk, &q, &written, o, s, err) && look_with_shorter_rows(found, &b, &talk, &q, path, id, o, s, err);
+    progress_end(&talk.progress);
+    if (!good)
         return EXIT_BAD_INPUT;
+    written.said = b.said;
     if (found->any)
         found->best.n_settings = settings_that_matter(found->best.settings, found->best.n_settings, path, NULL, 0, s);
     if (found->any && !write_asked_recipe(path, id, &written, found->best.settings, found->best.n_settings, s, err))

@@ -46,6 +46,11 @@ result $? "a recipe with open readings can be read again" "$(cat "$work/err" "$w
 asked rnnt on c600 --most 40
 [ "$status" -le 1 ] && ! grep -q "streaming" "$work/err" && grep -q "^optimizer_state = on-chip" "$work/ask-rnnt-c600.ini"
 result $? "a chip alone streams nothing" "$status: $(cat "$work/err")"
+# On 16 GC2, rows of 512 tokens fit in no way; rows of 128 do, with the word table over stages and the optimizer's state in the host's memory.
+asked bert-large on dss8440 train --seconds 600
+[ "$status" -eq 0 ] && grep -q "^began with: .* with rows of 128 tokens, as those of 512 fit in no way that was tried" "$work/out" \
+    && grep -q "^fits: yes (9[0-9] % likely" "$work/out" && grep -q "^embedding_split = [24]$" "$work/ask-bert-large-dss8440-train.ini"
+result $? "BERT-Large on a DSS 8440" "$status: $(cat "$work/out" "$work/err")"
 # A model of one's own.
 cp tests/root/two-layers.onnx "$work/mine.onnx"
 asked mine.onnx on 4 bow infer --most 20
