@@ -4,14 +4,19 @@
 #   <!-- reproduced: closed -->   ... <!-- end -->    MLPerf runs of the closed division in the vendor's own frameworks; all: every run, with its times to train
 #   <!-- power -->                ... <!-- end -->    rows of power and energy
 #   <!-- rows: PATTERN -->        ... <!-- end -->    published rates and times whose recipe or id matches, with their errors
+#   <!-- first: PATTERN -->       ... <!-- end -->    the same figures' first predictions, and today's
 #   <!-- table: COMMAND | WORDS | COLUMNS --> ... <!-- end -->  columns, as 0 2 5, of the table in a command's text whose heading begins with the words
-#   <!--=NAME-->                  ... <!--/-->        in a sentence: a number of %numbers, or, named "error ID", the error of a published figure
+#   <!--=NAME-->                  ... <!--/-->        in a sentence: a number of %numbers, or one of published figures, whose recipe, id or metric matches:
+#       error ID                    today's error;  first error ID: that of its first prediction
+#       median ROLE PATTERN         of errors without their sign;  first median ROLE PATTERN
+#       range PATTERN               of errors without their sign, from the least to the largest
+#       count PATTERN               how many of role calibrate or validate are simulated;  first within FACTOR PATTERN: how many first predictions were within a factor
 use strict;
 use warnings;
 
 my ($program, @pages) = @ARGV;
 my $checks = @pages && $pages[-1] eq "--check" && pop @pages;
-my (%said, @figures, %figure);
+my (%said, @figures, %figure, %first);
 
 sub says { my ($command) = @_; return $said{$command} //= `"$program" $command 2>/dev/null` }
 sub text_of { open my $f, "<", $_[0] or die "$_[0]: $!\n"; local $/; return <$f> }
@@ -32,6 +37,26 @@ sub figures {
         $figure{ $of{id} } = \%of;
     }
     return @figures;
+}
+
+# The first prediction of a row, which first-sight.csv keeps.
+sub first_of {
+    my ($f) = @_;
+    if (!%first) {
+        my ($head, @lines) = split /\n/, text_of("results/published/first-sight.csv");
+        for my $line (@lines) { my ($id, $seen, $hash, $version, $predicted) = cells_of($line); $first{$id} //= $predicted }
+    }
+    return $first{ $f->{id} };
+}
+
+sub first_error { my ($f) = @_; my $then = first_of($f); return defined $then && $f->{published} ? $then / $f->{published} - 1 : undef }
+sub figures_like { my ($pattern) = @_; return grep { $_->{simulated} ne "" && $_->{published} ne "" && $_->{published} != 0 && "$_->{recipe} $_->{id} $_->{metric}" =~ $pattern } figures() }
+sub whole_percent { return sprintf("%.0f %%", 100 * $_[0]) }
+
+sub median_of {
+    my @x = sort { $a <=> $b } map { abs($_) } grep { defined($_) } @_;
+    @x or die "a median of nothing\n";
+    return whole_percent(($x[$#x / 2] + $x[@x / 2]) / 2);
 }
 
 sub cells { my ($f, $value, $error) = @_; my $x = $f->{$value}; return $x eq "" ? "- | -" : number($x) . " | " . percent($f->{$error}) }
@@ -58,6 +83,17 @@ sub unit_of { my ($metric) = @_; return $metric =~ /_w$/ ? " W" : $metric =~ /_j
 # A step's time is its throughput again.
 sub is_time { my ($f) = @_; return $f->{metric} =~ /(_per_s|_min|latency_s|evaluation_time_s|_per_micro_batch|step_time_s)$/ && $f->{id} !~ /\.step$/ }
 
+sub first_rows {
+    my ($pattern) = @_;
+    my @out = ("| row | role | published | first predicted | difference | today | difference |", "|---|---|---:|---:|---:|---:|---:|");
+    for my $f (grep { defined first_of($_) } figures_like($pattern)) {
+        my $unit = unit_of($f->{metric});
+        push @out, sprintf("| `%s` | %s | %s%s | %s | %s | %s | %s |", $f->{recipe}, $f->{role}, number($f->{published}), $unit, number(first_of($f)), percent(first_error($f)),
+                           number($f->{simulated}), percent($f->{error}));
+    }
+    return lines(@out);
+}
+
 sub rows_where {
     my ($chosen) = @_;
     my @out = ("| row | role | published | predicted | difference |", "|---|---|---:|---:|---:|");
@@ -83,6 +119,7 @@ sub block {
     return reproduced($of) if $kind eq "reproduced";
     return rows_where(sub { $_[0]{kind} eq "power" }) if $kind eq "power";
     return rows_where(sub { is_time($_[0]) && "$_[0]{recipe} $_[0]{id}" =~ $of }) if $kind eq "rows";
+    return first_rows($of) if $kind eq "first";
     return table_of(split / \| /, $of) if $kind eq "table";
     return undef;           # other programs write it
 }
@@ -123,14 +160,36 @@ my %numbers = (
     "numbers without a source" => ["list assumptions", qr/and (\d+) more in the code/m],
     "pairs" => ["validate", qr/^all, each group counting once +\d+ +(\d+)/m],
     "pairs in order" => ["validate", qr/^all, each group counting once +\d+ +\d+ +(\d+)/m],
+    "verdicts that calibrate" => ["validate", qr/; (\d+) verdicts that calibrate/m],
 );
+
+sub of_figures {
+    my ($name) = @_;
+    figures();
+    if ($name =~ /^(first )?error (\S+)$/) {
+        my $f = $figure{$2} // die "no figure $2\n";
+        return percent($1 ? first_error($f) : $f->{error});
+    }
+    if ($name =~ /^(first )?median (calibrate|validate) (\S+)$/) {
+        my ($first, $role, $pattern) = ($1, $2, $3);
+        return median_of(map { $first ? first_error($_) : $_->{error} } grep { $_->{role} eq $role } figures_like($pattern));
+    }
+    if ($name =~ /^range (\S+)$/) {
+        my @x = sort { $a <=> $b } map { abs $_->{error} } figures_like($1);
+        return sprintf("%.0f to %.0f %%", 100 * $x[0], 100 * $x[-1]);
+    }
+    return scalar(grep { $_->{role} ne "context" } figures_like($1)) if $name =~ /^count (\S+)$/;
+    if ($name =~ /^first within (\S+) (\S+)$/) {
+        my ($factor, $pattern) = ($1, $2);
+        return scalar(grep { my $e = first_error($_); defined $e && 1 + $e <= $factor && 1 + $e >= 1 / $factor } figures_like($pattern));
+    }
+    return undef;
+}
 
 sub in_sentence {
     my ($name) = @_;
-    if ($name =~ /^error (\S+)$/) {
-        figures();
-        return percent(($figure{$1} // die "no figure $1\n")->{error});
-    }
+    my $of_figures = of_figures($name);
+    return $of_figures if defined $of_figures;
     my ($command, $pattern) = @{ $numbers{$name} // die "no number '$name'\n" };
     my ($found) = says($command) =~ $pattern or die "'$command' says nothing like $pattern\n";
     return $found;

@@ -59,4 +59,19 @@ result $? "every command, key and operator is in a test" "missing: $missing"
 missing=$(find system-model workloads results harness tests -name '*.[ch]' -exec grep -L '^/\* SPDX-License-Identifier: GPL-3.0-or-later \*/$' {} +)
 [ -z "$missing" ]
 result $? "every C file begins with its licence" "missing: $missing"
+# A percentage of a user page is written by the program, or its paragraph names a command and the date; else it is a rule that the program goes by.
+bare=$(perl -00 -ne '
+    BEGIN { %rules = map { $_ => 1 } "90 %", "5 % of the step", "by 5 %", "by 1 %", "tolerance is 25 %", "is 10 %)", "is 5 % longer" }
+    if ($ARGV ne $page) { ($page, $before) = ($ARGV, "") }
+    my ($goes_on, $text) = (scalar(/^(\||- )/), $_);        # a table or list belongs to the paragraph before
+    my $named = $goes_on ? "$before$text" : $text;
+    $before = $text unless $goes_on;
+    next if $text =~ /^```/ || $named =~ /`[^`]+`/ && $named =~ /\b\d{1,2} (January|February|March|April|May|June|July|August|September|October|November|December)\b/;
+    s/<!-- (?!end)[a-z]+.*?<!-- end -->//s, s/<!--=.*?<!--\/-->//g, s/`[^`]*`//g for $text;
+    for my $rule (keys %rules) { $text =~ s/\b\Q$rule\E//g }
+    print " $ARGV: $1;" while $text =~ /((?:\S+ ){0,3}[\d.]+ ?%)/g;
+' README.md docs/*.md)
+[ -z "$bare" ]
+result $? "a percentage of a page is the program's, or has its command and date" "$bare"
+
 done_testing
