@@ -5,7 +5,8 @@
  * Rates count products with non-zero blocks alone. A row without a number of columns is the fastest of those measured: powers of two
  * from 4 to 16,384 that fit (graphcore-research/sparsity-benchmarks at bab5449: analysis/Analysis.ipynb takes the maximum over n). The host of that program
  * writes and reads floats, which lie on the chip with the halves (ipu/matmul_bench.cpp, hostWriteFloat). The dense product of a ratio has sums in halves,
- * and its own fastest n. Operands that lie in order are rearranged before the product, and the result after it (parts.h).
+ * and its own fastest n. Operands with layout=linear lie by
+ * columns, and are rearranged before the product, the result after it (parts.h).
  */
 #include "results/published/parts.h"
 #include "system-model/compiler/sparse.h"
@@ -17,7 +18,7 @@ static struct sparse_shape sparse_shape_of(const struct kernel_case *c, uint64_t
 {
     uint64_t places = c->m / c->block * (c->k / c->block);
     return (struct sparse_shape){ c->m, c->k, n, c->block, (uint64_t)ceil(c->density * (double)places), (uint64_t)c->type, c->kind == KERNEL_DYNAMIC_SPARSE,
-                                  .in_order = c->layout, .oversize = 0.3 };
+                                  .order = c->layout ? ORDER_BY_COLUMNS : ORDER_PLANNED, .oversize = 0.3 };
 }
 
 static struct op_plan_options sparse_options(const struct kernel_case *c, const struct chip *chip)

@@ -9,6 +9,10 @@
 #define SPARSE_H
 #include "system-model/compiler/op_plan.h"
 
+/* How the dense side and the result lie: as planned, with the rows of a block next to each other; by columns, so that each element of a row of a block
+ * is apart; or by the inner dimension, so that such a row is in one piece. */
+enum dense_order { ORDER_PLANNED, ORDER_BY_COLUMNS, ORDER_BY_INNER };
+
 /* No padding: shapes are compared as bytes. */
 struct sparse_shape {
     uint64_t rows, inner, columns, block;
@@ -16,7 +20,7 @@ struct sparse_shape {
     uint64_t type;                      /* enum data_type of operands and result */
     uint64_t dynamic;
     uint64_t trains;                    /* dynamic: buckets also serve the gradients, and hold what these need */
-    uint64_t in_order;                  /* the dense side and the result lie row by row, so that blocks' rows are brought together before and taken apart after */
+    uint64_t order;                     /* enum dense_order of the dense side and the result */
     double oversize;                    /* dynamic: the share by which buckets are larger than an even share (metaInfoBucketOversizeProportion); 0.3 as a rule */
 };
 enum { SPARSE_META_BYTES = 2 };         /* the bytes of one word of a bucket's metadata, which says where blocks are */

@@ -8,6 +8,7 @@
  * branch on one tile. Each step of propagation is a pass of buckets to the next tile and a product, within loops whose counters are one tile's too
  * (graphcore/poplibs at 7eac0f26, FullyConnected.cpp).
  */
+#include "system-model/base/assumed.h"
 #include "system-model/compiler/passes.h"
 #include "system-model/compiler/sparse.h"
 #include "system-model/graph/graph.h"
@@ -80,14 +81,15 @@ static uint64_t living_bytes(const struct sparse_shape *s, const struct sparse_b
     return ceil_div(all->meta + (all->values > values ? all->values - values : 0), n_tiles);
 }
 
-/* Rows of a block lie next to each other in the plan's layout. Where rows are whole, the dense side is moved and rearranged before, and the result after. */
+/* Rows of a block lie next to each other in the plan's layout. From any other, the dense side is moved and rearranged before, and the result after. */
 static void add_block_rearrangement(struct passes *p, const struct sparse_shape *s)
 {
     const uint64_t sides[] = { s->inner * s->columns, s->rows * s->columns };
     uint64_t before = op_plan_cycles(p->plan);
-    for (int i = 0; i < 2 && s->block > 1; i++) {
+    for (int i = 0; i < 2 && s->block > 1 && s->order; i++) {
+        uint64_t bytes = passes_share(p, sides[i]) * p->element_bytes;
         passes_move(p, sides[i]);
-        passes_superstep(p, rearrange_cycles(&vertex_table, p->chip, passes_share(p, sides[i]) * p->element_bytes, p->element_bytes, false));
+        passes_superstep(p, s->order == ORDER_BY_COLUMNS ? bytes * BLOCK_TURN_CYCLES : copy_pieces_cycles(&vertex_table, bytes));
     }
     p->plan->rearrange_cycles += op_plan_cycles(p->plan) - before;
 }
@@ -125,8 +127,7 @@ struct sparse_bytes sparse_product_plan(struct op_plan *out, const struct sparse
             add_static(&p, s, &best);
         operand = static_operand_bytes(s, &best, chip->n_workers, opt.n_tiles);
     }
-    if (s->in_order)
-        add_block_rearrangement(&p, s);
+    add_block_rearrangement(&p, s);
     out->temp_bytes_per_tile = fits ? p.scratch_bytes : 2 * chip->tile_memory_bytes;        /* if no split fits, the model does not fit either */
     out->code.field_bytes += pass == PASS_FORWARD ? (uint32_t)living_bytes(s, &operand, opt.n_tiles) : 0;
     return operand;
@@ -140,7 +141,7 @@ void plan_sparse_matmul(struct passes *p, const struct vector_op *w)
     const struct tensor *values = &w->g->tensors[w->forward->inputs[1]];
     const struct sparse_shape s = { .rows = at->sparse.outer, .inner = at->sparse.inner, .columns = w->n / at->sparse.inner, .block = at->sparse.block,
                                     .n_blocks = values->dims[0], .type = w->x->type, .dynamic = at->sparse.dynamic, .trains = !w->opt->inference,
-                                    .in_order = true, .oversize = at->sparse.oversize };
+                                    .order = at->sparse_first ? ORDER_BY_COLUMNS : ORDER_BY_INNER, .oversize = at->sparse.oversize };
     sparse_product_plan(p->plan, &s, w->op->pass, p->chip, w->opt);
     p->plan->mac = p->plan->padded_mac = op_mac(w->g, w->op);
 }
