@@ -6,10 +6,10 @@
 #include <math.h>
 
 static const struct bert_config small_bert = { .n_layers = 4, .hidden = 6, .heads = 3, .inner = 10, .vocabulary = 13, .positions = 9 };
-static const struct gpt2_config small_gpt2 = { .n_layers = 4, .hidden = 6, .heads = 2, .vocabulary = 11, .positions = 9, .dropout = 0.1 };
-static const struct gptj_config small_gptj = { .n_layers = 4, .hidden = 12, .heads = 2, .turned = 4, .vocabulary = 11 };
-static const struct llama_config small_llama = { .n_layers = 4, .hidden = 24, .heads = 6, .key_heads = 2, .inner = 10, .vocabulary = 11, .epsilon = 1e-5 };
-static const struct bloom_config small_bloom = { .n_layers = 4, .hidden = 9, .heads = 3, .vocabulary = 11 };
+static const struct decoder_config small_gpt2 = { .kind = DECODER_GPT2, .n_layers = 4, .hidden = 6, .heads = 2, .vocabulary = 11, .positions = 9, .dropout = 0.1 };
+static const struct decoder_config small_gptj = { .kind = DECODER_GPTJ, .n_layers = 4, .hidden = 12, .heads = 2, .turned = 4, .vocabulary = 11 };
+static const struct decoder_config small_llama = { .kind = DECODER_LLAMA, .n_layers = 4, .hidden = 24, .heads = 6, .key_heads = 2, .inner = 10, .vocabulary = 11, .epsilon = 1e-5 };
+static const struct decoder_config small_bloom = { .kind = DECODER_BLOOM, .n_layers = 4, .hidden = 9, .heads = 3, .vocabulary = 11 };
 static const struct t5_config small_t5 = { .n_layers = 2, .hidden = 6, .heads = 3, .inner = 10, .vocabulary = 11 };
 static const struct vit_config small_vit = { .n_layers = 4, .hidden = 6, .heads = 3, .inner = 10, .patch = 4, .image = 8 };
 static const struct resnet_config small_resnet = { .units = { 2, 2, 0, 0 } },
@@ -25,10 +25,10 @@ static const struct conformer_config small_conformer = { .n_encoder = 3, .n_deco
 static const struct small_model { struct workload w; struct model_options o; } small_models[] = {
     { { .name = "bert", .build = bert_build, .config = &small_bert, .default_sequence_length = 8 },
       { .micro_batch = 2, .sequence_length = 8, .sequences_per_pack = 1.7, .attention_dropout = true } },
-    { { .name = "gpt2", .build = gpt2_build, .config = &small_gpt2, .default_sequence_length = 7 }, { .micro_batch = 2 } },
-    { { .name = "gptj", .build = gptj_build, .config = &small_gptj, .default_sequence_length = 6 }, { .micro_batch = 2 } },
-    { { .name = "llama", .build = llama_build, .config = &small_llama, .default_sequence_length = 6 }, { .micro_batch = 2 } },
-    { { .name = "bloom", .build = bloom_build, .config = &small_bloom, .default_sequence_length = 6 }, { .micro_batch = 2 } },
+    { { .name = "gpt2", .build = decoder_build, .config = &small_gpt2, .default_sequence_length = 7 }, { .micro_batch = 2 } },
+    { { .name = "gptj", .build = decoder_build, .config = &small_gptj, .default_sequence_length = 6 }, { .micro_batch = 2 } },
+    { { .name = "llama", .build = decoder_build, .config = &small_llama, .default_sequence_length = 6 }, { .micro_batch = 2 } },
+    { { .name = "bloom", .build = decoder_build, .config = &small_bloom, .default_sequence_length = 6 }, { .micro_batch = 2 } },
     { { .name = "t5", .build = t5_build, .config = &small_t5, .default_sequence_length = 6 }, { .micro_batch = 2 } },
     { { .name = "vit", .build = vit_build, .config = &small_vit }, { .micro_batch = 2 } },
     { { .name = "resnet", .build = resnet_build, .config = &small_resnet }, { .micro_batch = 2, .batch_norm_span = 1, .image_size = 16 } },

@@ -84,8 +84,8 @@ static void check_cut(const struct small_model *s, struct variant v, uint32_t wa
     end_run(&whole);
 }
 
-static const struct gpt2_config still_gpt2 = { .n_layers = 4, .hidden = 6, .heads = 2, .vocabulary = 11, .positions = 9 };     /* dropout would draw other masks */
-static const struct small_model still = { { .name = "gpt2", .build = gpt2_build, .config = &still_gpt2, .default_sequence_length = 7 }, { .micro_batch = 2 } };
+static const struct decoder_config still_gpt2 = { .kind = DECODER_GPT2, .n_layers = 4, .hidden = 6, .heads = 2, .vocabulary = 11, .positions = 9 };     /* dropout would draw other masks */
+static const struct small_model still = { { .name = "gpt2", .build = decoder_build, .config = &still_gpt2, .default_sequence_length = 7 }, { .micro_batch = 2 } };
 /* A block has weights and bias of queries, keys and values in one, and rows of the output; feed-forward as many. Tables of words and of positions
  * are cut, too. */
 enum { CUT_OF_GPT2 = 4 * 6 + 2 };

@@ -212,8 +212,8 @@ static void vit(void **state)
 
 static void gpt2(void **state)
 {
-    static const struct gpt2_config small = { .n_layers = 2, .hidden = 6, .heads = 2, .vocabulary = 11, .positions = 9, .dropout = 0.1 };
-    struct workload w = { .name = "small", .build = gpt2_build, .config = &small, .default_sequence_length = 7 };
+    static const struct decoder_config small = { .kind = DECODER_GPT2, .n_layers = 2, .hidden = 6, .heads = 2, .vocabulary = 11, .positions = 9, .dropout = 0.1 };
+    struct workload w = { .name = "small", .build = decoder_build, .config = &small, .default_sequence_length = 7 };
     struct model_options r = { .micro_batch = 2 };
     (void)state;
     build(&w, &r);
@@ -223,14 +223,14 @@ static void gpt2(void **state)
  * one form for both sides; attention in steps. */
 static void large_families(void **state)
 {
-    static const struct gptj_config gptj = { .n_layers = 2, .hidden = 12, .heads = 2, .turned = 4, .vocabulary = 11 };
-    static const struct llama_config llama = { .n_layers = 2, .hidden = 24, .heads = 6, .key_heads = 2, .inner = 10, .vocabulary = 11, .epsilon = 1e-5 };
-    static const struct bloom_config bloom = { .n_layers = 2, .hidden = 9, .heads = 3, .vocabulary = 11 };
+    static const struct decoder_config gptj = { .kind = DECODER_GPTJ, .n_layers = 2, .hidden = 12, .heads = 2, .turned = 4, .vocabulary = 11 };
+    static const struct decoder_config llama = { .kind = DECODER_LLAMA, .n_layers = 2, .hidden = 24, .heads = 6, .key_heads = 2, .inner = 10, .vocabulary = 11, .epsilon = 1e-5 };
+    static const struct decoder_config bloom = { .kind = DECODER_BLOOM, .n_layers = 2, .hidden = 9, .heads = 3, .vocabulary = 11 };
     static const struct t5_config t5 = { .n_layers = 2, .hidden = 6, .heads = 3, .inner = 10, .vocabulary = 11 };
     const struct workload w[] = {
-        { .name = "gptj", .build = gptj_build, .config = &gptj, .default_sequence_length = 6 },
-        { .name = "llama", .build = llama_build, .config = &llama, .default_sequence_length = 6 },
-        { .name = "bloom", .build = bloom_build, .config = &bloom, .default_sequence_length = 6 },
+        { .name = "gptj", .build = decoder_build, .config = &gptj, .default_sequence_length = 6 },
+        { .name = "llama", .build = decoder_build, .config = &llama, .default_sequence_length = 6 },
+        { .name = "bloom", .build = decoder_build, .config = &bloom, .default_sequence_length = 6 },
         { .name = "t5", .build = t5_build, .config = &t5, .default_sequence_length = 6 },
     };
     const struct model_options o[] = { { .micro_batch = 2 }, { .micro_batch = 2, .attention_serialisation = 3, .uniform_blocks = true } };

@@ -5,15 +5,15 @@
 #include "workloads/models/builders.h"
 
 enum { LENGTH = 6 };
-static const struct gptj_config gptj = { .n_layers = 2, .hidden = 12, .heads = 2, .turned = 4, .vocabulary = 11 };
-static const struct llama_config llama = { .n_layers = 2, .hidden = 24, .heads = 6, .key_heads = 2, .inner = 10, .vocabulary = 11, .epsilon = 1e-5 };
-static const struct bloom_config bloom = { .n_layers = 2, .hidden = 9, .heads = 3, .vocabulary = 11 };
-static const struct gpt2_config gpt2 = { .n_layers = 2, .hidden = 6, .heads = 2, .vocabulary = 11, .positions = 9 };
+static const struct decoder_config gptj = { .kind = DECODER_GPTJ, .n_layers = 2, .hidden = 12, .heads = 2, .turned = 4, .vocabulary = 11 };
+static const struct decoder_config llama = { .kind = DECODER_LLAMA, .n_layers = 2, .hidden = 24, .heads = 6, .key_heads = 2, .inner = 10, .vocabulary = 11, .epsilon = 1e-5 };
+static const struct decoder_config bloom = { .kind = DECODER_BLOOM, .n_layers = 2, .hidden = 9, .heads = 3, .vocabulary = 11 };
+static const struct decoder_config gpt2 = { .kind = DECODER_GPT2, .n_layers = 2, .hidden = 6, .heads = 2, .vocabulary = 11, .positions = 9 };
 static const struct workload families[] = {
-    { .name = "gptj", .build = gptj_build, .config = &gptj, .default_sequence_length = LENGTH },
-    { .name = "llama", .build = llama_build, .config = &llama, .default_sequence_length = LENGTH },
-    { .name = "bloom", .build = bloom_build, .config = &bloom, .default_sequence_length = LENGTH },
-    { .name = "gpt2", .build = gpt2_build, .config = &gpt2, .default_sequence_length = LENGTH },
+    { .name = "gptj", .build = decoder_build, .config = &gptj, .default_sequence_length = LENGTH },
+    { .name = "llama", .build = decoder_build, .config = &llama, .default_sequence_length = LENGTH },
+    { .name = "bloom", .build = decoder_build, .config = &bloom, .default_sequence_length = LENGTH },
+    { .name = "gpt2", .build = decoder_build, .config = &gpt2, .default_sequence_length = LENGTH },
 };
 enum { N_FAMILIES = sizeof families / sizeof *families };
 

@@ -148,11 +148,11 @@ static void images(void **state)
 static void sequences(void **state)
 {
     static const struct bert_config bert = { .n_layers = 2, .hidden = 6, .heads = 3, .inner = 10, .vocabulary = 13, .positions = 9 };
-    static const struct gpt2_config gpt2 = { .n_layers = 2, .hidden = 6, .heads = 2, .vocabulary = 11, .positions = 9, .dropout = 0.1 };
+    static const struct decoder_config gpt2 = { .kind = DECODER_GPT2, .n_layers = 2, .hidden = 6, .heads = 2, .vocabulary = 11, .positions = 9, .dropout = 0.1 };
     static const struct vit_config vit = { .n_layers = 2, .hidden = 6, .heads = 3, .inner = 10, .patch = 4, .image = 8 };
     struct workload words = { .name = "bert", .build = bert_build, .config = &bert, .default_sequence_length = 7 };
-    struct workload text = { .name = "gpt2", .build = gpt2_build, .config = &gpt2, .default_sequence_length = 7 };
-    struct workload split = { .name = "gpt2-split", .build = gpt2_build, .config = &gpt2, .default_sequence_length = 7 };
+    struct workload text = { .name = "gpt2", .build = decoder_build, .config = &gpt2, .default_sequence_length = 7 };
+    struct workload split = { .name = "gpt2-split", .build = decoder_build, .config = &gpt2, .default_sequence_length = 7 };
     struct workload patches = { .name = "vit", .build = vit_build, .config = &vit };
     (void)state;
     there_and_back(&words, (struct model_options){ .micro_batch = 2 });
@@ -163,14 +163,14 @@ static void sequences(void **state)
 
 static void large_families(void **state)
 {
-    static const struct gptj_config gptj = { .n_layers = 1, .hidden = 12, .heads = 2, .turned = 4, .vocabulary = 11 };
-    static const struct llama_config llama = { .n_layers = 1, .hidden = 24, .heads = 6, .key_heads = 2, .inner = 10, .vocabulary = 11, .epsilon = 1e-5 };
-    static const struct bloom_config bloom = { .n_layers = 1, .hidden = 9, .heads = 3, .vocabulary = 11 };
+    static const struct decoder_config gptj = { .kind = DECODER_GPTJ, .n_layers = 1, .hidden = 12, .heads = 2, .turned = 4, .vocabulary = 11 };
+    static const struct decoder_config llama = { .kind = DECODER_LLAMA, .n_layers = 1, .hidden = 24, .heads = 6, .key_heads = 2, .inner = 10, .vocabulary = 11, .epsilon = 1e-5 };
+    static const struct decoder_config bloom = { .kind = DECODER_BLOOM, .n_layers = 1, .hidden = 9, .heads = 3, .vocabulary = 11 };
     static const struct t5_config t5 = { .n_layers = 1, .hidden = 6, .heads = 3, .inner = 10, .vocabulary = 11 };
     const struct workload w[] = {
-        { .name = "gptj", .build = gptj_build, .config = &gptj, .default_sequence_length = 6 },
-        { .name = "llama", .build = llama_build, .config = &llama, .default_sequence_length = 6 },
-        { .name = "bloom", .build = bloom_build, .config = &bloom, .default_sequence_length = 6 },
+        { .name = "gptj", .build = decoder_build, .config = &gptj, .default_sequence_length = 6 },
+        { .name = "llama", .build = decoder_build, .config = &llama, .default_sequence_length = 6 },
+        { .name = "bloom", .build = decoder_build, .config = &bloom, .default_sequence_length = 6 },
         { .name = "t5", .build = t5_build, .config = &t5, .default_sequence_length = 6 },
     };
     (void)state;

@@ -6,13 +6,13 @@
 #include "workloads/onnx/onnx.h"
 
 enum { SEED = 5, TOKENS = 40 };
-static const struct gptj_config gptj = { .n_layers = 2, .hidden = 32, .heads = 2, .turned = 8, .vocabulary = 50 };
-static const struct llama_config llama = { .n_layers = 2, .hidden = 48, .heads = 6, .key_heads = 2, .inner = 40, .vocabulary = 50, .epsilon = 1e-3 };
-static const struct bloom_config bloom = { .n_layers = 2, .hidden = 36, .heads = 3, .vocabulary = 50 };
+static const struct decoder_config gptj = { .kind = DECODER_GPTJ, .n_layers = 2, .hidden = 32, .heads = 2, .turned = 8, .vocabulary = 50 };
+static const struct decoder_config llama = { .kind = DECODER_LLAMA, .n_layers = 2, .hidden = 48, .heads = 6, .key_heads = 2, .inner = 40, .vocabulary = 50, .epsilon = 1e-3 };
+static const struct decoder_config bloom = { .kind = DECODER_BLOOM, .n_layers = 2, .hidden = 36, .heads = 3, .vocabulary = 50 };
 static const struct t5_config t5 = { .n_layers = 2, .hidden = 36, .heads = 3, .inner = 20, .vocabulary = 50 };
 static const struct workload families[] = {
-    { .name = "gptj", .build = gptj_build, .config = &gptj, .default_sequence_length = TOKENS }, { .name = "llama", .build = llama_build, .config = &llama, .default_sequence_length = TOKENS },
-    { .name = "bloom", .build = bloom_build, .config = &bloom, .default_sequence_length = TOKENS }, { .name = "t5", .build = t5_build, .config = &t5, .default_sequence_length = TOKENS },
+    { .name = "gptj", .build = decoder_build, .config = &gptj, .default_sequence_length = TOKENS }, { .name = "llama", .build = decoder_build, .config = &llama, .default_sequence_length = TOKENS },
+    { .name = "bloom", .build = decoder_build, .config = &bloom, .default_sequence_length = TOKENS }, { .name = "t5", .build = t5_build, .config = &t5, .default_sequence_length = TOKENS },
 };
 
 int main(int argc, char **argv)

@@ -117,8 +117,7 @@ void build_image_head(struct builder *b, uint32_t x, uint64_t classes, double dr
 
 /* ---- families that tests build in sizes of their own: w->config points to the configuration ----------------------------- */
 
-build_model resnet_build, efficientnet_build, mobilenet_build, vit_build, bert_build, gpt2_build, gptj_build, llama_build, bloom_build, t5_build, rnnt_build,
-    transducer_build, conformer_build;
+build_model resnet_build, efficientnet_build, mobilenet_build, vit_build, bert_build, decoder_build, t5_build, rnnt_build, transducer_build, conformer_build;
 
 /* groups 0: a plain 3x3 convolution. image 0: photographs of 224 pixels; else pixels in a row of small images. width: channels of the first stage,
  * 0: 64; classes 0: ImageNet's. */
@@ -128,10 +127,10 @@ struct resnet_config { uint64_t units[4]; bool bottleneck; uint32_t groups, grou
 struct inverted_config { uint64_t width_tenths, depth_tenths, image; double dropout; uint32_t group, expansion; };
 struct vit_config { uint64_t n_layers, hidden, heads, inner, patch, image; };
 struct bert_config { uint64_t n_layers, hidden, heads, inner, vocabulary, positions; };
-struct gpt2_config { uint64_t n_layers, hidden, heads, vocabulary, positions, loss_tokens; double dropout; };      /* loss_tokens: tokens of a slice of the text whose loss is computed by itself; 0: of the whole text */
-struct gptj_config { uint64_t n_layers, hidden, heads, turned, vocabulary; };      /* turned: elements of a head that its position turns */
-struct llama_config { uint64_t n_layers, hidden, heads, key_heads, inner, vocabulary; double epsilon; };
-struct bloom_config { uint64_t n_layers, hidden, heads, vocabulary; };
+/* inner 0: four times hidden; key_heads 0: as heads, of one product; turned: elements of a head that its position turns, 0: all; positions 0: none are learned;
+ * loss_tokens: tokens of a slice of the text whose loss is computed by itself, 0: of the whole text; epsilon: of RMS norms. */
+enum decoder_name { DECODER_GPT2, DECODER_GPTJ, DECODER_LLAMA, DECODER_BLOOM };
+struct decoder_config { enum decoder_name kind; uint64_t n_layers, hidden, heads, key_heads, inner, turned, vocabulary, positions, loss_tokens; double dropout, epsilon; };
 struct t5_config { uint64_t n_layers, hidden, heads, inner, vocabulary; };         /* n_layers of the encoder, and of the decoder */
 struct rnnt_config {
     uint64_t features, encoder_hidden, encoder_first, encoder_second, time_stack;
