@@ -71,16 +71,26 @@ static uint64_t conv_units(const struct chip *c, uint64_t type, enum partials_ty
 
 /* Workers share rows and columns in the way that leaves the busiest with least (splitTileBetweenWorkers); with blocks of several elements they share
  * columns alone. */
-struct busiest { uint64_t rows, columns; };
+struct busiest { double rows; uint64_t columns; };
 
 static struct busiest busiest_worker(uint64_t rows, uint64_t vectors, uint64_t n_workers)
 {
-    struct busiest best = { rows, vectors };
+    struct busiest best = { (double)rows, vectors };
     for (uint64_t r = 1; r <= n_workers; r++) {
-        struct busiest b = { ceil_div(rows, r), ceil_div(vectors, n_workers / r) };
-        best = b.rows * b.columns < best.rows * best.columns ? b : best;
+        struct busiest b = { (double)ceil_div(rows, r), ceil_div(vectors, n_workers / r) };
+        best = b.rows * (double)b.columns < best.rows * (double)best.columns ? b : best;
     }
     return best;
+}
+
+/* The host cuts a partition's elements evenly into buckets, row after row, so that a row may be in two of them. Where a bucket has more than two rows a
+ * worker, it cuts the rows by their elements, and the busiest worker has up to a row more than its share (SparsePartitionerImpl.cpp:145-185,
+ * FullyConnectedUtils.cpp:177-211). */
+static struct busiest busiest_of_bucket(uint64_t rows, uint64_t vectors, uint64_t n_workers)
+{
+    if (rows > 2 * n_workers)
+        return (struct busiest){ (double)rows / (double)n_workers + 1, vectors };
+    return busiest_worker(rows, vectors, n_workers);
 }
 
 /* blocks: in all rows of the tile; 0: as many as an even pattern has. */
@@ -90,12 +100,15 @@ static double bucket_vertex_cycles(const struct dynamic_search *f, const struct 
     struct met m = blocks_met(f->density, ceil_div(t->x, turns), t->y);
     struct bucket_work work = { .n_buckets = p->z / turns, .n_useful = p->z / turns, .x = (double)m.x, .block = f->s->block, .type = f->s->type, .z = t->columns,
                                 .y = blocks ? (double)blocks / (double)turns / (double)m.x : (double)m.y, .partials = f->opt->partials,
-                                .conv_units = conv_units(f->chip, f->s->type, f->opt->partials), .n_workers = w, .pass = pass };
+                                .conv_units = conv_units(f->chip, f->s->type, f->opt->partials), .n_workers = w, .pass = pass,
+                                .estimated = blocks == 0 };
     if (f->s->block > 1 && pass != PASS_BACKWARD_WEIGHT)
         work.z = ceil_div(t->columns, w);
     if (f->s->block == 1 && pass == PASS_FORWARD) {
-        struct busiest b = busiest_worker(m.x, ceil_div(t->columns, vector), w);
-        work.x = (double)b.rows;
+        uint64_t rows = blocks ? ceil_div(m.x, p->z) + (p->z > 1) : m.x;
+        struct busiest b = blocks ? busiest_of_bucket(rows, ceil_div(t->columns, vector), w) : busiest_worker(rows, ceil_div(t->columns, vector), w);
+        work.x = (blocks ? (double)p->z : 1) * b.rows;
+        work.y *= (double)m.x / (blocks ? (double)(rows * p->z) : (double)m.x);
         work.z = b.columns * vector;
     }
     if (f->s->block == 1 && pass == PASS_BACKWARD_WEIGHT)

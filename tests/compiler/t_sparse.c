@@ -38,9 +38,10 @@ static void test_dynamic_vertices(void **state)
     (void)state;
     static const struct { uint64_t block, type, partials, z; enum op_pass pass; double cycles; } cases[] = {
         { 1, TYPE_FP16, 1, 8, PASS_FORWARD, 30 + 32 + 2 * 93 + 6 * (28 + 4 * (15 + 15)) }, { 1, TYPE_FP16, 1, 4, PASS_FORWARD, 30 + 32 + 186 + 6 * (30 + 4 * (11 + 10)) },
-        { 1, TYPE_FP16, 1, 20, PASS_FORWARD, 30 + 32 + 186 + 6 * (33 + 4 * (12 + 16 + 2 * 15 + 13 + 10)) },
+        { 1, TYPE_FP16, 1, 20, PASS_FORWARD, 30 + 32 + 186 + 6 * (33 + 4 * (12 + 2 * (17 + 15) + 16 + 10)) },
         { 1, TYPE_FP32, 1, 4, PASS_FORWARD, 30 + 32 + 186 + 6 * (25 + 4 * (13 + 15)) }, { 1, TYPE_FP32, 1, 2, PASS_FORWARD, 30 + 32 + 186 + 6 * (27 + 4 * (11 + 10)) },
-        { 1, TYPE_FP32, 1, 9, PASS_FORWARD, 30 + 32 + 186 + 6 * (30 + 4 * (13 + 12 + 2 * 15 + 8 + 10 + 3)) },
+        { 1, TYPE_FP32, 1, 10, PASS_FORWARD, 30 + 32 + 186 + 6 * (30 + 4 * (12 + 2 * (12 + 15) + 13 + 10)) },
+        { 1, TYPE_FP16, 1, 16, PASS_FORWARD, 30 + 32 + 186 + 6 * (33 + 4 * (12 + 2 * (17 + 15) + 1)) },
         /* the workers share the 5 elements of a row, so one has 1 */
         { 1, TYPE_FP16, 1, 8, PASS_BACKWARD_DATA, 30 + 32 + 2 * 112 + 6 * (20 + 4 * (18 + 10)) }, { 1, TYPE_FP32, 1, 6, PASS_BACKWARD_DATA, 30 + 32 + 224 + 6 * (23 + 4 * (32 + 11)) },
         { 1, TYPE_FP16, 1, 8, PASS_BACKWARD_WEIGHT, 75 + 2 * 26 + 6 * (30 + 4 * (11 + 25)) }, { 1, TYPE_FP16, 1, 14, PASS_BACKWARD_WEIGHT, 75 + 52 + 6 * (35 + 4 * (8 + 5 * (11 + 3 + 3))) },
@@ -56,6 +57,11 @@ static void test_dynamic_vertices(void **state)
         struct bucket_work w = bucket(cases[i].block, cases[i].type, cases[i].partials, cases[i].z, cases[i].pass);
         assert_near(dynamic_sparse_cycles(&w), cases[i].cycles, 1e-9);
     }
+    /* the planner counts what begins and ends a vector of columns once a row */
+    struct bucket_work halves = bucket(1, TYPE_FP16, 1, 20, PASS_FORWARD), floats = bucket(1, TYPE_FP32, 1, 9, PASS_FORWARD);
+    halves.estimated = floats.estimated = true;
+    assert_near(dynamic_sparse_cycles(&halves), 30 + 32 + 186 + 6 * (33 + 4 * (12 + 16 + 2 * 15 + 13 + 10)), 1e-9);
+    assert_near(dynamic_sparse_cycles(&floats), 30 + 32 + 186 + 6 * (30 + 4 * (13 + 12 + 2 * 15 + 8 + 10 + 3)), 1e-9);
     assert_near(zero_partials_cycles(6, 9, PARTIALS_FP32, true), (3 + 10 + 5) * 6, 0);
     assert_near(zero_partials_cycles(6, 9, PARTIALS_FP16, false), (5 + 10 + 3) * 6, 0);
 }
@@ -184,6 +190,20 @@ static void test_product_too_large(void **state)
     }
 }
 
+/* 700 elements in 40 rows for two buckets: 21 rows each, one of them cut, and 16.67 elements a row. A worker has 3.5 rows and one more, in each bucket. The
+ * planner has 16 elements in each of 40 rows, 7 for a worker. */
+static void test_busiest_worker(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(2);
+    const struct op_plan_options opt = { .available_memory = 0.6, .n_tiles = 2, .partials = PARTIALS_FP32 };
+    const struct sparse_shape s = { .rows = 40, .inner = 64, .columns = 40, .block = 1, .n_blocks = 640, .type = TYPE_FP16, .dynamic = true, .oversize = 0.3 };
+    const struct dynamic_split p = { .x = 1, .y = 1, .z = 2, .blocks = 416 };
+    struct dynamic_search f = dynamic_sparse_search(&s, &chip, &opt);
+    assert_near(dynamic_sparse_pass(&f, &p, PASS_FORWARD, 700).vertex, 30 + 2 * 93 + 6 * (33 + 9 * (12 + 2 * (17 + 3 * 50 / 3.0) + 16 + 2 * 50 / 3.0)), 1e-9);
+    assert_near(dynamic_sparse_pass(&f, &p, PASS_FORWARD, 0).vertex, 30 + 2 * 93 + 6 * (33 + 7 * (12 + 16 + 2 * 48 + 13 + 32)), 1e-9);
+}
+
 /* 104 x 28 and 96 x 28 halves on 12 tiles in grains of 4: 244 and 224 on a tile, 488 and 448 bytes. By columns a byte takes 15 cycles, and a piece of 8
  * bytes with 587 at the start 0.44 a byte. Single elements lie alike in all orders. */
 static void test_orders(void **state)
@@ -210,7 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_static_vertices), cmocka_unit_test(test_dynamic_vertices), cmocka_unit_test(test_static_split_of_all_blocks), cmocka_unit_test(test_static_sums),
         cmocka_unit_test(test_static_words), cmocka_unit_test(test_buckets), cmocka_unit_test(test_overflow), cmocka_unit_test(test_density), cmocka_unit_test(test_product_too_large),
-        cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_orders), cmocka_unit_test(test_busiest_worker),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
