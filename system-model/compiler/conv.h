@@ -200,7 +200,8 @@ struct conv_choice {
     struct effort effort;               /* the effort of both forms of a product together */
 };
 
-/* The fastest plan within the memory bound, for a product in either form. The bound doubles until there is one.
+/* The fastest plan within the memory bound, for a product in either form. The bound doubles until there is one. The choice is the planner's, which takes
+ * each operand to lie as the plan wants it (graphcore/poplibs 7eac0f26 lib/poplin/ConvModel.cpp:1047-1067); the plan pays what lies elsewhere.
  * choice may be NULL. */
 void conv_plan_search(struct op_plan *out, struct conv_choice *choice, const struct conv_shape *s, const struct chip *chip,
                       const struct op_plan_options *opt);

@@ -194,9 +194,9 @@ static void add_loads(struct step *s, const struct conv_candidate *c, const stru
         work += loads * u->row * u->positions / u->row_positions;
     else
         load += u->row;
-    bool apart = c->s.weights_elsewhere, less = !apart && work >= weights;
+    bool less = work >= weights;
     s->rest = u->fixed + (less ? work - weights : work) / p->n;
-    s->loads = (loads * load + (apart || less ? weights : 0) + u->weight_copy * p->weights) / p->groups;
+    s->loads = (loads * load + (less ? weights : 0) + u->weight_copy * p->weights) / p->groups;
 }
 
 static void add_input_cycles(struct step *s, const struct search *f, const struct conv_candidate *c, const struct share *t, const struct point *p,
@@ -209,7 +209,7 @@ static void add_input_cycles(struct step *s, const struct search *f, const struc
     if (has_input_before(t))
         received /= p->steps;
     s->inputs = received + p->input * u->padding;
-    if (!c->s.in_elsewhere && !c->gathered)
+    if (!c->gathered)
         s->rest -= open >= OPEN_OUTPUTS ? received : received / to_real(t->p_out);
 }
 

@@ -10,13 +10,14 @@
  */
 #include "system-model/compiler/conv.h"
 
+/* moves: activations and gradients come from where other operations left them. The planner that chooses does not know it. */
 static struct conv_shape joint_shape(uint32_t groups, uint32_t field, uint32_t in, uint32_t out, enum data_type type,
-                                     enum op_pass pass)
+                                     enum op_pass pass, bool moves)
 {
     struct conv_shape s = matmul_conv_shape(groups, field, in, out, type, PASS_FORWARD);
     s.pass = pass;
-    s.weights_elsewhere = true;         /* the activations or gradients, which are loaded as weights */
-    s.in_elsewhere = pass == PASS_BACKWARD_WEIGHT;
+    s.weights_elsewhere = moves;        /* the activations or gradients, which are loaded as weights */
+    s.in_elsewhere = moves && pass == PASS_BACKWARD_WEIGHT;
     return s;
 }
 
@@ -82,11 +83,11 @@ static uint64_t plans_cycles(const struct op_plan *p)
     return op_plan_cycles(&p[PASS_FORWARD]) + op_plan_cycles(&p[PASS_BACKWARD_DATA]) + op_plan_cycles(&p[PASS_BACKWARD_WEIGHT]);
 }
 
-static void joint_layer_start(struct joint_layer *out, const struct layer_shape *l, const struct chip *chip, const struct op_plan_options *opt)
+static void joint_layer_start(struct joint_layer *out, const struct layer_shape *l, bool moves, const struct chip *chip, const struct op_plan_options *opt)
 {
-    joint_start(&out->of_pass[PASS_FORWARD], joint_shape(l->groups, l->columns, l->inner, l->rows, l->type, PASS_FORWARD), chip, opt);
-    joint_start(&out->of_pass[PASS_BACKWARD_DATA], joint_shape(l->groups, l->inner, l->columns, l->rows, l->type, PASS_BACKWARD_DATA), chip, opt);
-    joint_start(&out->of_pass[PASS_BACKWARD_WEIGHT], joint_shape(l->groups, l->columns, l->rows, l->inner, l->type, PASS_BACKWARD_WEIGHT), chip, opt);
+    joint_start(&out->of_pass[PASS_FORWARD], joint_shape(l->groups, l->columns, l->inner, l->rows, l->type, PASS_FORWARD, moves), chip, opt);
+    joint_start(&out->of_pass[PASS_BACKWARD_DATA], joint_shape(l->groups, l->inner, l->columns, l->rows, l->type, PASS_BACKWARD_DATA, moves), chip, opt);
+    joint_start(&out->of_pass[PASS_BACKWARD_WEIGHT], joint_shape(l->groups, l->columns, l->rows, l->inner, l->type, PASS_BACKWARD_WEIGHT, moves), chip, opt);
     out->shape = l;
     out->chip = chip;
     out->n_tiles = opt->n_tiles ? opt->n_tiles : chip->n_tiles;
@@ -109,11 +110,13 @@ static bool joint_plans(struct op_plan out[N_OP_PASSES], struct joint_layer *l, 
     return true;
 }
 
-static void apart_shapes(struct conv_shape out[N_OP_PASSES], const struct layer_shape *l)
+static void apart_shapes(struct conv_shape out[N_OP_PASSES], const struct layer_shape *l, bool moves)
 {
     out[PASS_FORWARD] = apart_shape(l->groups, l->rows, l->inner, l->columns, l->type, PASS_FORWARD);
     out[PASS_BACKWARD_DATA] = apart_shape(l->groups, l->rows, l->columns, l->inner, l->type, PASS_BACKWARD_DATA);
     out[PASS_BACKWARD_WEIGHT] = apart_shape(l->groups, l->inner, l->rows, l->columns, l->type, PASS_BACKWARD_WEIGHT);
+    for (int pass = 0; pass < N_OP_PASSES && !moves; pass++)
+        out[pass].in_elsewhere = out[pass].weights_elsewhere = 0;
 }
 
 static struct bounds joint_bounds(const struct op_plan plans[N_OP_PASSES], const struct plan_choice *choice, const struct joint *joint)
@@ -127,13 +130,13 @@ static struct bounds joint_bounds(const struct op_plan plans[N_OP_PASSES], const
     return b;
 }
 
-void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], struct plan_choice *choice, const struct layer_shape *l, const struct chip *chip,
-                               const struct op_plan_options *opt)
+static void search_layer(struct op_plan out[N_OP_PASSES], struct plan_choice *choice, const struct layer_shape *l, const struct chip *chip,
+                         const struct op_plan_options *opt)
 {
     struct joint_layer joint;
     struct conv_shape apart[N_OP_PASSES];
-    joint_layer_start(&joint, l, chip, opt);
-    apart_shapes(apart, l);
+    joint_layer_start(&joint, l, false, chip, opt);
+    apart_shapes(apart, l, false);
     *choice = (struct plan_choice){ .joint_inner = 0 };
     for (int pass = 0; pass < N_OP_PASSES; pass++)
         conv_plan_search(&out[pass], &choice->of_pass[pass], &apart[pass], chip, opt);
@@ -151,7 +154,7 @@ static bool joint_as(struct op_plan out[N_OP_PASSES], uint64_t p_inner, const st
                      const struct op_plan_options *opt)
 {
     struct joint_layer joint;
-    joint_layer_start(&joint, l, chip, opt);
+    joint_layer_start(&joint, l, true, chip, opt);
     for (int pass = 0; pass < N_OP_PASSES; pass++)
         joint.of_pass[pass].start.bound_bytes = UINT64_MAX;
     return p_inner <= joint.n_tiles / joint.p_groups && joint_plans(out, &joint, p_inner, UINT64_MAX);
@@ -164,8 +167,17 @@ bool conv_plan_fully_connected_as(struct op_plan out[N_OP_PASSES], const struct 
     bool good = true;
     if (choice->joint_inner)
         return joint_as(out, choice->joint_inner, l, chip, opt);
-    apart_shapes(apart, l);
+    apart_shapes(apart, l, true);
     for (int pass = 0; pass < N_OP_PASSES && good; pass++)
         good = conv_plan_as(&out[pass], &choice->of_pass[pass], &apart[pass], chip, opt);
     return good;
+}
+
+void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], struct plan_choice *choice, const struct layer_shape *l, const struct chip *chip,
+                               const struct op_plan_options *opt)
+{
+    search_layer(out, choice, l, chip, opt);
+    bool good = conv_plan_fully_connected_as(out, choice, l, chip, opt);
+    assert(good);                       /* the same chip has the same candidates */
+    (void)good;
 }

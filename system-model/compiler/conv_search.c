@@ -354,8 +354,8 @@ static struct conv_choice choice_of(const struct search *f, bool turned, struct 
     return (struct conv_choice){ turned, c->order, c->vertex, c->in_grain, c->out_grain, f->best, within, effort };
 }
 
-void conv_plan_search(struct op_plan *out, struct conv_choice *choice, const struct conv_shape *s, const struct chip *chip,
-                      const struct op_plan_options *opt)
+static void search_ways(struct op_plan *out, struct conv_choice *choice, const struct conv_shape *s, const struct chip *chip,
+                        const struct op_plan_options *opt)
 {
     struct conv_shape turned;
     struct way ways[2], *best;
@@ -365,9 +365,7 @@ void conv_plan_search(struct op_plan *out, struct conv_choice *choice, const str
         start_way(&ways[1], &turned, chip, opt);
     while (best = fastest_way(ways, n_ways), best->f.best_cycles == UINT64_MAX)
         grow_bound(ways, n_ways);
-    if (choice)
-        *choice = choice_of(&best->f, best != ways, equal_bounds(ways, n_ways, best, conv_bound_bytes(chip, opt)),
-                            effort_of(ways, n_ways));
+    *choice = choice_of(&best->f, best != ways, equal_bounds(ways, n_ways, best, conv_bound_bytes(chip, opt)), effort_of(ways, n_ways));
     conv_fill_plan(out, &best->f);
     out->turned = best == &ways[1];
 }
@@ -390,4 +388,19 @@ bool conv_plan_as(struct op_plan *out, const struct conv_choice *choice, const s
     conv_fill_plan(out, &f);
     out->turned = choice->turned;
     return true;
+}
+
+void conv_plan_search(struct op_plan *out, struct conv_choice *choice, const struct conv_shape *s, const struct chip *chip,
+                      const struct op_plan_options *opt)
+{
+    struct conv_shape in_place = *s;
+    struct conv_choice own;
+    choice = choice ? choice : &own;
+    in_place.in_elsewhere = in_place.weights_elsewhere = 0;
+    search_ways(out, choice, &in_place, chip, opt);
+    if (s->in_elsewhere || s->weights_elsewhere) {
+        bool good = conv_plan_as(out, choice, s, chip, opt);
+        assert(good);                   /* the same chip has the same candidates */
+        (void)good;
+    }
 }

@@ -346,6 +346,13 @@ static struct conv_shape any_shape(uint64_t *seed)
     return s;
 }
 
+/* The shape as the planner sees it: each operand lies as the plan wants it. */
+static struct conv_shape in_place(struct conv_shape s)
+{
+    s.in_elsewhere = s.weights_elsewhere = 0;
+    return s;
+}
+
 static void candidates_with_units(struct candidates *list, const struct search *f)
 {
     conv_candidates(list, f->shape, f->chip, f->opt);
@@ -361,7 +368,7 @@ static void test_search_is_exhaustive(void **state)
     uint64_t seed = 90901, n_priced = 0, n_ties = 0, n_grown = 0, n_turned = 0, n_best[N_VERTEX_KINDS] = { 0 };
     for (int i = 0; i < N_RANDOM; i++) {
         struct chip chip = random_chip(&seed);
-        struct conv_shape s = any_shape(&seed);
+        struct conv_shape s = in_place(any_shape(&seed));
         struct op_plan_options opt = { .partials = draw(&seed, 0, 1) ? PARTIALS_FP16 : PARTIALS_FP32, .available_memory = 0.6 };
         struct conv_shape turned = s;
         bool turns = conv_shape_swapped(&turned, &s);
@@ -433,7 +440,7 @@ static void test_a_choice_is_priced_elsewhere(void **state)
     uint64_t seed = 31337, n_slower = 0, n_refused = 0, n_turned = 0;
     for (int i = 0; i < N_RANDOM; i++) {
         struct chip chip = random_chip(&seed);
-        struct conv_shape s = without_padding(any_shape(&seed));
+        struct conv_shape s = in_place(without_padding(any_shape(&seed)));
         struct conv_choice choice;
         struct op_plan own, again, best;
         conv_plan_search(&own, &choice, &s, &chip, &options);
@@ -453,6 +460,22 @@ static void test_a_choice_is_priced_elsewhere(void **state)
         n_refused += own.n_tiles_used > 1 && !conv_plan_as(&again, &choice, &s, &chip, &options);
     }
     assert_true(n_slower > N_RANDOM / 20 && n_refused > N_RANDOM / 2 && n_turned > 0);
+}
+
+/* The place of an operand decides what a plan pays, and nothing else. Half of the shapes pay at least a hundredth more. */
+static void test_the_planner_knows_no_places(void **state)
+{
+    (void)state;
+    uint64_t seed = 5501, n_dearer = 0;
+    for (int i = 0; i < N_RANDOM; i++) {
+        struct chip chip = random_chip(&seed);
+        struct conv_shape s = any_shape(&seed), here = in_place(s);
+        struct op_plan far = planned(&s, &chip, &options), near = planned(&here, &chip, &options);
+        assert_memory_equal(&far.split, &near.split, sizeof far.split);
+        assert_true(far.turned == near.turned && far.vertex == near.vertex && op_plan_cycles(&far) >= op_plan_cycles(&near));
+        n_dearer += op_plan_cycles(&far) > op_plan_cycles(&near) + op_plan_cycles(&near) / 100;
+    }
+    assert_true(n_dearer > N_RANDOM / 5);
 }
 
 static struct share random_share(uint64_t *seed, const struct conv_candidate *c, uint64_t n_tiles)
@@ -504,6 +527,6 @@ static void test_no_random_split_is_faster(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_laws), cmocka_unit_test(test_no_plan_is_above_the_rate), cmocka_unit_test(test_more_is_never_slower), cmocka_unit_test(test_wider_units_are_never_slower),
     cmocka_unit_test(test_a_wrong_estimate_is_never_faster), cmocka_unit_test(test_search_is_exhaustive), cmocka_unit_test(test_bounds_follow_the_table),
-    cmocka_unit_test(test_a_choice_is_priced_elsewhere), cmocka_unit_test(test_no_random_split_is_faster),
+    cmocka_unit_test(test_a_choice_is_priced_elsewhere), cmocka_unit_test(test_the_planner_knows_no_places), cmocka_unit_test(test_no_random_split_is_faster),
 };
 TAP_MAIN(tests)
