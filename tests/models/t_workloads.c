@@ -325,6 +325,25 @@ static void training_graphs_obey_the_chain_rule(void **state)
     }
 }
 
+/* What the host sends: triples and negatives are one tensor of entities, with relations, and a triple's own entity is known to be the first class. The
+   categories of a sample are one tensor, beside numbers and labels. */
+static void tensors_from_the_host(void **state)
+{
+    static const struct { const char *name; uint32_t n_inputs; } cases[] = { { "transe", 2 }, { "transe-pytorch", 2 }, { "rotate", 2 }, { "complex", 2 }, { "dlrm", 3 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct model_options trained = { .micro_batch = 6 };
+        struct graph g;
+        struct arena a;
+        uint32_t n = 0;
+        build(&g, cases[i].name, &trained, &a);
+        for (size_t t = 0; t < g.n_tensors; t++)
+            n += g.tensors[t].role == ROLE_INPUT;
+        assert_int_equal(n, cases[i].n_inputs);
+        arena_free(&a);
+    }
+}
+
 /* First layers, then blocks in order with all their parts, then last ones. */
 static void layers_are_in_order(void **state)
 {
@@ -447,7 +466,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(images_have_published_sizes), cmocka_unit_test(bert_large_is_exact),
     cmocka_unit_test(rnnt_is_exact), cmocka_unit_test(transformer_transducer_is_exact),
     cmocka_unit_test(a_joint_network_in_slices), cmocka_unit_test(conformers_are_exact),
-    cmocka_unit_test(training_graphs_obey_the_chain_rule), cmocka_unit_test(layers_are_in_order),
+    cmocka_unit_test(training_graphs_obey_the_chain_rule), cmocka_unit_test(layers_are_in_order), cmocka_unit_test(tensors_from_the_host),
     cmocka_unit_test(layers_print_as_recorded), cmocka_unit_test(sums_print_as_recorded),
 };
 TAP_MAIN(tests)

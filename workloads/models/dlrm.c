@@ -27,10 +27,12 @@ static uint32_t all_rows(struct builder *b, uint32_t numbers, uint64_t width)
 {
     uint32_t rows[N_ROWS_MET] = { build_reshape(b, numbers, DIMS(b->batch, 1, width)) };
     const uint64_t limit = b->o->vocabulary ? b->o->vocabulary : HASH_LIMIT, n = max_u64(1, b->o->n_shards);
+    uint32_t all = build_input(b, "categories", TYPE_INT32, DIMS(b->batch, N_CATEGORIES));          /* one tensor of the host */
     for (uint32_t i = 0; i < N_CATEGORIES; i++) {
+        uint32_t mine = graph_op(b->g, OP_SLICE, &all, 1, (struct op_attributes){ .axis = 1, .begin = i, .length = 1 });
         uint32_t table = build_weight(b, "categories", DIMS(ceil_div(min_u64(category_values[i], limit), n), width));
         b->g->tensors[table].sharded = n > 1;
-        uint32_t row = build_gather(b, table, build_input(b, "category", TYPE_INT32, DIMS(b->batch)));
+        uint32_t row = build_gather(b, table, build_reshape(b, mine, DIMS(b->batch)));
         rows[i + 1] = build_reshape(b, n > 1 ? build_op1(b, OP_ALL_TO_ALL, row) : row, DIMS(b->batch, 1, width));
     }
     return graph_op(b->g, OP_CONCAT, rows, N_ROWS_MET, (struct op_attributes){ .axis = 1 });

@@ -121,11 +121,20 @@ static uint32_t shifted(struct builder *b, uint32_t x, double by)
 
 /* ---- losses ---------------------------------------------------------------------------------------------------------- */
 
+/* A triple's own entity is always the first class, so that labels are constants of the program (besskge/loss.py:236-246) and not sent by the host. */
+static void own_is_first(const struct triples *t, uint32_t scores)
+{
+    if (t->b->training)
+        build_op2(t->b, OP_CROSS_ENTROPY, scores, graph_tensor(t->b->g, "own-classes", ROLE_STATE, TYPE_INT32, 1, &t->n));
+    else
+        build_op1(t->b, OP_SOFTMAX, scores);
+}
+
 static void softmax_loss(const struct triples *t, uint32_t own, uint32_t negatives)
 {
     struct builder *b = t->b;
     uint32_t x = shifted(b, as_type(b, negatives, TYPE_FP32), log((double)t->c->entities));      /* corrects for the classes that are not drawn */
-    build_classes(b, own == NO_ID ? x : joined(b, as_type(b, own, TYPE_FP32), x, 1), DIMS(t->n));
+    own_is_first(t, own == NO_ID ? x : joined(b, as_type(b, own, TYPE_FP32), x, 1));
 }
 
 static uint32_t log_sigmoid(struct builder *b, uint32_t x, double margin)
@@ -139,7 +148,7 @@ static void sigmoid_loss(const struct triples *t, uint32_t own, uint32_t negativ
     own = as_type(b, own, TYPE_FP32);
     negatives = as_type(b, negatives, TYPE_FP32);
     uint32_t weighed = build_op2(b, OP_MUL, build_op1(b, OP_SOFTMAX, negatives), log_sigmoid(b, mapped(b, FUNCTION_NEGATE, negatives), -12));
-    build_classes(b, joined(b, log_sigmoid(b, own, 12), row_sums(b, weighed), 1), DIMS(t->n));
+    own_is_first(t, joined(b, log_sigmoid(b, own, 12), row_sums(b, weighed), 1));
 }
 
 /* ---- the program ------------------------------------------------------------------------------------------------------- */
