@@ -325,7 +325,7 @@ static void training_graphs_obey_the_chain_rule(void **state)
     }
 }
 
-/* What the host sends: triples and negatives are one tensor of entities, with relations, and a triple's own entity is known to be the first class. The
+/* Triples and negatives are one tensor of entities, beside their relations; the program knows that a triple's own entity is the first class. The
    categories of a sample are one tensor, beside numbers and labels. */
 static void tensors_from_the_host(void **state)
 {
