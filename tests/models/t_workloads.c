@@ -325,8 +325,8 @@ static void training_graphs_obey_the_chain_rule(void **state)
     }
 }
 
-/* Triples and negatives are one tensor of entities, beside their relations; the program knows that a triple's own entity is the first class. The
-   categories of a sample are one tensor, beside numbers and labels. */
+/* A knowledge graph has a tensor of entities, which includes negatives, and a tensor of relations. Its labels are constants: the true entity is the
+   first class. DLRM has numbers, categories and labels. */
 static void tensors_from_the_host(void **state)
 {
     static const struct { const char *name; uint32_t n_inputs; } cases[] = { { "transe", 2 }, { "transe-pytorch", 2 }, { "rotate", 2 }, { "complex", 2 }, { "dlrm", 3 } };
