@@ -64,6 +64,7 @@ struct op_plan {
     uint32_t code_id;                   /* set by compile_graph(): operations with the same number share their code (outlining) */
     uint32_t together;                  /* 1: its operands have the same layout, so that none was moved to another */
     uint32_t groups, turned;            /* groups: groups of channels on the fullest tile, of a product's results, else of the operands; turned: 1 if field and output channels of the split change places */
+    uint32_t input_before, weights_before;      /* 1: before serial steps begin, tiles have taken over the input that all share, or the weights in the order of the steps */
     double crowding;                    /* crowding of its operands (struct operands) */
 };
 

@@ -11,6 +11,10 @@
  * twice, and its input, if the caller reads it again; afterwards its result is, when it is copied out. Left out: with copies on entry (subgraphCopyingStrategy, the
  * default) a called run of operations holds the weights of all of them.
  *
+ * An input that serial steps share is copied to the tiles that multiply it before they begin, and weights into the order of the steps, and the steps read these copies
+ * (poplin Convolution.cpp:2234-2243, 2400-2448 and 2660-2676 at 7eac0f26: transformPreSerial, tileLevelActs). An operand that nothing else reads is gone when the
+ * steps make their results.
+ *
  * A micro-batch's stash is taken over by its backward task tensor by tensor, when it is first read; until then it is `waiting`.
  */
 #include "system-model/plan/stage_program.h"
@@ -135,11 +139,22 @@ static void keep_most(struct stage_walk *w, uint32_t layer_id, struct stage_mome
         *most = now;
 }
 
+/* Bytes of a product's first operand that has been copied when the results begin to live. While it is copied there are no results, so that no more than their bytes are
+ * saved. A product that is turned round has it as weights. */
+static uint64_t taken_over_bytes(const struct stage_walk *w, const struct op_sequence *q, uint32_t i)
+{
+    const struct op *op = &w->g->ops[q->ops.ids[i]];
+    const struct op_plan *p = w->s->compiled->op_plans[q->ops.ids[i]];
+    if (op->pass == PASS_BACKWARD_WEIGHT || !(p->turned ? p->weights_before : p->input_before) || !is_freed(q, i, op->inputs[0]) || !w->there[op->inputs[0]])
+        return 0;
+    return min_u64(lying_bytes(w, op->inputs[0]), lying_bytes(w, op->outputs[0]));
+}
+
 static void note(struct stage_walk *w, const struct op_sequence *q, uint32_t i, bool called, enum task_kind task)
 {
     uint32_t op_id = q->ops.ids[i];
     const struct op *op = &w->g->ops[op_id];
-    uint64_t live = w->tile_bytes + more_at_work(w, op) + normalised_bytes(w, q, i) + (called ? called_bytes(w, q, i) : 0);
+    uint64_t live = w->tile_bytes + more_at_work(w, op) + normalised_bytes(w, q, i) + (called ? called_bytes(w, q, i) : 0) - taken_over_bytes(w, q, i);
     keep_most(w, op->layer_id, (struct stage_moment){ w->waiting_bytes, live, temp_bytes_besides(w, op_id) }, task);
     w->most_bytes = max_u64(w->most_bytes, w->waiting_bytes + w->live_bytes);
 }

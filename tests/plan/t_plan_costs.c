@@ -230,6 +230,46 @@ static void calls_hold_operands_twice(void **state)
     }
 }
 
+/* Plans of one tile, in which operations are alike but for what they copy before serial steps. */
+static const struct compiled *with_copies_before(const struct graph *g, struct op_plan plan, struct arena *a)
+{
+    struct compiled *made = ARENA_ARRAY(a, struct compiled, 1);
+    struct op_plan *own = ARENA_ARRAY(a, struct op_plan, 1);
+    plan.imbalance = 1;
+    *own = plan;
+    made->options.n_tiles = 1;
+    made->op_plans = ARENA_ARRAY(a, const struct op_plan *, g->n_ops);
+    for (size_t i = 0; i < g->n_ops; i++)
+        made->op_plans[i] = own;
+    made->tensors = tensor_rooms(g, made->op_plans, a);
+    return made;
+}
+
+/* A convolution of the host's input into 1536 bytes, and another into 3072, at which 4608 live. Steps that read a copy leave the second's input out: 3072. A product that
+ * is turned round has it as weights. An input that is read again stays. */
+static void operands_go_when_steps_have_their_copy(void **state)
+{
+    static const struct { struct op_plan plan; bool read_again; uint64_t bytes; } cases[] = {
+        { { 0 }, false, 1536 + 3072 }, { { .input_before = 1 }, false, 3072 }, { { .weights_before = 1 }, false, 1536 + 3072 },
+        { { .weights_before = 1, .turned = 1 }, false, 3072 }, { { .input_before = 1, .turned = 1 }, false, 1536 + 3072 }, { { .input_before = 1 }, true, 1536 + 3072 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct planned y;
+        struct graph g;
+        uint32_t x = start_unit(&y, &g);
+        uint32_t narrow = graph_tensor(&g, "narrow", ROLE_WEIGHT, TYPE_FP16, 4, (uint64_t[]){ 1, 1, 24, 12 });
+        uint32_t wide = graph_tensor(&g, "wide", ROLE_WEIGHT, TYPE_FP16, 4, (uint64_t[]){ 1, 1, 12, 24 });
+        uint32_t first = graph_op(&g, OP_CONV, (uint32_t[]){ x, narrow }, 2, one_element);
+        graph_op(&g, OP_CONV, (uint32_t[]){ first, wide }, 2, one_element);
+        if (cases[i].read_again)
+            graph_op(&g, OP_RELU, &first, 1, (struct op_attributes){0});
+        const struct compiled *made = with_copies_before(&g, cases[i].plan, &y.sim.arena);
+        assert_int_equal(moments_of(&g, made, RECOMPUTE_NONE, &y.sim.arena)->moments[TASK_FORWARD].live_bytes, cases[i].bytes);
+        stop(&y);
+    }
+}
+
 /* While the convolution works 3072 bytes are alive, and 6144 while its result is cut into pieces. The worst moment
  * is the convolution's, whose sums are its result. 192 of 1,472 tiles hold 16 bytes of it each (8 channels of one
  * position); it counts as if all tiles held as much, and is part of what is alive already. */
@@ -563,7 +603,7 @@ static void norms_over_domains_are_not_free(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(stages_of_one_ipu_share_its_port), cmocka_unit_test(a_graph_is_compiled_once_for_each_share),
-    cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces), cmocka_unit_test(norms_work_on_copies), cmocka_unit_test(calls_hold_operands_twice),
+    cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces), cmocka_unit_test(norms_work_on_copies), cmocka_unit_test(calls_hold_operands_twice), cmocka_unit_test(operands_go_when_steps_have_their_copy),
     cmocka_unit_test(a_moment_is_one_operations), cmocka_unit_test(results_of_one_plan_lie_alike), cmocka_unit_test(a_gradient_stays_where_it_was_brought),
     cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(slices_work_where_a_product_left_them), cmocka_unit_test(norms_of_groups_by_hand),
     cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(all_layers_are_stashed), cmocka_unit_test(a_copy_is_its_flows_and_a_sync),
