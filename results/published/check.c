@@ -284,8 +284,8 @@ static bool calibrates_too(const struct check *c, const struct figure *f)
     bool is_memory = figure_kind(f) == FIGURE_OF_MEMORY;
     for (size_t i = 0; i < c->n; i++) {
         const struct figure *other = c->rows[i].figure;
-        bool same_subject = is_memory ? text_is(other->metric, f->metric) : is_of_time(other) == is_of_time(f);
-        if (other->role == FIGURE_CALIBRATE && same_subject && *f->configuration && text_is(other->configuration, f->configuration))
+        if (other->role == FIGURE_CALIBRATE && *f->configuration && text_is(other->configuration, f->configuration)
+            && (is_memory ? text_is(other->metric, f->metric) : is_of_time(other) == is_of_time(f)))
             return true;
     }
     return false;
