@@ -172,9 +172,9 @@ static bool fill_split(struct static_split *p, const struct sparse_shape *s, con
     return true;
 }
 
-/* The slowest and the largest of the unlike ranges of columns. */
+/* The slowest and the largest of the unlike ranges of columns. False if one of them takes this many cycles or more. */
 static bool price_ranges(struct static_split *out, const struct sparse_shape *s, const struct met_pattern *pattern, const struct bands *bands,
-                         const struct ranges *ranges, const struct chip *chip)
+                         const struct ranges *ranges, const struct chip *chip, uint64_t too_many_cycles)
 {
     uint64_t bytes = 0;
     *out = (struct static_split){ 0 };
@@ -183,7 +183,7 @@ static bool price_ranges(struct static_split *out, const struct sparse_shape *s,
         bool again = i > 0 && ranges->items[i].columns == ranges->items[i - 1].columns && ranges->items[i].tiles == ranges->items[i - 1].tiles;
         if (again)
             continue;
-        if (!fill_split(&p, s, pattern, bands, ranges->items[i].tiles, chip))
+        if (!fill_split(&p, s, pattern, bands, ranges->items[i].tiles, chip) || p.cycles >= too_many_cycles)
             return false;
         bytes = max_u64(bytes, p.bytes);
         *out = p.cycles > out->cycles ? p : *out;
@@ -204,7 +204,7 @@ struct static_split static_sparse_split(const struct sparse_shape *s, const stru
         for (uint64_t n = 1; n <= most_splits && n * n_bands <= n_tiles / TILES_OF_BUS; n++) {
             struct ranges ranges = ranges_of(s->columns, grain, n, n_tiles);
             struct static_split p;
-            if (ranges.items[ranges.n - 1].tiles > 0 && price_ranges(&p, s, &pattern, &bands, &ranges, chip) && p.cycles < best.cycles
+            if (ranges.items[ranges.n - 1].tiles > 0 && price_ranges(&p, s, &pattern, &bands, &ranges, chip, best.cycles)
                 && p.bytes <= conv_bound_bytes(chip, opt))
                 best = p;
         }
