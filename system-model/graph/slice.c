@@ -18,6 +18,7 @@ struct slicer {
     bool *is_addend;                    /* by tensor of the whole graph: true while each IPU has only its addend of the tensor */
     struct shared { uint32_t tensor, region, to; } *shared; uint32_t n_shared; size_t cap_shared;     /* operands that went into a region */
     uint32_t *whole_ids; uint32_t n_ids; size_t cap_ids;
+    uint32_t *given; uint32_t n_given;  /* weights, inputs and state */
 };
 
 /* ---- tensors --------------------------------------------------------------------------------------------- */
@@ -42,14 +43,21 @@ static void set_tensor_part(struct slicer *s, uint32_t tensor, uint32_t part_id)
     s->to[tensor] = part_id;
 }
 
-/* Weights, inputs and state of a layer. */
+static void list_given_tensors(struct slicer *s)
+{
+    s->given = ARENA_ARRAY(s->c.a, uint32_t, s->c.g->n_tensors);
+    for (uint32_t i = 0; i < s->c.g->n_tensors; i++)
+        if (s->c.g->tensors[i].producer_op == NO_ID)
+            s->given[s->n_given++] = i;
+}
+
 static void add_given_tensors(struct slicer *s, uint32_t layer)
 {
-    const struct graph *g = s->c.g;
-    for (uint32_t i = 0; i < g->n_tensors; i++) {
-        const struct tensor *t = &g->tensors[i];
+    for (uint32_t k = 0; k < s->n_given; k++) {
+        uint32_t i = s->given[k];
+        const struct tensor *t = &s->c.g->tensors[i];
         uint64_t dims[MAX_DIMS];
-        if (t->producer_op != NO_ID || t->layer_id != layer)
+        if (t->layer_id != layer)
             continue;
         memcpy(dims, t->dims, sizeof dims);
         if (s->c.of[i].dim)
@@ -166,6 +174,7 @@ bool graph_slice(struct graph *out, const struct graph *whole, struct slice_axis
                         .to = ARENA_ARRAY(&scratch, uint32_t, whole->n_tensors), .is_addend = ARENA_ARRAY(&scratch, bool, whole->n_tensors) };
     assert(whole->n_ops == whole->n_forward_ops && axis.n_ipus > 1 && axis.attention_ipus > 0);
     bool is_cut = cuts_find(&s.c);
+    list_given_tensors(&s);
     graph_start(out, whole->name, whole->micro_batch, a);
     for (uint32_t id = 0; id < whole->n_ops; id++) {
         uint32_t layer = whole->ops[id].layer_id, n_open = (uint32_t)out->n_layers;

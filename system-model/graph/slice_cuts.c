@@ -94,13 +94,12 @@ static uint32_t weight_behind(const struct cuts *c, uint32_t tensor)
     return c->g->tensors[id].role == ROLE_WEIGHT ? id : NO_ID;
 }
 
-static uint32_t count_readers(const struct cuts *c, uint32_t tensor)
+static void count_readers(struct cuts *c)
 {
-    uint32_t n = 0;
+    c->n_readers = ARENA_ARRAY(c->a, uint32_t, c->g->n_tensors);
     for (uint32_t i = 0; i < c->g->n_forward_ops; i++)
         for (uint32_t k = 0; k < c->g->ops[i].n_inputs; k++)
-            n += c->g->ops[i].inputs[k] == tensor;
-    return n;
+            c->n_readers[c->g->ops[i].inputs[k]]++;
 }
 
 /* Every operation that reads the table looks its rows up, and may be cut. */
@@ -134,7 +133,7 @@ static bool cut_back(struct cuts *c, uint32_t tensor, uint32_t dim, uint32_t pie
 {
     const struct tensor *t = &c->g->tensors[tensor];
     const struct op *op = t->producer_op == NO_ID ? NULL : &c->g->ops[t->producer_op];
-    if (c->of[tensor].dim || count_readers(c, tensor) > 1)
+    if (c->of[tensor].dim || c->n_readers[tensor] > 1)
         return false;
     if (!op) {
         if (t->role != ROLE_WEIGHT)
@@ -363,7 +362,7 @@ static bool cut_in_pieces(struct cuts *c, uint32_t tensor, uint32_t pieces)
     if (t->pieces == pieces)
         return true;
     bool keeps_rows = op && op->kind == OP_VIEW && last_size(c, op->inputs[0]) == last_size(c, tensor);
-    if (count_readers(c, tensor) > 1 || (op && op->kind != OP_MATMUL && !keeps_rows && rules[op->kind] != bias && rules[op->kind] != elementwise))
+    if (c->n_readers[tensor] > 1 || (op && op->kind != OP_MATMUL && !keeps_rows && rules[op->kind] != bias && rules[op->kind] != elementwise))
         return false;
     t->pieces = pieces;
     add_size(c, t->region, c->g->tensors[tensor].dims[t->dim - 1] / pieces);
@@ -556,6 +555,7 @@ bool cuts_find(struct cuts *c)
     for (uint32_t i = 0; i < c->g->n_forward_ops; i++)
         trains |= c->g->ops[i].kind == OP_CROSS_ENTROPY || c->g->ops[i].kind == OP_TRANSDUCER_LOSS;
     c->keeps_whole = ARENA_ARRAY(c->a, bool, c->g->n_ops);
+    count_readers(c);
     while (!search_once(c, trains))
         ;
     mark_wanted_tensors(c);
