@@ -134,47 +134,60 @@ static uint64_t turn_cycles(const struct dynamic_search *f, const struct dynamic
     return f->s->block == 1 ? 0 : 7 + w * (37 + ceil_div(p->blocks * grains, w) * grain);
 }
 
+/* All but the vertex. */
+static struct dynamic_cost cost_around(const struct dynamic_search *f, const struct dynamic_split *p, const struct tile_part *t, enum op_pass pass)
+{
+    bool turned = pass == PASS_BACKWARD_DATA, gradient = pass == PASS_BACKWARD_WEIGHT;
+    uint64_t n_tiles = p->x * p->y * p->z, bytes = elements_bytes(f->s), rate = f->chip->exchange_bytes_per_cycle;
+    uint64_t result_bytes = t->x * f->s->block * t->columns * bytes, read = turned ? result_bytes : t->dense_bytes;
+    uint64_t sums = gradient ? p->blocks * f->s->block * f->s->block : turned ? t->y * f->s->block * t->columns : t->sums;
+    uint64_t readers = turned ? p->y : p->x, depth = gradient ? 1 : turned ? p->x : p->y, sum_bytes = f->opt->partials == PARTIALS_FP32 ? 4 : 2;
+    struct dynamic_cost c = { .dense_bytes = readers > 1 ? read : 0, .bucket_bytes = t->bucket_bytes, .sums = sums, .depth = depth };
+    c.exchange = ceil_div(c.dense_bytes, bus_rate(f, readers, n_tiles)) + (gradient && p->y > 1 ? ceil_div(result_bytes, rate) : 0);
+    if (p->z > 1 && gradient)
+        c.exchange += min_u64(ceil_div(t->bucket_bytes, rate), ceil_div(t->dense_bytes + result_bytes, rate)) * p->z;
+    else if (p->z > 1)
+        c.exchange += ceil_div(p->z * t->bucket_bytes, bus_rate(f, readers == 1 ? p->z : 1, n_tiles));
+    c.turn = turned ? turn_cycles(f, p) : 0;
+    c.sum_exchange = depth > 1 ? ceil_div(sums * sum_bytes, rate) : 0;
+    c.sum_compute = reduce_or_cast(f, sums, depth);
+    c.bytes = (p->z - 1) * t->bucket_bytes + c.dense_bytes + (gradient ? result_bytes : 0) + sums * sum_bytes + max_u64(2 * t->bucket_bytes, depth > 1 ? sums * sum_bytes : 0);
+    return c;
+}
+
 struct dynamic_cost dynamic_sparse_pass(const struct dynamic_search *f, const struct dynamic_split *p, enum op_pass pass, uint64_t blocks)
 {
     const struct tile_part t = tile_part_of(f, p);
-    bool turned = pass == PASS_BACKWARD_DATA, gradient = pass == PASS_BACKWARD_WEIGHT;
-    uint64_t n_tiles = p->x * p->y * p->z, bytes = elements_bytes(f->s), rate = f->chip->exchange_bytes_per_cycle;
-    uint64_t result_bytes = t.x * f->s->block * t.columns * bytes, read = turned ? result_bytes : t.dense_bytes;
-    uint64_t sums = gradient ? p->blocks * f->s->block * f->s->block : turned ? t.y * f->s->block * t.columns : t.sums;
-    uint64_t readers = turned ? p->y : p->x, depth = gradient ? 1 : turned ? p->x : p->y, sum_bytes = f->opt->partials == PARTIALS_FP32 ? 4 : 2;
-    struct dynamic_cost c = { .dense_bytes = readers > 1 ? read : 0, .bucket_bytes = t.bucket_bytes, .sums = sums, .depth = depth };
-    c.exchange = ceil_div(c.dense_bytes, bus_rate(f, readers, n_tiles)) + (gradient && p->y > 1 ? ceil_div(result_bytes, rate) : 0);
-    if (p->z > 1 && gradient)
-        c.exchange += min_u64(ceil_div(t.bucket_bytes, rate), ceil_div(t.dense_bytes + result_bytes, rate)) * p->z;
-    else if (p->z > 1)
-        c.exchange += ceil_div(p->z * t.bucket_bytes, bus_rate(f, readers == 1 ? p->z : 1, n_tiles));
-    c.turn = turned ? turn_cycles(f, p) : 0;
+    struct dynamic_cost c = cost_around(f, p, &t, pass);
     c.vertex = bucket_vertex_cycles(f, p, &t, pass, blocks);
-    c.sum_exchange = depth > 1 ? ceil_div(sums * sum_bytes, rate) : 0;
-    c.sum_compute = reduce_or_cast(f, sums, depth);
-    c.bytes = (p->z - 1) * t.bucket_bytes + c.dense_bytes + (gradient ? result_bytes : 0) + sums * sum_bytes + max_u64(2 * t.bucket_bytes, depth > 1 ? sums * sum_bytes : 0);
     return c;
 }
 
 /* ---- the search ----------------------------------------------------------------------------------------------------- */
 
-/* The planner counts a cycle of a worker for each sum that is set to zero. */
-static void price_partitions(struct dynamic_split *p, const struct dynamic_search *f)
+/* True if the offset of each element in a row of the dense side fits into 16 bits. Offsets count elements or pairs of them. */
+static bool has_offsets(const struct sparse_shape *s, const struct tile_part *t)
 {
-    p->blocks = blocks_of_bucket(f, p->x * p->y * p->z);
-    for (int pass = PASS_FORWARD; pass <= (f->s->trains ? PASS_BACKWARD_WEIGHT : PASS_FORWARD); pass++) {
-        struct dynamic_cost c = dynamic_sparse_pass(f, p, (enum op_pass)pass, 0);
-        uint64_t zero = ceil_div(c.sums, f->chip->n_workers) * f->chip->n_workers;
-        p->cycles += c.exchange + c.turn + zero + (uint64_t)c.vertex + c.sum_exchange + c.sum_compute;
-        p->bytes = max_u64(p->bytes, c.bytes);
-    }
+    return s->block > 1 || (t->y - 1) * t->columns * (s->type == TYPE_FP32 ? 4 : 2) <= 65535;
 }
 
-/* True if the offset of each element in a row of the dense side fits into 16 bits. Offsets count elements or pairs of them. */
-static bool has_offsets(const struct dynamic_search *f, const struct dynamic_split *p)
+/* The planner counts a cycle of a worker for each sum that is set to zero. False if the split does not fit or is no faster than the best one. */
+static bool price_partitions(struct dynamic_split *p, const struct dynamic_search *f, uint64_t best_cycles)
 {
-    struct tile_part t = tile_part_of(f, p);
-    return f->s->block > 1 || (t.y - 1) * t.columns * (f->s->type == TYPE_FP32 ? 4 : 2) <= 65535;
+    p->blocks = blocks_of_bucket(f, p->x * p->y * p->z);
+    const struct tile_part t = tile_part_of(f, p);
+    if (!has_offsets(f->s, &t))
+        return false;
+    for (int pass = PASS_FORWARD; pass <= (f->s->trains ? PASS_BACKWARD_WEIGHT : PASS_FORWARD); pass++) {
+        struct dynamic_cost c = cost_around(f, p, &t, (enum op_pass)pass);
+        uint64_t zero = ceil_div(c.sums, f->chip->n_workers) * f->chip->n_workers;
+        p->cycles += c.exchange + c.turn + zero + c.sum_exchange + c.sum_compute;
+        p->bytes = max_u64(p->bytes, c.bytes);
+        if (p->cycles >= best_cycles || p->bytes > conv_bound_bytes(f->chip, f->opt))
+            return false;
+        p->cycles += (uint64_t)bucket_vertex_cycles(f, p, &t, (enum op_pass)pass, 0);
+    }
+    return p->cycles < best_cycles;
 }
 
 static void search_partitions(struct dynamic_split *best, const struct dynamic_search *f)
@@ -185,10 +198,7 @@ static void search_partitions(struct dynamic_split *best, const struct dynamic_s
             uint64_t meta = meta_words(f, ceil_div(rows, x), ceil_div(inner, y));
             for (uint64_t z = 1; z && x * y * z <= n; z = conv_next_split(vectors, z)) {
                 struct dynamic_split p = { .x = x, .y = y, .z = z, .meta = meta };
-                if (vectors % z != 0 || !has_offsets(f, &p))
-                    continue;
-                price_partitions(&p, f);
-                if (p.cycles < best->cycles && p.bytes <= conv_bound_bytes(f->chip, f->opt))
+                if (vectors % z == 0 && price_partitions(&p, f, best->cycles))
                     *best = p;
             }
         }
