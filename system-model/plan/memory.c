@@ -405,6 +405,15 @@ static uint64_t needed_bytes(const struct tile_memory *m, uint64_t capacity)
     return m->end_bytes > capacity ? m->end_bytes : m->total_bytes;
 }
 
+/* Texts that calls hand on: one of each micro-batch, if any stage has states of them on the chip. */
+static uint32_t cache_count(const struct plan *p)
+{
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        if (p->stages[s].cache_bytes)
+            return p->request.grad_accum;
+    return 0;
+}
+
 static enum code_sharing code_sharing_of(const struct plan_request *o)
 {
     enum code_sharing shared = o->program.calls_by_value ? CODE_SHARED_BY_VALUE : CODE_SHARED;
@@ -418,7 +427,7 @@ static struct memory_input memory_input_of(const struct plan *p, struct owned st
     bool phased = p->phases != NULL;
     return (struct memory_input){
         .stages = { p->placed ? p->placed : p->stages }, .n_stages = p->n_stages, .stash_depths = stash_depths, .phases = { p->phases },
-        .parts = { p->update.parts }, .n_parts = p->update.n_parts, .n_ipus = o->ipus_per_replica, .n_caches = o->grad_accum, .shard = plan_shard_replicas(p),
+        .parts = { p->update.parts }, .n_parts = p->update.n_parts, .n_ipus = o->ipus_per_replica, .n_caches = cache_count(p), .shard = plan_shard_replicas(p),
         .schedule = o->schedule, .stash_type = o->stash_type, .io_tiles = o->io_tiles, .code_sharing = code_sharing_of(o),
         .image_code = o->program.exchange_target == EXCHANGE_FOR_CYCLES, .training = o->training,
         .keeps_gradients = plan_keeps_gradients(o), .streams = phased || o->state.place == OPTIMIZER_STREAMING,
