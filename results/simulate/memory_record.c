@@ -117,7 +117,7 @@ const struct memory_published *memory_record_published(const struct memory_recor
 static double nearest_program(const struct memory_record *m, const char *const *name, const char *without_origin)
 {
     double nearest = INFINITY;
-    for (size_t i = 0; i < m->n; i++)
+    for (size_t i = 0; i < m->n && nearest > 0; i++)
         if (!text_is(m->items[i].origin, without_origin))
             nearest = fmin(nearest, program_names_apart(m->items[i].name, name));
     return nearest;
