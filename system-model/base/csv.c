@@ -208,24 +208,23 @@ const struct csv_row *csv_row_named(const struct csv_table *t, const char *first
     return NULL;
 }
 
-/* True for the usual cell, in which no sign, blank or quote needs a closer look; then n receives its length. */
-static bool is_plain_cell(size_t *n, const char *text)
+/* True for the usual cell, in which no sign, blank or quote needs a closer look. */
+static bool is_plain_cell(const char *text)
 {
     static const bool ends[UCHAR_MAX + 1] = { ['\0'] = true, [','] = true, ['"'] = true, ['\r'] = true, ['\n'] = true },
                       closer_look[UCHAR_MAX + 1] = { ['='] = true, ['+'] = true, ['-'] = true, ['@'] = true, [' '] = true };
     const char *p = text;
     while (!ends[(unsigned char)*p])
         p++;
-    *n = (size_t)(p - text);
     return !*p && !closer_look[(unsigned char)*text] && (p == text || p[-1] != ' ');
 }
 
 /* Not for several threads: only one may write to f. */
 void csv_write_cell(FILE *f, const char *text, bool last)
 {
-    size_t n;
-    if (is_plain_cell(&n, text)) {
-        fwrite_unlocked(text, 1, n, f);
+    if (is_plain_cell(text)) {
+        for (; *text; text++)
+            putc_unlocked(*text, f);
     } else if (begins_formula(text)) {
         char *shown;
         if (asprintf(&shown, "'%s", text) < 0)
