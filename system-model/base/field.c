@@ -67,11 +67,14 @@ static bool field_set_number(void *at, const struct field *f, const char *text, 
 static bool field_set_choice(void *at, const struct field *f, const char *text, const char *where, struct err *err)
 {
     char known[256] = "";
-    for (int i = 0; f->choices[i]; i++) {
-        if (text_is(f->choices[i], text)) {
-            *(int *)at = i;
-            return true;
-        }
+    int n = 0;
+    while (f->choices[n] && !text_is(f->choices[n], text))
+        n++;
+    if (f->choices[n]) {
+        *(int *)at = n;
+        return true;
+    }
+    for (int i = 0; i < n; i++) {
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", f->choices[i]);
     }
