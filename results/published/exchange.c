@@ -425,9 +425,7 @@ static bool set_cost(void *costs, const struct sheet *s, const struct sheet_row 
     const struct field *f = field_find(cost_fields, N_FIELDS(cost_fields), row->key);
     if (!f)
         return fail(err, "%s:%u: %.60s: not a cost of small messages", s->path, row->line, row->key);
-    if (!text_is(row->unit, f->unit))
-        return fail(err, "%s:%u: %s is in '%.60s', want '%s'", s->path, row->line, row->key, row->unit, f->unit);
-    return field_set(costs, f, row->value, sheet_row_place(s, row, a), err);
+    return sheet_row_set(costs, f, s, row, a, err);
 }
 
 bool message_costs_load(struct message_costs *out, const char *folder, const struct machine *m, struct arena *a, struct err *err)

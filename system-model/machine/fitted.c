@@ -72,10 +72,8 @@ static bool fitted_chip_set_row(struct chip *chip, struct sheet *applied, const 
         return fail(err, "%s:%u: %.60s: not a fitted constant; known: %s", s->path, row->line, row->key,
                     names_list(names, N_FITTED_CHIP_NAMES, a));
     }
-    if (!text_is(row->unit, field->unit))
-        return fail(err, "%s:%u: %s is in '%.40s', want '%s'", s->path, row->line, row->key, row->unit, field->unit);
     struct chip other = *chip;          /* rows of other chips are checked too */
-    if (!field_set(&other, field, row->value, sheet_row_place(s, row, a), err))
+    if (!sheet_row_set(&other, field, s, row, a, err))
         return false;
     if (k ? k->generation == chip->generation : chip->memory_error == 0) {
         *chip = other;
@@ -152,18 +150,14 @@ void fitted_system_defaults(struct fitted_system *out)
 
 static bool fitted_system_set_row(void *out, const struct sheet *s, const struct sheet_row *row, struct arena *a, struct err *err)
 {
-    const char *where = sheet_row_place(s, row, a);
     for (int i = 0; i <= N_SYSTEM_CONSTANTS; i++) {
         const struct field *f = i < N_SYSTEM_CONSTANTS ? &system_constants[i].field : &throughput_error_field;
-        if (!text_is(f->name, row->key))
-            continue;
-        if (!text_is(row->unit, f->unit))
-            return fail(err, "%s: is in '%s', want '%s'", where, row->unit, f->unit);
-        return field_set(out, f, row->value, where, err);
+        if (text_is(f->name, row->key))
+            return sheet_row_set(out, f, s, row, a, err);
     }
     const char *names[N_FITTED_SYSTEM_NAMES];
     fitted_system_names(names);
-    return fail(err, "%s: not a fitted constant of the system; known: %s", where, names_list(names, sizeof names / sizeof *names, a));
+    return fail(err, "%s: not a fitted constant of the system; known: %s", sheet_row_place(s, row, a), names_list(names, sizeof names / sizeof *names, a));
 }
 
 bool fitted_system_load(struct fitted_system *out, const char *specs_dir, const struct sheet_overrides *changes, struct arena *a,

@@ -145,17 +145,14 @@ struct framework_reader { struct framework *out; const char *dir; const struct s
 
 static bool framework_set_row(struct framework_reader *r, const struct sheet *s, const struct sheet_row *row, struct err *err)
 {
-    const char *where = sheet_row_place(s, row, r->a);
     const struct field *f = field_find(framework_fields, N_FRAMEWORK_FIELDS, row->key);
     const char *names[N_FRAMEWORK_FIELDS];
-    for (size_t i = 0; i < N_FRAMEWORK_FIELDS; i++)
+    for (size_t i = 0; i < N_FRAMEWORK_FIELDS && !f; i++)
         names[i] = framework_fields[i].name;
     if (!f)
-        return fail(err, "%s: unknown key; known: engine, %s", where, names_list(names, N_FRAMEWORK_FIELDS, r->a));
-    if (!text_is(row->unit, f->unit))
-        return fail(err, "%s: is in '%.40s', want '%s'", where, row->unit, f->unit);
+        return fail(err, "%s: unknown key; known: engine, %s", sheet_row_place(s, row, r->a), names_list(names, N_FRAMEWORK_FIELDS, r->a));
     r->seen[f - framework_fields] = true;
-    return field_set(r->out, f, row->value, where, err);
+    return sheet_row_set(r->out, f, s, row, r->a, err);
 }
 
 static bool framework_read_sheet(struct framework_reader *r, const char *name, int depth, struct err *err)
@@ -241,12 +238,9 @@ enum { N_SDK_FIELDS = sizeof sdk_fields / sizeof *sdk_fields };
 static bool sdk_set_row(void *out, const struct sheet *s, const struct sheet_row *row, struct arena *a, struct err *err)
 {
     const struct field *f = field_find(sdk_fields, N_SDK_FIELDS, row->key);
-    const char *where = sheet_row_place(s, row, a);
     if (!f)
-        return fail(err, "%s: unknown key; known: checkpoint_start_s, eval_switch_s, evaluated_checkpoint_s_per_parameter", where);
-    if (!text_is(row->unit, f->unit))
-        return fail(err, "%s: is in '%s', want '%s'", where, row->unit, f->unit);
-    return field_set(out, f, row->value, where, err);
+        return fail(err, "%s: unknown key; known: checkpoint_start_s, eval_switch_s, evaluated_checkpoint_s_per_parameter", sheet_row_place(s, row, a));
+    return sheet_row_set(out, f, s, row, a, err);
 }
 
 int compare_releases(const char *a, const char *b)

@@ -162,9 +162,7 @@ static bool machine_set_row(struct machine *m, const struct sheet *s, const stru
     if (!(f->may & level))
         return fail(err, "%s:%u: %s: does not belong on the sheet of %s (%s)", s->path, row->line, row->key,
                     level_name(level), f->field.help);
-    if (!text_is(row->unit, f->field.unit))
-        return fail(err, "%s:%u: %s is in '%.60s', want '%s'", s->path, row->line, row->key, row->unit, f->field.unit);
-    return field_set(m, &f->field, row->value, sheet_row_place(s, row, a), err);
+    return sheet_row_set(m, &f->field, s, row, a, err);
 }
 
 /* A row that names the board or the chip. */

@@ -50,6 +50,8 @@ bool sheet_read_rows(struct sheet *s, const struct sheet_overrides *w, const cha
 void sheet_add_override(struct sheet *s, struct sheet_override *w, const char *unit, struct arena *a);
 /* "path:12: key", or the override that set the row, to head a message. */
 const char *sheet_row_place(const struct sheet *s, const struct sheet_row *row, struct arena *a);
+/* Sets the field to the row's value; refuses another unit than the field's. */
+bool sheet_row_set(void *record, const struct field *f, const struct sheet *s, const struct sheet_row *row, struct arena *a, struct err *err);
 
 /* ---- the chip ------------------------------------------------------------------- */
 

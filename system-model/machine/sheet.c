@@ -220,3 +220,12 @@ const char *sheet_row_place(const struct sheet *s, const struct sheet_row *row, 
     return row->line ? arena_printf(a, "%s:%u: %s", s->path, row->line, row->key)
                      : arena_printf(a, "--set " SHEET_OVERRIDE_SECTION ".%s=%s", row->key, row->value);
 }
+
+bool sheet_row_set(void *record, const struct field *f, const struct sheet *s, const struct sheet_row *row, struct arena *a, struct err *err)
+{
+    bool has_unit = text_is(row->unit, f->unit);
+    if (has_unit && field_set(record, f, row->value, "", NULL))
+        return true;
+    const char *where = sheet_row_place(s, row, a);     /* only a message needs it */
+    return has_unit ? field_set(record, f, row->value, where, err) : fail(err, "%s is in '%.60s', want '%s'", where, row->unit, f->unit);
+}

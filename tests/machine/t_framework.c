@@ -91,7 +91,7 @@ static void own_sheets(void **state)
     assert_non_null(strstr(err.msg, "toy-2.10.csv:2: engine: this sheet is already the engine of an engine"));
     write_sheet(nine, "upload_s,4,ms,a test,\n");
     assert_false(framework_load(&f, "Toy", "2.9", folder, NULL, &a, &err));
-    assert_non_null(strstr(err.msg, "toy-2.9.csv:2: upload_s: is in 'ms', want 's'"));
+    assert_non_null(strstr(err.msg, "toy-2.9.csv:2: upload_s is in 'ms', want 's'"));
     write_sheet(nine, "uplaod_s,4,s,a test,\n");
     assert_false(framework_load(&f, "Toy", "2.9", folder, NULL, &a, &err));
     assert_non_null(strstr(err.msg, "toy-2.9.csv:2: uplaod_s: unknown key; known: engine, schedules, "));

@@ -285,7 +285,7 @@ static void sheets_of_the_system_are_read_and_refused(void **state)
     assert_near(fitted.times.output_reduction_s, 0.005, 0);
     write_sheet(folder, "throughput_error,7,%,a test,\n", &a);
     assert_false(fitted_system_load(&fitted, folder, NULL, &a, &err));
-    assert_non_null(strstr(err.msg, "fitted-system.csv:2: throughput_error: is in '%', want 'share'"));
+    assert_non_null(strstr(err.msg, "fitted-system.csv:2: throughput_error is in '%', want 'share'"));
     write_sheet(folder, "bananas,7,s,a test,\n", &a);
     assert_false(fitted_system_load(&fitted, folder, NULL, &a, &err));
     const char *known = strstr(err.msg, "not a fitted constant of the system; known: ");
