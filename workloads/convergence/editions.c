@@ -40,8 +40,9 @@ static bool load_edition(struct edition *out, const char *path, const char *roun
             return fail(err, "%s: %s: missing", path, f->name);
         if (!*csv_cell(&t, row, "source"))
             return fail(err, "%s:%u: %s: source is empty", path, row->line, f->name);
-        if (!field_set(out, f, csv_cell(&t, row, "value"), arena_printf(a, "%s:%u: %s", path, row->line, f->name), err))
-            return false;
+        const char *value = csv_cell(&t, row, "value");
+        if (!field_set(out, f, value, "", NULL))
+            return field_set(out, f, value, arena_printf(a, "%s:%u: %s", path, row->line, f->name), err);
     }
     for (size_t i = 0; i < t.n_rows; i++)
         if (!field_find(edition_fields, N_FIELDS(edition_fields), t.rows[i].cells[0]))
