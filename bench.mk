@@ -9,7 +9,7 @@ CFLAGS ?= -O2 -g
 # A kind that a switch leaves out, and a row without its last members, don't compile.
 flags  := -std=c11 -fPIC -fno-semantic-interposition -D_GNU_SOURCE -I. -I$B -Iresults/simulate -MMD -MP -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion \
           -Werror=switch -Werror=switch-enum -Werror=missing-field-initializers
-libs   := -lgsl -lgslcblas -ljansson -lprotobuf-c -lxxhash -lz -lpthread -lm
+libs   := -lgsl -lgslcblas -lcsv -ljansson -lprotobuf-c -lxxhash -lz -lpthread -lm
 
 folders := system-model workloads results
 sources := $(foreach f,$(folders),$(wildcard $f/*/*.c))

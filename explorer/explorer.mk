@@ -12,7 +12,7 @@ wasm_objects := $(patsubst %.c,$W/%.o,$(wasm_rooms) $(wasm_harness) explorer/ent
 
 # GSL's folders that the product may reach, of which the linker takes what is reached, and the other libraries, from Debian's source packages.
 gsl_folders := blas block cblas cdf complex err fit linalg matrix multifit multifit_nlinear multimin permutation randist rng sort specfunc statistics sys vector
-libraries := $(gsl_folders:%=$W/gsl/%.a) $W/protobuf-c.o $W/xxhash.o \
+libraries := $(gsl_folders:%=$W/gsl/%.a) $W/protobuf-c.o $W/libcsv.o $W/xxhash.o \
     $(patsubst %,$W/jansson/%.o,dump error hashtable hashtable_seed load memory pack_unpack strbuffer strconv utf value)
 
 $W/podbench.mjs: $(wasm_objects) $(libraries)
@@ -45,6 +45,8 @@ $W/jansson/%.o: | $W/needs
 	$(quiet)$(wasm_cc) -DHAVE_STDINT_H -DHAVE_UNISTD_H -DUSE_URANDOM=0 -I$W/include -c -o $@ $W/sources/jansson/src/$*.c
 $W/protobuf-c.o: | $W/needs
 	$(quiet)$(wasm_cc) -I$W/sources/protobuf-c -c -o $@ $W/sources/protobuf-c/protobuf-c/protobuf-c.c
+$W/libcsv.o: | $W/needs
+	$(quiet)$(wasm_cc) -c -o $@ $W/sources/libcsv/libcsv.c
 $W/xxhash.o: | $W/needs
 	$(quiet)$(wasm_cc) -c -o $@ $W/sources/xxhash/xxhash.c
 
@@ -53,7 +55,7 @@ $W/needs: explorer/sources.sh | $B/needs
 	@sh harness/needs.sh explorer
 	@mkdir -p $W/include/protobuf-c
 	sh explorer/sources.sh $W/sources
-	cp -r /usr/include/gsl /usr/include/jansson.h /usr/include/jansson_config.h /usr/include/xxhash.h $W/include/
+	cp -r /usr/include/gsl /usr/include/jansson.h /usr/include/jansson_config.h /usr/include/csv.h /usr/include/xxhash.h $W/include/
 	cp /usr/include/protobuf-c/protobuf-c.h $W/include/protobuf-c/
 	: > $W/include/jansson_private_config.h
 	: > $W/nothing.c

@@ -10,7 +10,7 @@ codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
 echo "deb-src $mirror $codename main" >"$list"
 apt="apt-get -o Dir::Etc::sourcelist=$list -o Dir::Etc::sourceparts=/dev/null -o Dir::State::lists=$PWD/lists
     -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=root"
-for package in gsl jansson protobuf-c xxhash; do
+for package in gsl jansson libcsv protobuf-c xxhash; do
     [ ! -d "$package" ] || continue
     [ -e updated ] || { $apt update >&2 && touch updated; }
     $apt source --download-only "$package" >&2

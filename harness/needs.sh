@@ -31,6 +31,7 @@ look() {
     build)
         compiler || return 0
         header libgsl-dev gsl/gsl_errno.h
+        header libcsv-dev csv.h
         header libjansson-dev jansson.h
         header libxxhash-dev xxhash.h
         header libprotobuf-c-dev protobuf-c/protobuf-c.h

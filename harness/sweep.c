@@ -261,7 +261,7 @@ static bool sweep_as_table(struct sweep_count *count, struct sweep_asked *x, str
     sweep_write_header(out->f, &x->sweep);
     bool good = sweep_rest(count, x, out, s->log, err);
     fclose(out->f);
-    good = good && sweep_table_print(s->out, choice, rows, &s->arena, err);
+    good = good && sweep_table_print(s->out, choice, rows, n_bytes, &s->arena, err);
     free(rows);
     return good;
 }

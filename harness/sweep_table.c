@@ -135,7 +135,7 @@ bool sweep_table_check(const struct sweep_choice *choice, const char *header, st
     struct csv_table csv;
     struct shown_columns c = { .n = 0 };
     struct sweep_view v = { &csv, choice, a };
-    if (!csv_read_text(&csv, "the columns of a sweep", header, a, err) || !choose_sweep_columns(&c, &v, err))
+    if (!csv_read_text(&csv, "the columns of a sweep", header, strlen(header), a, err) || !choose_sweep_columns(&c, &v, err))
         return false;
     return !choice->sort || column_named(&csv, choice->sort) < csv.n_columns
         || fail(err, "--sort: a sweep has no column '%.60s'; %sknown: %s", choice->sort,
@@ -143,12 +143,12 @@ bool sweep_table_check(const struct sweep_choice *choice, const char *header, st
                 names_list((const char *const *)csv.columns, csv.n_columns, a));
 }
 
-bool sweep_table_print(FILE *f, const struct sweep_choice *choice, const char *rows_csv, struct arena *a, struct err *err)
+bool sweep_table_print(FILE *f, const struct sweep_choice *choice, const char *rows_csv, size_t n_bytes, struct arena *a, struct err *err)
 {
     struct csv_table csv;
     struct shown_columns c = { .n = 0 };
     struct sweep_view v = { &csv, choice, a };
-    if (!csv_read_text(&csv, "the rows of a sweep", rows_csv, a, err) || !choose_sweep_columns(&c, &v, err))
+    if (!csv_read_text(&csv, "the rows of a sweep", rows_csv, n_bytes, a, err) || !choose_sweep_columns(&c, &v, err))
         return false;
     struct table t = { .columns = c.items, .n_columns = c.n, .row_bytes = sizeof(const char *) * c.n };
     const size_t *order = sorted_rows(&v);

@@ -13,6 +13,6 @@
 struct sweep_choice { const struct space *space; uint64_t top; const char *sort, *columns; };
 
 bool sweep_table_check(const struct sweep_choice *choice, const char *header, struct arena *a, struct err *err);   /* refuses a wrong choice before the work begins */
-bool sweep_table_print(FILE *f, const struct sweep_choice *choice, const char *rows_csv, struct arena *a, struct err *err);
+bool sweep_table_print(FILE *f, const struct sweep_choice *choice, const char *rows_csv, size_t n_bytes, struct arena *a, struct err *err);
 
 #endif

@@ -23,7 +23,7 @@ static inline struct csv_table cells_of(const char *kind_column, const char *tex
     const char *csv = arena_printf(a, "%s\n%s\n", columns, cells);
     struct csv_table t;
     struct err err;
-    bool good = csv_read_text(&t, "cells.csv", csv, a, &err);
+    bool good = csv_read_text(&t, "cells.csv", csv, strlen(csv), a, &err);
     if (!good)
         abort();
     return t;

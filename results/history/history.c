@@ -72,8 +72,7 @@ bool history_load(struct history *out, const char *path, const char *metric, con
     out->is_cut = whole < n;
     if (whole == 0 && n < sizeof header && strncmp(text, header, n) == 0)      /* killed within the header */
         return true;
-    text[whole] = '\0';
-    if (!csv_read_text(&t, path, text, a, err) || !csv_has_columns(&t, columns, err))
+    if (!csv_read_text(&t, path, text, whole, a, err) || !csv_has_columns(&t, columns, err))
         return false;
     for (size_t i = 0; i < t.n_rows; i++)
         if (!read_history_row(out, &t, &t.rows[i], metric, recipe, a, err))

@@ -186,7 +186,7 @@ bool measured_load(struct measured *out, const char *path, const char *metrics, 
         return false;
     size_t blank = strspn(text, " \t\r\n");
     bool is_json = text[blank] == '[' || text[blank] == '{';
-    if (!(is_json ? json_table(&t, name, text, a, err) : csv_read_text(&t, name, text, a, err)))
+    if (!(is_json ? json_table(&t, name, text, a, err) : csv_read_text(&t, name, text, n, a, err)))
         return false;
     bool no_header = !is_json && reads_as_number(t.columns[t.n_columns - 1]);
     if (no_header)
@@ -243,7 +243,7 @@ bool acceptances_load(struct series_acceptance **out, size_t *n, const struct me
         return false;
     if (n_bytes == 0)                   /* an empty file, which an older version left when it was killed at its first acceptance */
         return true;
-    if (!csv_read_text(&t, path, text, a, err) || !csv_column(&series, &t, "series", err) || !csv_column(&point, &t, "point", err) || !csv_column(&reason, &t, "reason", err))
+    if (!csv_read_text(&t, path, text, n_bytes, a, err) || !csv_column(&series, &t, "series", err) || !csv_column(&point, &t, "point", err) || !csv_column(&reason, &t, "reason", err))
         return false;
     *out = ARENA_ARRAY(a, struct series_acceptance, t.n_rows);
     for (size_t i = 0; i < t.n_rows; i++) {

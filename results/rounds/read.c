@@ -186,7 +186,7 @@ static bool cache_load(struct round_result *row, const char *path, uint64_t key,
         return false;
     const char *csv = text + HASH_DIGITS + 1;
     char *hash = arena_printf(a, "%016" PRIx64 "\n", hash_bytes(csv, n - HASH_DIGITS - 1, key));
-    bool good = !strncmp(hash, text, HASH_DIGITS + 1) && csv_read_text(&t, path, csv, a, NULL)
+    bool good = !strncmp(hash, text, HASH_DIGITS + 1) && csv_read_text(&t, path, csv, n - HASH_DIGITS - 1, a, NULL)
              && round_results_from(&one, &t, a, NULL) && one.n == 1;
     if (good)
         *row = one.items[0];

@@ -225,8 +225,8 @@ struct csv_table {
 
 /* Refuses a table without header, an empty or repeated column name, a row with another number of cells, and an unclosed quote. */
 bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct err *err);
-/* Like csv_load(), but reads a text, which messages call `path`. */
-bool csv_read_text(struct csv_table *out, const char *path, const char *text, struct arena *a, struct err *err);
+/* Like csv_load(), but reads n bytes of text, which messages call `path`. */
+bool csv_read_text(struct csv_table *out, const char *path, const char *text, size_t n, struct arena *a, struct err *err);
 bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct err *err);     /* the index of a column */
 bool csv_has_columns(const struct csv_table *t, const char *const *names, struct err *err);     /* names: ends with NULL */
 const char *csv_cell(const struct csv_table *t, const struct csv_row *row, const char *column);    /* "" if the table has no such column */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * csv.c - tables: a header line, then rows (RFC 4180).
+ * csv.c - tables: a header line, then rows, read by libcsv.
  *
- * A cell in quotes may hold commas, line ends and doubled quotes. Blanks around cells do not count, and a blank line is no row. A line ends with a
- * newline, a carriage return or both.
+ * libcsv's callbacks cannot stop a parse, so the first error is kept and later rows are ignored. An unclosed quote shows only in csv_fini().
+ * libcsv does not count lines: it is given one line at a time, unless the line can be cut at its commas.
  *
  * A text that a spreadsheet would take for a formula is written with an apostrophe before it, which reading removes.
  */
 #include "system-model/base/base.h"
 
+#include <csv.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ struct csv_reader {
     struct csv_table *table;
     struct arena *a;
     struct err *err;
-    bool failed;
+    bool failed, within_row;            /* within_row: a quoted cell goes on in the next line */
     uint32_t line, row_line;            /* the line being read, and the line where the current row began */
     char *cells[MOST_COLUMNS];
     size_t n_cells, rows_cap;
@@ -34,15 +35,22 @@ static bool begins_formula(const char *text)
 
 static void add_cell(struct csv_reader *r, const char *text, size_t n)
 {
+    if (r->failed)
+        return;
+    if (r->n_cells == 0)
+        r->row_line = r->line;
     if (r->n_cells == MOST_COLUMNS) {
         r->failed = true;
         fail(r->err, "%s:%u: more than %d columns", r->table->path, r->line, MOST_COLUMNS);
         return;
     }
-    char *cell = memcpy(ARENA_ROOM(r->a, char, n + 1), text, n);
-    cell[n] = '\0';
+    char *cell = arena_alloc(r->a, n + 1);
+    if (n)
+        memcpy(cell, text, n);
     r->cells[r->n_cells++] = cell + (*cell == '\'' && begins_formula(cell + 1));
 }
+
+static void csv_on_cell(void *text, size_t n, void *user) { add_cell(user, text, n); }
 
 static char **copy_cells(const struct csv_reader *r)
 {
@@ -78,62 +86,63 @@ static bool csv_add_row(struct csv_reader *r)
     return true;
 }
 
-static const char *past_blanks(const char *at) { return at + strspn(at, " \t"); }
-static bool ends_line(char c) { return !c || c == '\r' || c == '\n'; }
-
-/* Reads a cell without quotes; returns where it ends. */
-static const char *read_plain(struct csv_reader *r, const char *at)
+static void csv_on_row(int end, void *user)
 {
-    const char *end = at + strcspn(at, ",\"\r\n"), *last = end;
-    while (last > at && (last[-1] == ' ' || last[-1] == '\t'))
-        last--;
-    add_cell(r, at, (size_t)(last - at));
-    return end;
-}
-
-/* Reads a cell from behind its first quote; returns what follows the last one. */
-static const char *read_quoted(struct csv_reader *r, const char *at)
-{
-    const char *end = strchr(at, '"');
-    while (end && end[1] == '"')
-        end = strchr(end + 2, '"');
-    if (!end) {
-        r->failed = true;
-        fail(r->err, "%s:%u: a quote is not closed", r->table->path, r->row_line);
-        return at;
-    }
-    add_cell(r, at, (size_t)(end - at));
-    for (char *quote = r->cells[r->n_cells - 1]; (quote = strchr(quote, '"')); quote++)
-        memmove(quote, quote + 1, strlen(quote));
-    for (; (at = memchr(at, '\n', (size_t)(end - at))); at++)
-        r->line++;
-    return past_blanks(end + 1);
-}
-
-static void end_row(struct csv_reader *r)
-{
-    if (r->n_cells)
+    struct csv_reader *r = user;
+    (void)end;
+    if (!r->failed && r->n_cells)
         r->failed = !(r->table->columns ? csv_add_row(r) : csv_set_header(r));
     r->n_cells = 0;
+    r->within_row = false;
 }
 
-/* Reads a row, or a blank line; returns where the next line begins. */
-static const char *read_row(struct csv_reader *r, const char *at)
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+/* Reads a line without quotes as libcsv does: blanks around cells do not count, and a blank line is no row. */
+static void csv_cut_line(struct csv_reader *r, const char *text, size_t n)
 {
-    at = past_blanks(at);
-    r->row_line = r->line;
-    for (bool more = !ends_line(*at); more && !r->failed; ) {
-        at = past_blanks(at);
-        at = *at == '"' ? read_quoted(r, at + 1) : read_plain(r, at);
-        more = *at == ',';
-        at += more;
+    const char *end = text + n - 1;
+    end -= end > text && end[-1] == '\r';
+    while (text < end && is_blank(*text))
+        text++;
+    for (const char *comma = text < end ? text : NULL; comma; text = comma + 1) {
+        comma = memchr(text, ',', (size_t)(end - text));
+        const char *last = comma ? comma : end;
+        while (text < last && is_blank(*text))
+            text++;
+        while (text < last && is_blank(last[-1]))
+            last--;
+        add_cell(r, text, (size_t)(last - text));
     }
-    if (!r->failed && !ends_line(*at))
-        r->failed = !fail(r->err, "%s:%u: a quote stands within a cell; put the whole cell in quotes, and double those in it", r->table->path, r->line);
-    if (!r->failed)
-        end_row(r);
-    r->line += *at == '\n';
-    return at + (*at != '\0');
+    csv_on_row('\n', r);
+}
+
+/* True for a line that ends with a newline and holds nothing that needs libcsv: no quote, no carriage return. */
+static bool is_plain_line(const char *text, size_t n)
+{
+    const char *turn = memchr(text, '\r', n);
+    return text[n - 1] == '\n' && !memchr(text, '"', n) && (!turn || turn == text + n - 2);
+}
+
+static const char misplaced_quote[] = "a quote stands within a cell; put the whole cell in quotes, and double those in it";
+
+static bool csv_read_lines(struct csv_reader *r, struct csv_parser *p, const char *text, size_t n)
+{
+    for (size_t at = 0, length; at < n && !r->failed; at += length) {
+        const char *newline = memchr(text + at, '\n', n - at);
+        length = newline ? (size_t)(newline - text) + 1 - at : n - at;
+        r->line++;
+        if (!r->within_row && is_plain_line(text + at, length)) {
+            csv_cut_line(r, text + at, length);
+            continue;
+        }
+        r->within_row = true;
+        if (csv_parse(p, text + at, length, csv_on_cell, csv_on_row, r) != length)
+            return fail(r->err, "%s:%u: %s", r->table->path, r->line, csv_error(p) == CSV_EPARSE ? misplaced_quote : csv_strerror(csv_error(p)));
+    }
+    if (!r->failed && csv_fini(p, csv_on_cell, csv_on_row, r) != 0)
+        return fail(r->err, "%s:%u: a quote is not closed", r->table->path, r->row_line ? r->row_line : r->line);
+    return !r->failed;
 }
 
 bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct err *err)
@@ -141,20 +150,24 @@ bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct e
     char *text;
     size_t n;
     *out = (struct csv_table){ .path = arena_strdup(a, path) };
-    return read_text_file(&text, &n, path, LARGEST_TABLE_BYTES, a, err) && csv_read_text(out, path, text, a, err);
+    return read_text_file(&text, &n, path, LARGEST_TABLE_BYTES, a, err) && csv_read_text(out, path, text, n, a, err);
 }
 
-bool csv_read_text(struct csv_table *out, const char *path, const char *text, struct arena *a, struct err *err)
+bool csv_read_text(struct csv_table *out, const char *path, const char *text, size_t n, struct arena *a, struct err *err)
 {
-    struct csv_reader r = { .table = out, .a = a, .err = err, .line = 1 };
+    struct csv_parser p;
+    struct csv_reader r = { .table = out, .a = a, .err = err };
     *out = (struct csv_table){ .path = arena_strdup(a, path) };
+    if (csv_init(&p, CSV_STRICT | CSV_STRICT_FINI) != 0)
+        return fail(err, "%s: libcsv could not start", path);
+    size_t mark = byte_order_mark(text);
     const char *end = strpbrk(text, "\r\n");
     out->crlf = end && strncmp(end, "\r\n", 2) == 0;
-    for (const char *at = text + byte_order_mark(text); *at && !r.failed; )
-        at = read_row(&r, at);
-    if (!r.failed && !out->columns)
+    bool good = csv_read_lines(&r, &p, text + mark, n - mark);
+    csv_free(&p);
+    if (good && !out->columns)
         return fail(err, "%s: is empty, want a header line", path);
-    return !r.failed;
+    return good;
 }
 
 bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct err *err)
@@ -220,10 +233,7 @@ void csv_write_cell(FILE *f, const char *text, bool last)
         free(shown);
         return;
     } else if (strpbrk(text, ",\"\r\n") || text[0] == ' ' || text[strlen(text) - 1] == ' ') {
-        putc_unlocked('"', f);
-        for (; *text; text++)
-            fputs(*text == '"' ? "\"\"" : (char[]){ *text, '\0' }, f);
-        putc_unlocked('"', f);
+        csv_fwrite(f, text, strlen(text));
     } else {
         fputs(text, f);
     }

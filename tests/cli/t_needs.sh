@@ -16,7 +16,7 @@ echo "$*" >>"$LOG"
 [ "$1" = update ] && { touch "$HAVE/lists"; exit 0; }
 [ -n "${NO_LISTS:-}" ] && [ ! -e "$HAVE/lists" ] && exit 100
 [ -n "${BROKEN:-}" ] && exit 100
-touch "$HAVE/gsl_gsl_errno.h" "$HAVE/ini.h" "$HAVE/jansson.h" "$HAVE/xxhash.h" "$HAVE/protobuf-c_protobuf-c.h" "$HAVE/dnnl.h" "$HAVE/Random123_philox.h" "$HAVE/zlib.h" "$HAVE/cmocka.h"
+touch "$HAVE/gsl_gsl_errno.h" "$HAVE/csv.h" "$HAVE/ini.h" "$HAVE/jansson.h" "$HAVE/xxhash.h" "$HAVE/protobuf-c_protobuf-c.h" "$HAVE/dnnl.h" "$HAVE/Random123_philox.h" "$HAVE/zlib.h" "$HAVE/cmocka.h"
 END
 printf '#!/bin/sh\nexit 0\n' >"$fake/gnuplot"
 printf '#!/bin/sh\nexit 0\n' >"$fake/prove"
@@ -28,14 +28,14 @@ export HAVE="$work/have" LOG="$work/log"
 look() { rm -f "$LOG"; PATH=$fake:$PATH CC=fakecc APT_GET=${1:-fake-apt} sh harness/needs.sh build >"$work/out" 2>"$work/err"; status=$?; }
 
 look
-[ "$status" -eq 0 ] && grep -q 'install -y .* libgsl-dev libjansson-dev libxxhash-dev libprotobuf-c-dev libdnnl-dev librandom123-dev zlib1g-dev libcmocka-dev' "$LOG"
+[ "$status" -eq 0 ] && grep -q 'install -y .* libgsl-dev libcsv-dev libjansson-dev libxxhash-dev libprotobuf-c-dev libdnnl-dev librandom123-dev zlib1g-dev libcmocka-dev' "$LOG"
 result $? "what is missing is installed by name" "$(cat "$work/err")"
 look
 [ "$status" -eq 0 ] && [ ! -e "$LOG" ] && [ ! -s "$work/err" ]
 result $? "nothing is missing: nothing is done, nothing is said"
-rm "$HAVE/zlib.h"
+rm "$HAVE/csv.h"
 look
-grep -q 'install -y --no-install-recommends zlib1g-dev$' "$LOG"
+grep -q 'install -y --no-install-recommends libcsv-dev$' "$LOG"
 result $? "only what is missing"
 rm -f "$HAVE"/*
 NO_LISTS=1
@@ -48,7 +48,7 @@ rm -f "$HAVE"/*
 BROKEN=1
 export BROKEN
 look
-[ "$status" -eq 2 ] && grep -q '^podbench: missing .*zlib1g-dev.* apt-get could not install them; install with: apt-get install .*zlib1g-dev' "$work/err"
+[ "$status" -eq 2 ] && grep -q '^podbench: missing .*libcsv-dev.* apt-get could not install them; install with: apt-get install .*libcsv-dev' "$work/err"
 result $? "apt-get fails: what to install, status 2" "$(cat "$work/err")"
 unset BROKEN
 look no-such-apt
