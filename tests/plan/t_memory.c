@@ -218,6 +218,30 @@ static void layers_of_an_ipu(void **state)
     arena_free(&y.arena);
 }
 
+/* Held evenly: 5000 bytes twice and 2500 x 6 of state: 25000 on 7 tiles: 3572; 12345 twice and 6172 x 6: 61722: 8818. Three micro-batches of 900
+ * bytes in flight: 386; one is work, two of 4000 bytes: 1143. The work is the moments of a_toy_by_hand(). In phases nothing is in flight. */
+static void memory_by_layer(void **state)
+{
+    (void)state;
+    struct toy y;
+    const struct phase_bytes none[2] = {{0}};
+    toy_start(&y);
+    y.costs[0].weight_bytes = 5000, y.costs[0].n_parameters = 2500;
+    y.costs[1].weight_bytes = 12345, y.costs[1].n_parameters = 6172;
+    const struct layer_memory *layers = plan_layer_memory(&y.plan, &y.arena);
+    assert_int_equal(layers[0].held_bytes, 3572);
+    assert_int_equal(layers[1].held_bytes, 8818);
+    assert_int_equal(layers[0].stash_bytes, 386);
+    assert_int_equal(layers[1].stash_bytes, 0);
+    assert_int_equal(layers[0].work_bytes, 512 + 33);
+    assert_int_equal(layers[1].work_bytes, 768 + 77);
+    y.stages[1].stash_depth = 2;
+    assert_int_equal(plan_layer_memory(&y.plan, &y.arena)[1].stash_bytes, 1143);
+    y.plan.phases = none;
+    assert_int_equal(plan_layer_memory(&y.plan, &y.arena)[0].stash_bytes, 0);
+    arena_free(&y.arena);
+}
+
 /* One micro-batch an update needs no accumulators, but gradients wait to be reduced where there are replicas; streamed state no place;
  * three replicas with rts hold a third each: 5000 bytes: 20 grains, 3 -> 768. fp8 halves what stage 0 keeps of activations: 1350, and 1000 of inputs:
  * 19 grains: 3 -> 384. PopART's stash has three slots of 450 and 500 bytes, 2850: 23 grains: 4 -> 512. */
@@ -342,6 +366,24 @@ static void io_tiles_hold_input_and_results(void **state)
     y.plan.request.training = false;
     plan_memory(&y.plan, &y.compiler);
     assert_int_equal(y.plan.memory[0].io_tile_bytes, 500096 + 12 + 977 / 2 + STREAM_BYTES + 3168);
+    arena_free(&y.arena);
+}
+
+/* Whichever phase and task moves it: 5000 bytes loaded, 3000 stored and 1000 of input on two I/O tiles: 71 grains: 36 -> 4608, 9 pieces. */
+static void io_tiles_hold_what_a_phase_moves(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y);
+    y.plan.request.io_tiles = 2;
+    for (int i = 0; i < 4; i++) {
+        struct phase_bytes phases[2] = {{0}};
+        phases[i / 2].moves.loaded[i % 2] = 5000;
+        phases[i / 2].moves.stored[i % 2] = 3000;
+        y.plan.phases = phases;
+        plan_memory(&y.plan, &y.compiler);
+        assert_int_equal(y.plan.memory[0].io_tile_bytes, 4608 + 12 + 9 / 2 + STREAM_BYTES + 3168);
+    }
     arena_free(&y.arena);
 }
 
@@ -481,7 +523,7 @@ static void every_recipe_sums(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_toy_by_hand), cmocka_unit_test(sums_are_interleaved), cmocka_unit_test(stages_of_one_ipu_share_it), cmocka_unit_test(options_that_save), cmocka_unit_test(packets_that_wait),
-    cmocka_unit_test(the_least_that_can_be_held), cmocka_unit_test(layers_of_an_ipu),
+    cmocka_unit_test(the_least_that_can_be_held), cmocka_unit_test(layers_of_an_ipu), cmocka_unit_test(memory_by_layer), cmocka_unit_test(io_tiles_hold_what_a_phase_moves),
     cmocka_unit_test(moments_of_small_tensors_stay), cmocka_unit_test(remembered_for_equal_options), cmocka_unit_test(the_update_is_a_moment), cmocka_unit_test(io_tiles_hold_input_and_results), cmocka_unit_test(layers_that_are_not_outlined),
     cmocka_unit_test(recomputing_never_needs_more),
     cmocka_unit_test(more_replicas_with_rts_never_need_more), cmocka_unit_test(streaming_and_deeper_schedules),

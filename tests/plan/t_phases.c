@@ -211,6 +211,18 @@ static void off_chip_may_not_fit(void **state)
     (void)state;
     plan_phased(&y, &p, "machine.streaming_bytes=1000000000");
     assert_true(!p.fits && p.off_chip.overflows && p.shortfall_bytes == 0);
+    struct machine full = *p.topology->machine;
+    struct topology topology = { .machine = &full };
+    p.topology = &topology;
+    full.streaming_bytes = (uint64_t)p.off_chip.board_bytes;
+    plan_off_chip(&p);
+    assert_true(!p.off_chip.overflows && p.off_chip.capacity_bytes == p.off_chip.board_bytes);     /* full to the byte */
+    full.streaming_bytes--;
+    plan_off_chip(&p);
+    assert_true(p.off_chip.overflows);
+    full.streaming_bytes_per_s = 0;
+    plan_off_chip(&p);
+    assert_true(!p.off_chip.overflows);         /* the host's memory is not counted */
     stop(&y);
 }
 
