@@ -101,8 +101,8 @@ lint: | $B/needs-lint                   ## run cppcheck, and let clang read prog
 	    $(patsubst %.c,$B/clang/%.checked,$(sources) $(wildcard harness/*.c) $(filter-out tests/harness/example.c,$(wildcard tests/*.c tests/*/*.c)))
 
 sanitizers := -O1 -g1 -DARENA_GUARDS -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-# Left out: a program that is killed a few hundred times, and long searches, show the sanitizers what the first ones did (t_printed_many asks, too);
-# the others read sources and pages, or check once more what t_bench checks.
+# Left out: words, circles, layers and needs run no podbench; docs and readme ask for help, lists and a bench, as t_cli, t_printed_tables and t_bench do;
+# ask searches for long what t_search and t_printed_many search in little; killed_writers kills commands that others run whole at a few hundred calls.
 unsanitized := $(patsubst %,tests/cli/t_%.sh,killed_writers ask words circles layers needs docs readme)
 asan:                                   ## run the tests under the address and undefined-behaviour sanitizers
 	$(MAKE) B=$B/asan CFLAGS="$(sanitizers)" PODBENCH="$(abspath $B/asan/podbench)" PODBENCH_CHANGES=100 \
