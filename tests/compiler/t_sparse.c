@@ -44,6 +44,10 @@ static void test_dynamic_vertices(void **state)
         { 1, TYPE_FP16, 1, 16, PASS_FORWARD, 30 + 32 + 186 + 6 * (33 + 4 * (12 + 2 * (17 + 15) + 1)) },
         /* the workers share the 5 elements of a row, so one has 1 */
         { 1, TYPE_FP16, 1, 8, PASS_BACKWARD_DATA, 30 + 32 + 2 * 112 + 6 * (20 + 4 * (18 + 10)) }, { 1, TYPE_FP32, 1, 6, PASS_BACKWARD_DATA, 30 + 32 + 224 + 6 * (23 + 4 * (32 + 11)) },
+        { 1, TYPE_FP16, 1, 4, PASS_BACKWARD_DATA, 30 + 32 + 224 + 6 * (20 + 4 * (21 + 7)) }, { 1, TYPE_FP16, 1, 6, PASS_BACKWARD_DATA, 30 + 32 + 224 + 6 * (26 + 4 * (30 + 7 + 11)) },
+        { 1, TYPE_FP32, 1, 7, PASS_BACKWARD_DATA, 30 + 32 + 224 + 6 * (23 + 4 * (32 + 11 + 4)) },
+        { 1, TYPE_FP16, 1, 4, PASS_BACKWARD_WEIGHT, 75 + 52 + 6 * (32 + 4 * (10 + 20)) }, { 1, TYPE_FP32, 1, 4, PASS_BACKWARD_WEIGHT, 75 + 52 + 6 * (30 + 4 * (9 + 25)) },
+        { 1, TYPE_FP32, 1, 2, PASS_BACKWARD_WEIGHT, 75 + 52 + 6 * (32 + 4 * (7 + 20)) }, { 1, TYPE_FP32, 1, 7, PASS_BACKWARD_WEIGHT, 75 + 52 + 6 * (34 + 4 * (9 + 5 * (9 + 3 + 1))) },
         { 1, TYPE_FP16, 1, 8, PASS_BACKWARD_WEIGHT, 75 + 2 * 26 + 6 * (30 + 4 * (11 + 25)) }, { 1, TYPE_FP16, 1, 14, PASS_BACKWARD_WEIGHT, 75 + 52 + 6 * (35 + 4 * (8 + 5 * (11 + 3 + 3))) },
         { 4, TYPE_FP16, 1, 7, PASS_FORWARD, 40 + 33 + 2 * 102 + 2 + 4 * (5 * (4 + 3 + 12) + 1) + 6 * (26 + 20 * (19 + 14 - 3)) },
         { 4, TYPE_FP32, 1, 7, PASS_FORWARD, 40 + 33 + 204 + 2 + 4 * (5 * (8 + 15) + 1) + 6 * (26 + 20 * (14 + 28 - 3)) },
