@@ -443,12 +443,47 @@ static void text_of_a_graph(void **state)
     arena_free(&a);
 }
 
+/* 48 x 72 in blocks of 8: 0.3 of 6 x 9 are 16.2, so 17. Two products share a weight, which stays dense. */
+static void products_made_sparse(void **state)
+{
+    struct graph g;
+    struct arena a;
+    struct err err;
+    (void)state;
+    start(&g, &a);
+    uint32_t x = given(&g, TYPE_FP16, DIMS(7, 48)), w = weight(&g, DIMS(48, 72)), shared = weight(&g, DIMS(72, 72));
+    uint32_t y = graph_op(&g, OP_MATMUL, (uint32_t[]){ x, w }, 2, none);
+    graph_layer(&g, (struct layer){ .name = "two" });
+    y = graph_op(&g, OP_MATMUL, (uint32_t[]){ y, shared }, 2, none);
+    graph_op(&g, OP_MATMUL, (uint32_t[]){ y, shared }, 2, none);
+    struct sparse_request q = { .density = 0, .block = 5, .pattern = PATTERN_DYNAMIC };
+    assert_true(graph_make_sparse(&g, &q, &err) && g.ops[0].kind == OP_MATMUL);
+    q.density = 0.3;
+    assert_false(graph_make_sparse(&g, &q, &err));
+    assert_string_equal(err.msg, "sparsity.block: 5; want 1, 4, 8 or 16, which PopSparse has");
+    q.block = 16;
+    assert_false(graph_make_sparse(&g, &q, &err));
+    assert_non_null(strstr(err.msg, "16 does not divide the weights of layer one, 48 x 72"));
+    q.block = 8;
+    q.layers = "two";
+    assert_false(graph_make_sparse(&g, &q, &err));
+    assert_non_null(strstr(err.msg, "is named 'two'"));
+    q.layers = "o*";
+    assert_true(graph_make_sparse(&g, &q, &err));
+    assert_dims(&g, w, DIMS(17, 8, 8));
+    assert_dims(&g, shared, DIMS(72, 72));
+    assert_true(g.ops[0].kind == OP_SPARSE_MATMUL && g.ops[1].kind == OP_MATMUL && g.ops[2].kind == OP_MATMUL);
+    assert_true(g.ops[0].at->sparse.inner == 48 && g.ops[0].at->sparse.outer == 72 && g.ops[0].at->sparse.block == 8);
+    assert_true(g.ops[0].at->sparse.dynamic && g.ops[0].at->sparse.oversize == 0.3);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolution), cmocka_unit_test(convolution_over_time), cmocka_unit_test(matmul),
     cmocka_unit_test(transposes), cmocka_unit_test(slices_pads_and_joins), cmocka_unit_test(gathers),
     cmocka_unit_test(other_shapes), cmocka_unit_test(inputs_get_no_gradient), cmocka_unit_test(branches_are_summed),
     cmocka_unit_test(tied_weights_keep_several_gradients), cmocka_unit_test(matmul_of_activations),
     cmocka_unit_test(recurrence), cmocka_unit_test(what_needs_no_gradient_gets_none), cmocka_unit_test(pieces_beside_one_that_is_read),
-    cmocka_unit_test(what_layers_hand_on), cmocka_unit_test(every_kind_has_a_name), cmocka_unit_test(text_of_a_graph), cmocka_unit_test(tables_over_replicas),
+    cmocka_unit_test(what_layers_hand_on), cmocka_unit_test(every_kind_has_a_name), cmocka_unit_test(text_of_a_graph), cmocka_unit_test(tables_over_replicas), cmocka_unit_test(products_made_sparse),
 };
 TAP_MAIN(tests)
