@@ -126,6 +126,29 @@ static const char *names_in(const char *folder, struct arena *a)
     return text;
 }
 
+/* Folders that were made are removed again, up to one that was there or one that holds something by now. */
+static void made_folders_are_dropped(void **state)
+{
+    struct err err = {0};
+    struct arena a = {0};
+    struct made_folders made;
+    const char *top = arena_printf(&a, "/tmp/podbench-test-%ld.made", (long)getpid());
+    const char *deep = arena_printf(&a, "%s/b/c/d", top);
+    (void)state;
+    assert_int_equal(mkdir(top, 0777), 0);
+    assert_true(made_folders_make(&made, deep, &a, &err) && access(deep, F_OK) == 0);
+    made_folders_drop(&made);
+    assert_true(access(top, F_OK) == 0 && !*names_in(top, &a));
+    assert_true(made_folders_make(&made, deep, &a, &err) && mkdir(arena_printf(&a, "%s/b/x.ini", top), 0777) == 0);
+    made_folders_drop(&made);
+    assert_string_equal(names_in(arena_printf(&a, "%s/b", top), &a), "x.ini ");
+    char **names;
+    size_t n;
+    assert_true(list_folder(&names, &n, arena_printf(&a, "%s/b", top), "x.ini", &a, &err) && n == 0);      /* a suffix alone is no name */
+    assert_int_equal(system(arena_printf(&a, "rm -r %s", top)), 0);
+    arena_free(&a);
+}
+
 /* Two writers of one path, as in two containers with equal process ids: each has a file of its own, which the other leaves alone. */
 static void writers_of_one_path_leave_each_other_alone(void **state)
 {
@@ -270,7 +293,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(files_have_a_largest_size), cmocka_unit_test(a_text_is_found_in_a_file_or_assumed_to_be),
     cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(folders_appear_whole_or_not_at_all),
     cmocka_unit_test(a_folder_made_in_the_meantime_stays), cmocka_unit_test(a_folder_is_replaced_as_one),
-    cmocka_unit_test(writers_of_one_path_leave_each_other_alone),
+    cmocka_unit_test(made_folders_are_dropped), cmocka_unit_test(writers_of_one_path_leave_each_other_alone),
     cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
 };
 TAP_MAIN(tests)

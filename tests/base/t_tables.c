@@ -95,6 +95,7 @@ static void csv_refuses(void **state)
     (void)state;
     assert_string_equal(CSV_MESSAGE(""), ": is empty, want a header line");
     assert_string_equal(CSV_MESSAGE("a,,c\n"), ":1: column 2 has no name");
+    assert_string_equal(CSV_MESSAGE(",b\n"), ":1: column 1 has no name");
     assert_string_equal(CSV_MESSAGE("a,b,a\n"), ":1: column 'a' appears twice");
     assert_string_equal(CSV_MESSAGE("a,b\n1,2\n3\n"), ":3: 1 cell, want 2 (a, ...)");
     assert_string_equal(CSV_MESSAGE("a,b\n1,\"2\n3,4\n"), ":2: a quote is not closed");
