@@ -165,7 +165,7 @@ static void slices_count(void **state)
     compiler_start(&u.compiler, &u.graph, &u.topology, &u.cache, &u.arena);
     const struct compiled *made = compile_graph(&u.compiler, &(struct op_plan_options){ .available_memory = 0.6, .n_tiles = 7 });
     for (uint32_t layer = 1; layer < 5; layer++) {
-        uint64_t forward = 0, backward = 0, forward_mac = 0, backward_mac = 0, temp_bytes = 0, times = repeats[layer] ? repeats[layer] : 1;
+        uint64_t forward = 0, backward = 0, forward_mac = 0, backward_mac = 0, temp_bytes = 0, off_amp = 0, times = repeats[layer] ? repeats[layer] : 1;
         for (size_t i = 0; i < u.graph.n_ops; i++) {
             const struct op *op = &u.graph.ops[i];
             const struct op_plan *p = made->op_plans[i];
@@ -173,6 +173,7 @@ static void slices_count(void **state)
                 continue;
             *(op->pass == PASS_FORWARD ? &forward : &backward) += times * op_plan_cycles(p);
             *(op->pass == PASS_FORWARD ? &forward_mac : &backward_mac) += times * p->mac;
+            off_amp += p->vertex == VERTEX_HMAC || p->vertex == VERTEX_OUTER_PRODUCT ? times * op_plan_cycles(p) : 0;
             temp_bytes = p->temp_bytes_per_tile > temp_bytes ? p->temp_bytes_per_tile : temp_bytes;
         }
         const struct layer_cost *l = &made->layers[layer];
@@ -184,6 +185,8 @@ static void slices_count(void **state)
         assert_int_equal(l->slices_mac, times > 1 ? forward_mac : 0);
         assert_int_equal(l->temp_bytes_per_tile, temp_bytes);
         assert_int_equal(cycles_total(&l->forward), forward);
+        assert_int_equal(l->op_cycles, forward + backward);
+        assert_int_equal(l->off_amp_cycles, off_amp);
     }
     stop(&u);
 }
