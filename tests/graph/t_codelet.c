@@ -115,5 +115,18 @@ static void parts_of_a_grid(void **state)
     arena_free(&a);
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(all_keys), cmocka_unit_test(refusals), cmocka_unit_test(parts_of_a_grid) };
+/* One operation for each of 21 x 30 x 4 numbers of each of two results. */
+static void work_of_all_results(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct graph g;
+    build(&g, &a, OP_SCALE);
+    graph_op(&g, OP_CODELET, g.ops[0].inputs, 1, (struct op_attributes){ .codelet = &plane, .pieces = 2 });
+    assert_int_equal(op_flop(&g, &g.ops[0]), 2520);
+    assert_int_equal(op_flop(&g, &g.ops[3]), 5040);
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = { cmocka_unit_test(all_keys), cmocka_unit_test(refusals), cmocka_unit_test(parts_of_a_grid), cmocka_unit_test(work_of_all_results) };
 TAP_MAIN(tests)
