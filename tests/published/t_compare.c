@@ -188,7 +188,7 @@ static void accuracy_gets_better(void **state)
     arena_free(&a);
 }
 
-/* p and q are one configuration, with an error of 0.2; the kernel r has its own line; s repeats, t is derived. */
+/* p and q are one configuration, with an error of 0.2; the kernel r and the link u have lines of their own; s repeats, t is derived. */
 static void accuracy_counts_configurations(void **state)
 {
     (void)state;
@@ -196,10 +196,11 @@ static void accuracy_counts_configurations(void **state)
     struct csv_table x;
     char *text;
     load(&x, "id,role,error,configuration,counts_as,kind\np,validate,-0.3,c,validate,runs\nq,validate,0.1,c,validate,runs\n"
-             "r,validate,0.4,r,validate,kernels\ns,validate,7,s,repeats,runs\nt,validate,7,t,validate,derived\n", &a);
+             "r,validate,0.4,r,validate,kernels\ns,validate,7,s,repeats,runs\nt,validate,7,t,validate,derived\nu,validate,0.3,u,validate,links\n", &a);
     text = accuracy(&x, &x);
     assert_string_equal(text, "accuracy of runs, validate: 1 -> 1 configurations, median 20.000 -> 20.000 %, mean 20.000 -> 20.000 %  the same\n"
-                              "accuracy of kernels, validate: 1 -> 1 configurations, median 40.000 -> 40.000 %, mean 40.000 -> 40.000 %  the same\n");
+                              "accuracy of kernels, validate: 1 -> 1 configurations, median 40.000 -> 40.000 %, mean 40.000 -> 40.000 %  the same\n"
+                              "accuracy of links, validate: 1 -> 1 configurations, median 30.000 -> 30.000 %, mean 30.000 -> 30.000 %  the same\n");
     free(text);
     struct error_summary one = errors_of_table(&x, FIGURE_OF_RUN, "repeats", &a), none = errors_of_table(&x, FIGURE_OF_RUN, "calibrate", &a);
     assert_true(one.n == 1 && none.n == 0);

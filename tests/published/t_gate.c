@@ -103,6 +103,12 @@ static void long_lists_are_cut(void **state)
         assert_non_null(strstr(text, "   0.50  -\n"));
         free(text);
     }
+    /* A group of which one row no longer fits has no range. */
+    struct gate_group mixed = { .cause = "memory", .n = 2, .low = -0.5, .high = INFINITY, .largest = &move };
+    struct gate one = { .groups = &mixed, .n_groups = 1, .n_moves = 2 };
+    char *text_of_one = printed(&one);
+    assert_non_null(strstr(text_of_one, "memory              2  -   "));
+    free(text_of_one);
     /* Nothing moved: neither files nor the program are mentioned. */
     struct gate still = { .inputs_known = true, .n_rows = 3 };
     char *text;
