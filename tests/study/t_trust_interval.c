@@ -287,6 +287,7 @@ static void origins_of_sources(void **state)
         { "github FZJ-JSC/CARAML; README.md + llm_training", "CARAML" },
         { "graphcore/examples tutorials/tutorials/keras/README.md @3cc8f81f", "examples" },
         { "Graphcore performance results (CN site), Bow launch snapshot; https://www.graphcore.cn/x/", "Graphcore performance results" },
+        { "github /tree/main of FZJ-JSC/CARAML", "CARAML" },
         { "huggingface/optimum-graphcore: notebooks/introduction.ipynb", "optimum-graphcore" },
     };
     (void)state;
