@@ -312,7 +312,6 @@ static struct update_bytes update_bytes(const struct memory_input *q, struct com
         const struct update_bytes part = update_part_bytes(q, c, &parts[i], n_tiles);
         sum.code.vertex_code += part.code.vertex_code;
         sum.code.vertex_state += part.code.vertex_state;
-        sum.code.vertex_fields += part.code.vertex_fields;
         sum.code.control_code += part.code.control_code;
         sum.code.exchange_code += part.code.exchange_code;
         sum.most_buffer_bytes = fmax(sum.most_buffer_bytes, part.most_buffer_bytes);
@@ -346,7 +345,7 @@ static void add_program(struct tile_memory *m, const struct memory_input *q, str
     const struct program_bytes layers = compile_program(c, ranges, n_ranges, (struct code_options){ (enum code_sharing)q->code_sharing, q->image_code });
     m->bytes[MEMORY_VERTEX_CODE] = EMPTY_VERTEX_CODE_BYTES + layers.vertex_code + update->vertex_code;
     m->bytes[MEMORY_VERTEX_STATE] = layers.vertex_state + update->vertex_state;
-    m->bytes[MEMORY_VERTEX_FIELDS] = layers.vertex_fields + update->vertex_fields;
+    m->bytes[MEMORY_VERTEX_FIELDS] = layers.vertex_fields;       /* work on weights has none */
     m->bytes[MEMORY_CONTROL_CODE] = EMPTY_CONTROL_BYTES + layers.control_code + update->control_code;
     m->bytes[MEMORY_EXCHANGE_CODE] = (has_streams ? HOST_EXCHANGE_BYTES : 0) + layers.exchange_code + update->exchange_code
                                    + received_code_bytes(q, ipu, n_tiles);

@@ -55,8 +55,24 @@ static void transfers_of_a_phase(void **state)
     assert_int_equal(s->phase_cycles[TASK_FORWARD].part[PART_ALL_REDUCE], 0);
     assert_int_equal(s->forward.part[PART_STREAMING], 2 * moved(&p, PART_BYTES, rate));
     assert_int_equal(s->backward.part[PART_STREAMING], moved(&p, 2 * PART_BYTES, rate) + moved(&p, PART_BYTES, rate));
+    assert_int_equal(p.stages[0].forward.part[PART_STREAMING], moved(&p, PART_BYTES, rate));        /* the embedding only stores */
     assert_int_equal(p.stages[25].phase_cycles[TASK_BACKWARD].part[PART_STREAMING], 3 * moved(&p, 0, rate));       /* the head goes back at once */
     assert_int_equal(p.stages[25].forward.part[PART_STREAMING], moved(&p, PART_BYTES, rate));
+    stop(&y);
+}
+
+/* An IPU that holds all of each phase gathers nothing, and loads and stores a micro-batch whole. */
+static void one_ipu_gathers_nothing(void **state)
+{
+    static const char *const alone[] = { "recipe.system=ipu-pod4", "parallel.ipus_per_replica=1", "parallel.replicas=4", "parallel.layers_per_ipu=",
+        "parallel.micro_batch=1", "parallel.gradient_accumulation=9", "parallel.weights=streaming", "parallel.recompute=stage", "data.sequence_length=512" };
+    struct planned y = { 0 };
+    (void)state;
+    assert_true(simulate(&y.sim, &y.r, "mlperf-v1.1-closed-ipu-pod16-bert-large", alone, sizeof alone / sizeof *alone, &paths, &y.cache, &y.err));
+    const struct plan *p = &y.sim.plan;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        assert_true(p->stages[s].forward.part[PART_ACTIVATIONS] == 0 && p->stages[s].backward.part[PART_ACTIVATIONS] == 0);
+    assert_int_equal(p->stages[ENCODER].forward.part[PART_STREAMING], 2 * moved(p, 4 * PART_BYTES, board_rate(p)));
     stop(&y);
 }
 
@@ -264,6 +280,6 @@ static void no_step_is_empty(void **state)
     stop(&y);
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(transfers_of_a_phase), cmocka_unit_test(order_of_phases), cmocka_unit_test(overlapped_transfers),
+static const struct CMUnitTest tests[] = { cmocka_unit_test(transfers_of_a_phase), cmocka_unit_test(one_ipu_gathers_nothing), cmocka_unit_test(order_of_phases), cmocka_unit_test(overlapped_transfers),
                                           cmocka_unit_test(memory_on_and_off_the_chip), cmocka_unit_test(updates_at_once_or_apart), cmocka_unit_test(tensors_skip_phases), cmocka_unit_test(keys_and_values), cmocka_unit_test(host_memory_behind_a_switch), cmocka_unit_test(off_chip_may_not_fit), cmocka_unit_test(weights_that_stay), cmocka_unit_test(no_step_is_empty) };
 int main(void) { cmocka_set_message_output(CM_OUTPUT_TAP); return cmocka_run_group_tests(tests, NULL, NULL); }
