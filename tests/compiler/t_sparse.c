@@ -135,6 +135,23 @@ static void test_buckets(void **state)
     assert_int_equal(p.blocks, (uint64_t)round((double)ceil_div(61, p.x * p.y * p.z) * 1.3));
 }
 
+/* One tile, 13 of 20 blocks in a column: each row that is met has one. 7 words twice, and 13 rows of 3, 1.3 times: 65, a multiple of 4: 68.
+ * For the gradient of the dense side 13 blocks of 1.3 times the room, 17, are turned: 4 grains of 4 x 4 each, 68, 12 for a worker. */
+static void test_words_and_turns(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(1);
+    const struct op_plan_options opt = { .available_memory = 0.6, .n_tiles = 1, .partials = PARTIALS_FP32 };
+    const struct sparse_shape s = { .rows = 20 * 8, .inner = 8, .columns = 7, .block = 8, .n_blocks = 13, .type = TYPE_FP16, .dynamic = true, .oversize = 0.3 };
+    struct dynamic_search f = dynamic_sparse_search(&s, &chip, &opt);
+    struct dynamic_split p = dynamic_sparse_split(&s, &chip, &opt);
+    assert_true(p.x == 1 && p.y == 1 && p.z == 1);
+    assert_int_equal(p.blocks, 17);
+    assert_int_equal(p.meta, 68);
+    assert_int_equal(dynamic_sparse_pass(&f, &p, PASS_BACKWARD_DATA, 0).turn, 7 + 6 * (37 + 12 * 4));
+    assert_int_equal(dynamic_sparse_pass(&f, &p, PASS_FORWARD, 0).turn, 0);
+}
+
 /* With room for all nothing travels; with too little everything does, and no partition has more than its room. */
 static void test_overflow(void **state)
 {
@@ -233,7 +250,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_static_vertices), cmocka_unit_test(test_dynamic_vertices), cmocka_unit_test(test_static_split_of_all_blocks), cmocka_unit_test(test_static_sums),
-        cmocka_unit_test(test_static_words), cmocka_unit_test(test_buckets), cmocka_unit_test(test_overflow), cmocka_unit_test(test_density), cmocka_unit_test(test_product_too_large),
+        cmocka_unit_test(test_static_words), cmocka_unit_test(test_buckets), cmocka_unit_test(test_words_and_turns), cmocka_unit_test(test_overflow), cmocka_unit_test(test_density), cmocka_unit_test(test_product_too_large),
         cmocka_unit_test(test_orders), cmocka_unit_test(test_busiest_worker),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
