@@ -180,6 +180,34 @@ static void only_chips_with_fp8_print_its_peak(void **state)
     arena_free(&a);
 }
 
+/* Six IPUs, four a board: 1.5 boards. At 1.3 times the power's clock the voltage is its root, and a cycle takes 1.3 times the energy. */
+static void power_by_hand(void **state)
+{
+    struct machine m = { .ipus_per_board = 4, .chip = { .n_tiles = 7, .clock_hz = 1.3e9, .tdp_w = 0.7 } };
+    struct power p;
+    (void)state;
+    machine_power(&p, &m, 6);
+    assert_true(!p.missing && !p.has_law && !p.knows_waiting && text_is(p.of, "chips"));
+    assert_near(p.at_work_w, 4.2, 1e-12);
+    assert_near(p.waiting_w, 4.2, 1e-12);
+    m.board_power_w = 300, m.board_idle_power_w = 110, m.board_power_cap_w = 350;
+    machine_power(&p, &m, 6);
+    assert_true(p.knows_waiting && text_is(p.of, "boards") && p.at_work_w == 450 && p.waiting_w == 165 && p.cap_w == 525);
+    m.chip.tdp_w = 150, m.chip.idle_power_w = 40, m.chip.running_power_w = 10, m.chip.power_clock_hz = 1e9, m.chip.voltage_exponent = 0.5;
+    m.chip.interleaved_load_bytes_per_cycle = 16, m.chip.vector_bytes_per_cycle = 8, m.board_rest_power_w = 0.5;
+    machine_power(&p, &m, 6);
+    assert_true(p.has_law && text_is(p.of, "chips and boards") && p.boards_rest_w == 0.75);
+    assert_near(p.idle_w, 240 * sqrt(1.3), 1e-9);
+    assert_near(chip_cycle_j(&m.chip), 1.3 * 100 / 7e9, 1e-20);
+    assert_near(chip_running_cycle_j(&m.chip), 1.3 * 10 / 7e9, 1e-20);
+    assert_near(chip_memory_byte_j(&m.chip), 1.3 * 100 / 7e9 / 24, 1e-20);
+    m.board_rest_power_w = 0;
+    machine_power(&p, &m, 6);
+    assert_string_equal(p.of, "chips");
+    m.chip.tdp_w = 0;
+    assert_true(chip_cycle_j(&m.chip) == 0);
+}
+
 /* Power that no sheet gives is printed as unknown, not as 0. */
 static void power_without_a_source_is_reported_missing(void **state)
 {
@@ -277,7 +305,7 @@ int main(void)
         cmocka_unit_test(off_chip_rates_are_those_of_the_board),
         cmocka_unit_test(every_sheet_loads),
         cmocka_unit_test(a_path_is_a_machine_too),
-        cmocka_unit_test(sheets_have_a_largest_size), cmocka_unit_test(keys_that_no_cost_needs_may_be_missing), cmocka_unit_test(only_chips_with_fp8_print_its_peak), cmocka_unit_test(power_without_a_source_is_reported_missing),
+        cmocka_unit_test(sheets_have_a_largest_size), cmocka_unit_test(keys_that_no_cost_needs_may_be_missing), cmocka_unit_test(only_chips_with_fp8_print_its_peak), cmocka_unit_test(power_without_a_source_is_reported_missing), cmocka_unit_test(power_by_hand),
         cmocka_unit_test(refusals),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
