@@ -94,13 +94,30 @@ static void what_is_tried(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char tried[N_WHATS + 1] = "--------";
+        bool pipelines = false;         /* a recipe without a pipeline asks for one on more IPUs */
         struct remedied y;
         find_remedies(&y, cases[i].recipe, &cases[i].override, 1);
         for (size_t k = 0; k < y.n; k++)
             for (size_t w = 0; w < N_WHATS; w++)
                 tried[w] = text_is(y.list[k].what, whats[w]) ? 'y' : tried[w];
+        for (size_t k = 0; k < y.n; k++)
+            for (uint32_t s = 0; s < y.list[k].n_sets; s++)
+                pipelines |= strncmp(y.list[k].sets[s], "parallel.schedule=", 18) == 0;
         assert_string_equal(tried, cases[i].tried);
+        assert_int_equal(pipelines, y.sim.recipe.mode == MODE_TRAIN && y.sim.recipe.schedule == SCHEDULE_NONE);
         forget_remedies(&y);
+    }
+}
+
+/* As many IPUs as the recipe uses, or 16 of the system's, and no more than a replica may have. */
+static void how_many_ipus_are_tried(void **state)
+{
+    static const struct { uint64_t replicas, width, n_ipus, most; } cases[] = { { 3, 8, 256, 24 }, { 3, 2, 256, 16 }, { 3, 2, 8, 8 }, { 5, 16, 256, 64 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct recipe r = { .replicas = cases[i].replicas, .ipus_per_replica = cases[i].width };
+        const struct machine m = { .n_ipus = cases[i].n_ipus };
+        assert_int_equal(most_ipus_tried(&r, &m), cases[i].most);
     }
 }
 
@@ -329,7 +346,7 @@ static void a_remedy_is_found_where_more_ipus_are_one(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(known_misfits_do_not_fit), cmocka_unit_test(a_smaller_share_is_what_it_says), cmocka_unit_test(the_chance_to_fit_follows_the_bytes),
-    cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(many_remedies_are_listed), cmocka_unit_test(what_is_tried), cmocka_unit_test(remedies_as_text),
+    cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(many_remedies_are_listed), cmocka_unit_test(what_is_tried), cmocka_unit_test(how_many_ipus_are_tried), cmocka_unit_test(remedies_as_text),
     cmocka_unit_test(twice_the_tiles_that_load), cmocka_unit_test(a_micro_batch_of_one_is_not_halved), cmocka_unit_test(a_remedy_is_found_where_more_ipus_are_one), cmocka_unit_test(a_table_goes_over_stages),
 };
 TAP_MAIN(tests)
