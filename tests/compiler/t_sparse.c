@@ -66,6 +66,8 @@ static void test_dynamic_vertices(void **state)
     halves.estimated = floats.estimated = true;
     assert_near(dynamic_sparse_cycles(&halves), 30 + 32 + 186 + 6 * (33 + 4 * (12 + 16 + 2 * 15 + 13 + 10)), 1e-9);
     assert_near(dynamic_sparse_cycles(&floats), 30 + 32 + 186 + 6 * (30 + 4 * (13 + 12 + 2 * 15 + 8 + 10 + 3)), 1e-9);
+    floats.z = 6;
+    assert_near(dynamic_sparse_cycles(&floats), 30 + 32 + 186 + 6 * (30 + 4 * (13 + 12 + 15 + 8 + 30 + 3)), 1e-9);
     assert_near(zero_partials_cycles(6, 9, PARTIALS_FP32, true), (3 + 10 + 5) * 6, 0);
     assert_near(zero_partials_cycles(6, 9, PARTIALS_FP16, false), (5 + 10 + 3) * 6, 0);
 }
