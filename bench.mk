@@ -70,6 +70,7 @@ $(run)/rows.csv: $B/podbench
 
 baseline: $B/podbench                   ## simulate, and record the predictions that gate compares with; needs REASON="why they moved"
 	@[ -n "$$PODBENCH_REASON" ] || { echo 'podbench: make baseline REASON="why the predictions moved"' >&2; exit 2; }
+	$B/podbench validate --out results/validity > $B/bench.txt
 	$B/podbench bench --out $B/gate > $B/bench.txt
 	$B/podbench baseline $B/gate --reason "$$PODBENCH_REASON"
 	$B/podbench validate $B/gate --out results/validity >> $B/bench.txt

@@ -86,6 +86,17 @@ static void compare_recipe(struct recipe_line *line, const struct figures *figur
     simulation_free(&sim);
 }
 
+static bool told_of_refused(const struct table *t, struct err *err)
+{
+    const struct recipe_line *lines = t->rows, *first = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        n += lines[i].why != NULL;
+        first = first || !lines[i].why ? first : &lines[i];
+    }
+    return first && !fail(err, "%zu of these recipes cannot be simulated, the first, %s: %s", n, first->id, first->why);
+}
+
 int list_recipes(const struct options *o, struct session *s, struct err *err)
 {
     char **ids;
@@ -118,5 +129,5 @@ int list_recipes(const struct options *o, struct session *s, struct err *err)
         return print_names((const char *const *)ids, n, o, s);
     }
     table_write(s->out, o->format, &t);
-    return EXIT_DONE;
+    return told_of_refused(&t, err) ? EXIT_BAD_INPUT : EXIT_DONE;
 }

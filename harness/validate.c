@@ -211,6 +211,15 @@ static double error_by_other_groups(void *user, const struct simulation *sim)
     return step_deviation(sim, user, true);
 }
 
+static void warn_of_unseen(const struct check *c, const struct first_sight *seen, const char *path, struct session *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++)
+        n += c->rows[i].has_simulated && !first_sight_find(seen, c->rows[i].figure->id, false);
+    if (n)
+        fprintf(s->log, "podbench: %s: %zu figures that are simulated have no first prediction, so today's stands for it; 'make baseline' adds new ones\n", path, n);
+}
+
 /* Tables without lines in first-sight.csv, such as another project's, give none. */
 static bool find_first_seen(struct validation *v, const struct options *o, struct session *s, struct err *err)
 {
@@ -223,6 +232,7 @@ static bool find_first_seen(struct validation *v, const struct options *o, struc
     if (!session_figures(figures, NULL, s, err) || !first_sight_load(&seen, path, &s->arena, err) ||
         !first_seen_build(&rows, figures, &seen, &s->simulator, &s->arena, err))
         return false;
+    warn_of_unseen(&v->check, &seen, path, s);
     v->n_first_seen = first_seen_groups(v->first_seen, &rows, &s->arena);
     return true;
 }

@@ -96,8 +96,9 @@ bool distance_is_of_kind(const struct distance *d);     /* the two are of one fa
 /* ---- trust_interval.c: what to expect of a prediction ---------------------------------------------- */
 
 /* Fitted by maximum likelihood (trust_fit.c): the spread of errors near published runs, for each unit of distance beyond 1, of what the host takes, and of
- * vector work, as logarithms; trust_interval.c has the formula. nine_in_ten: so many spreads hold nine in ten errors. base 0: no interval can be given. */
-struct spread { double base, far, host, vector, nine_in_ten; double largest_error; };
+ * vector work, as logarithms; trust_interval.c has the formula. nine_in_ten: so many spreads hold nine in ten errors. n_runs, n_values: the lines
+ * of left-out.csv and known-values.csv that were written with it. base 0: no interval can be given. */
+struct spread { double base, far, host, vector, nine_in_ten; double largest_error; uint64_t n_runs, n_values; };
 /* An expectation of ln(simulated / true): its middle, half the width of its 90 % interval, and its spread. Zeros if there are no references. */
 struct expectation { double bias, half_width, spread; };
 struct expectation spread_expect(const struct spread *s, const struct references *r, const struct distances *d, const struct properties *at);

@@ -163,17 +163,20 @@ struct spread spread_fit(const struct references *r, const char *without_origin,
 
 static const struct field spread_fields[] = { FIELD_OF(struct spread, base, .min = 0, .max = 100, .required = true), FIELD_OF(struct spread, far, .min = 0, .max = 100, .required = true),
     FIELD_OF(struct spread, host, .min = 0, .max = 100, .required = true),
-    FIELD_OF(struct spread, vector, .min = 0, .max = 100, .required = true), FIELD_OF(struct spread, nine_in_ten, .min = 0, .max = 100, .required = true), FIELD_OF(struct spread, largest_error, .min = 0, .max = 100, .required = true) };
+    FIELD_OF(struct spread, vector, .min = 0, .max = 100, .required = true), FIELD_OF(struct spread, nine_in_ten, .min = 0, .max = 100, .required = true), FIELD_OF(struct spread, largest_error, .min = 0, .max = 100, .required = true),
+    FIELD_OF(struct spread, n_runs, .unit = "", .min = 0, .max = 1e9, .required = true), FIELD_OF(struct spread, n_values, .unit = "", .min = 0, .max = 1e9, .required = true) };
 static const struct table_column spread_columns[] = {
 #define C(member) { COLUMN(struct spread, member), .csv_digits = 4 }
-    C(base), C(far), C(host), C(vector), C(nine_in_ten), C(largest_error)
+    C(base), C(far), C(host), C(vector), C(nine_in_ten), C(largest_error),
 #undef C
+    { COLUMN(struct spread, n_runs) }, { COLUMN(struct spread, n_values) },
 };
 
 void spread_write(FILE *f, const struct references *r)
 {
     struct arena scratch = {0};
-    const struct spread s = spread_fit(r, NULL, &scratch);
+    struct spread s = spread_fit(r, NULL, &scratch);
+    s.n_runs = r->n, s.n_values = r->known.n;
     struct table t = TABLE_OF(spread_columns, &s, 1);
     table_write(f, FORMAT_CSV, &t);
     arena_free(&scratch);

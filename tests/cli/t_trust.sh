@@ -51,6 +51,15 @@ code=$(grep -cE '^ +X\([A-Z]' system-model/base/assumed.h)
 json 'do { my %seen; my @sheets = grep { $_->{line} } @$o; @sheets == '"$sheets"' && @$o - @sheets == '"$code"' && !grep { $seen{"$_->{file}:" . ($_->{line} || $_->{key})}++ } @$o }'
 result $? "every assumption of a sheet and of the code is listed, once" "want $sheets on sheets, $code in code; $(cat "$work/err")"
 
+# ---- tables and sheets that are broken
+rm "$work/few/results/validity" "$work/few/system-model"
+cp -r results/validity "$work/few/results/" && cp -r system-model "$work/few/"
+sed -i '$d' "$work/few/results/validity/left-out.csv"
+refuses "left-out.csv: $(($(wc -l <results/validity/left-out.csv) - 2)) lines, but $(($(wc -l <results/validity/left-out.csv) - 1))" "a table that was cut between two lines" run $resnet --root "$work/few"
+sed -i 's/^n_tiles,[0-9]*/n_tiles,x/' "$work/few/system-model/specs/gc200.csv"
+run list recipes --root "$work/few"
+gives 2 "of these recipes cannot be simulated, the first, mlperf-v1.0-closed-ipu-pod16-bert-large: " "list recipes: a sheet that cannot be read"
+
 # ---- explain
 run explain $resnet
 [ "$status" -eq 0 ] && [ "$(wc -l <"$work/out")" -le 61 ] && sed -n 2p "$work/out" | grep -q '^bound by compute: conv'

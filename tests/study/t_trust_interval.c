@@ -131,7 +131,7 @@ static void what_is_far_is_wide(void **state)
     const double d = 10, host = 0.2 * 0.54 * log(1 + d), beyond = 0.05 * (d - 1), vector = 0.4 * 0.25;      /* vector work as at a distance of 1 */
     const double about = sqrt(0.0009 + beyond * beyond + host * host + vector * vector);
     assert_near(spread_expect_at(&s, &r, &far).half_width, T_NINE_IN_TEN * about, 1e-9);         /* a new family: Student's, as it is more than 1.7 */
-    assert_near(spread_expect_at(&(struct spread){ 0.03, 0.05, 0.2, 0.4, 3.1, 0 }, &r, &far).half_width, 3.1 * about, 1e-9);
+    assert_near(spread_expect_at(&(struct spread){ .base = 0.03, .far = 0.05, .host = 0.2, .vector = 0.4, .nine_in_ten = 3.1 }, &r, &far).half_width, 3.1 * about, 1e-9);
     struct properties framework = one;
     framework.name[BY_FRAMEWORK] = "PyTorch";
     assert_near(spread_expect_at(&(struct spread){ .base = 0.03, .nine_in_ten = 1.7 }, &r, &framework).half_width, T_NINE_IN_TEN * 0.03, 1e-9);
