@@ -174,7 +174,7 @@ static void what_lies_outside_is_named(void **state)
     assert_false(v.same_kind || v.near);
     /* no plan that uses the AMP fits the stem's convolution of 64 images; published runs are never beyond themselves */
     v = validity_with("vendor-c600-resnet50-b64-poprt", NULL);
-    assert_true(v.n_extrapolates == 0 && v.off_amp_share < 0.01 && v.most_off_amp_share > 0.1);
+    assert_true(v.n_extrapolates == 0 && v.off_amp_share < 0.01 && v.most_off_amp_share > 0.05);
     v = validity_with("vendor-c600-resnet50-b64-poprt", "parallel.available_memory=0.13");
     assert_true(extrapolates(&v, "off_amp_share") && v.off_amp_share > 0.7);
     arena_free(&a);

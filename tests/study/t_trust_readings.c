@@ -136,7 +136,7 @@ static void a_torus_slower_than_its_ladder(void **state)
     assert_int_equal(judged(&r, wide, &ladder, 1, true).open.n, 0);
     assert_int_equal(judged(&r, wide, &stated, 1, true).open.n, 0);
     assert_int_equal(judged(&r, wide, NULL, 0, false).open.n, 0);
-    assert_int_equal(judged(&r, "vendor-bow-pod64-bert-large-ph2-popart", NULL, 0, true).open.n, 0);
+    assert_int_equal(judged(&r, "vendor-ipu-pod64-gpt-j-popxl", NULL, 0, true).open.n, 0);
     arena_free(&a);
 }
 
