@@ -7,7 +7,7 @@
  * belongs to one row or two, whose reduction may have few of the workers:
  *     workers     2, if there are more joined reductions than workers; else a share by rows (ReductionConnection.hpp:48-60)
  *     place       the tiles of the result, or all tiles evenly and a move, whichever ReductionPlan.cpp:92-196 estimates lower
- *     vertex      the strided one, as PopSparse's planner counts it
+ *     vertex      the strided one, which adds 8 bytes of sums at a time (codelets/asm/ReductionSpecial3.S); PopSparse's planner counts 16
  * Rows with one source are copied. A row of blocks meets a band by chance, and has one source more for each end of a tile's run in it.
  */
 #include "system-model/compiler/sparse.h"
@@ -34,7 +34,8 @@ static struct source_chances source_chances(const struct static_split *p)
 /* A joined reduction: rows with as many sources, and where they are added. */
 struct joined { uint64_t sources, workers, most, even; bool spread; };      /* elements: on the fullest tile of the result; on each of all tiles */
 
-struct sums_input { const struct static_split *split; const struct chip *chip; uint64_t elements, region, n_tiles, bytes; bool half; };
+/* with_blocks: the share of rows that have blocks, among those of the split; of_result: among all rows of the result. */
+struct sums_input { const struct static_split *split; const struct chip *chip; uint64_t elements, region, n_tiles, bytes; bool half; double with_blocks, of_result; };
 
 /* Regions of a tile's part that have this many sources, on the tile with most of them. */
 static uint64_t most_regions(const struct sums_input *q, double share)
@@ -57,9 +58,10 @@ static bool is_spread(const struct sums_input *q, const struct joined *j)
 static struct joined joined_of(const struct sums_input *q, uint64_t sources, double share, uint64_t n_joined)
 {
     uint64_t w = q->chip->n_workers;
-    struct joined j = { .sources = sources, .workers = n_joined > w ? 2 : max_u64(1, (uint64_t)ceil((double)w * share)),
-                        .most = min_u64(q->elements, most_regions(q, share) * q->region) };
-    j.even = PLANNED_GRAIN * (uint64_t)ceil(share * (double)q->elements / PLANNED_GRAIN);
+    double of_result = share * q->of_result;
+    struct joined j = { .sources = sources, .workers = n_joined > w ? 2 : max_u64(1, (uint64_t)ceil((double)w * share / q->with_blocks)),
+                        .most = min_u64(q->elements, most_regions(q, of_result) * q->region) };
+    j.even = PLANNED_GRAIN * (uint64_t)ceil(of_result * (double)q->elements / PLANNED_GRAIN);
     j.spread = is_spread(q, &j);
     return j;
 }
@@ -67,7 +69,7 @@ static struct joined joined_of(const struct sums_input *q, uint64_t sources, dou
 /* A worker's cycles for its part of `elements`. */
 static double sum_vertex_cycles(const struct sums_input *q, const struct joined *j, uint64_t elements)
 {
-    uint64_t vectors = ceil_div(ceil_div(elements, j->workers), q->half ? 8 : 4);
+    uint64_t vectors = ceil_div(ceil_div(elements, j->workers), 8 / q->bytes);
     return (double)(16 + vectors * ((q->half ? 8 : 5) + 6 + j->sources - 1));
 }
 
@@ -92,9 +94,10 @@ static void add_joined(struct static_sums *out, double *longest, double *work, c
 struct static_sums static_sparse_sums(const struct static_split *p, const struct sparse_shape *s, const struct chip *chip, uint64_t n_tiles)
 {
     uint64_t bytes = data_type_bytes((enum data_type)s->type), grain = s->block == 1 ? 8 / bytes : 64 / (bytes * bytes), n_joined = 0;
-    const struct sums_input q = { .split = p, .chip = chip, .n_tiles = n_tiles, .bytes = bytes, .half = s->type == TYPE_FP16, .region = p->columns * s->block,
-                                  .elements = grain * ceil_div(ceil_div(s->rows * s->columns, grain), n_tiles) };
     const struct source_chances c = source_chances(p);
+    const struct sums_input q = { .split = p, .chip = chip, .n_tiles = n_tiles, .bytes = bytes, .half = s->type == TYPE_FP16, .region = p->columns * s->block,
+                                  .with_blocks = 1 - c.of[0], .of_result = fmin(1, (double)p->n_rows / (double)(s->rows / s->block)),
+                                  .elements = grain * ceil_div(ceil_div(s->rows * s->columns, grain), n_tiles) };
     double rows = (double)p->n_splits * (double)p->n_rows, longest = 0, work = 0;
     struct static_sums out = { 0 };
     for (uint64_t f = 1; f < MOST_SOURCES; f++)
