@@ -165,7 +165,7 @@ static bool fill_split(struct static_split *p, const struct sparse_shape *s, con
     p->met_columns = max_u64(1, least_blocks_met(column, p->band_blocks));
     p->sources = (uint64_t)ceil((row * n + ceil(sqrt(row * (1 - row) * n))) * (double)band.columns / (double)p->band_blocks);
     p->n_rows = pattern->rows;
-    double width = (double)pattern->columns / n, blocks = (double)s->n_blocks / n;              /* of a mean band */
+    double width = (double)pattern->columns / n, blocks = (double)s->n_blocks / n;              /* those of the mean band */
     p->row_chance = 1 - pow(1 - pattern->density, width);
     double row_blocks = pattern->density * width / p->row_chance;
     p->run_ends = fmax(0, ceil(blocks / (double)p->blocks) - 1) / ((double)pattern->rows * p->row_chance) * (1 - 1 / fmax(1, row_blocks));
