@@ -71,13 +71,36 @@ locale_t plain_locale(void)
     return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));     /* the C library's own object, never freed */
 }
 
+/* Reads digits with at most one point. A double holds 15 digits and their power of ten exactly, so that one division rounds as strtod() does. */
+static bool parse_short_decimal(const char *text, double *out)
+{
+    enum { MOST_EXACT_DIGITS = 15 };
+    double whole = 0, power = 1;
+    bool has_point = false;
+    const char *at = text;
+    for (; (*at >= '0' && *at <= '9') || (*at == '.' && !has_point); at++)
+        if (*at == '.') {
+            has_point = true;
+        } else {
+            whole = 10 * whole + (*at - '0');
+            power *= has_point ? 10 : 1;
+        }
+    *out = whole / power;
+    return !*at && at - text > has_point && at - text - has_point <= MOST_EXACT_DIGITS;
+}
+
 /* Callers use plain_locale(), so that strtod() reads a decimal point. */
 bool parse_f64(const char *text, double *out)
 {
+    double v;
+    if (parse_short_decimal(text, &v)) {
+        *out = v;
+        return true;
+    }
     if (!*text || text[strspn(text, "0123456789.eE+-")])
         return false;               /* no blanks, hexadecimal, inf or nan */
     char *end;
-    double v = strtod(text, &end);
+    v = strtod(text, &end);
     if (end == text || *end || !isfinite(v))
         return false;
     *out = v;
