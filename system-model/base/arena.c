@@ -41,47 +41,52 @@ struct arena_block {
 /* Zeroed allocations are zeroed when they are made. Blocks for large ones come zeroed from calloc(), so that untouched pages cost nothing. */
 enum { LARGEST_BLOCK_BYTES = 8 << 20, LARGE_PIECE_BYTES = 128 << 10 };
 
-/* With ARENA_GUARDS (sanitizers, mutation) every allocation is followed by guard bytes, which are neither a valid pointer nor a small count. The
- * address sanitizer stops a program that reads or writes them. Without it, writes are found when the arena is freed: the bytes of a guard
- * depend on its offset, so that copying one guard over another is found too. A guard ends with 1 + the offset of the one before it. */
+/* With ARENA_GUARDS (sanitizers, mutation) every allocation is followed by guard bytes. The address sanitizer stops a program that reads or writes
+ * them, or what was freed. Without it they are neither a valid pointer nor a small count, and writes are found when the arena is freed: the bytes
+ * of a guard depend on its offset, so that copying one guard over another is found too. A guard ends with 1 + the offset of the one before it. */
 #ifndef ARENA_GUARDS
 #define ARENA_GUARDS 0
 #endif
-#if ARENA_GUARDS
-#include <sanitizer/asan_interface.h>       /* without the sanitizer these macros do nothing */
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if ARENA_GUARDS && (defined __SANITIZE_ADDRESS__ || __has_feature(address_sanitizer))
+#include <sanitizer/asan_interface.h>
+#define POISONS 1
 #else
 #define ASAN_POISON_MEMORY_REGION(p, n_bytes) ((void)(p), (void)(n_bytes))
 #define ASAN_UNPOISON_MEMORY_REGION(p, n_bytes) ((void)(p), (void)(n_bytes))
+#define POISONS 0
 #endif
-enum { GUARD_BYTES = ARENA_GUARDS ? 512 : 0, GUARD = 0xa5 };
+enum { GUARD_BYTES = ARENA_GUARDS ? 512 : 0, WRITTEN_GUARD_BYTES = POISONS ? 0 : GUARD_BYTES, GUARD = 0xa5 };
 
 static unsigned char guard_at(size_t place) { return (unsigned char)(0x80 | place / 16); }
 
 static void put_guard(struct arena_block *b)
 {
-    size_t n = GUARD_BYTES ? GUARD_BYTES - sizeof b->last_guard : 0;
-    if (!n)
-        return;
-    memset(b->data + b->used, guard_at(b->used), n);
-    memcpy(b->data + b->used + n, &b->last_guard, sizeof b->last_guard);
-    b->last_guard = b->used + 1;
+    size_t n = WRITTEN_GUARD_BYTES ? WRITTEN_GUARD_BYTES - sizeof b->last_guard : 0;
+    if (n) {
+        memset(b->data + b->used, guard_at(b->used), n);
+        memcpy(b->data + b->used + n, &b->last_guard, sizeof b->last_guard);
+        b->last_guard = b->used + 1;
+    }
     b->used += GUARD_BYTES;
 }
 
 static void check_guards(const struct arena_block *b)
 {
-    size_t n = GUARD_BYTES - sizeof b->last_guard;
+    size_t n = WRITTEN_GUARD_BYTES - sizeof b->last_guard;
     for (size_t at = b->last_guard; at; memcpy(&at, b->data + at - 1 + n, sizeof at))
         for (size_t i = 0; i < n; i++)
             assert(b->data[at - 1 + i] == guard_at(at - 1));
 }
 
-/* Freed memory is overwritten, so that a program that reads it fails. */
+/* Freed memory is overwritten or poisoned, so that a program that reads it fails. */
 static void check_and_wipe(struct arena_block *b)
 {
-    ASAN_UNPOISON_MEMORY_REGION(b->data, b->used);
     check_guards(b);
-    memset(b->data, GUARD, GUARD_BYTES ? b->used : 0);
+    memset(b->data, GUARD, WRITTEN_GUARD_BYTES ? b->used : 0);
+    ASAN_POISON_MEMORY_REGION(b->data, b->used);
 }
 
 void out_of_memory(size_t n_bytes)
@@ -106,6 +111,7 @@ static struct arena_block *arena_add_block(struct arena *a, size_t n_bytes, bool
     b->size = size;
     b->next = a->head;
     a->head = b;
+    ASAN_POISON_MEMORY_REGION(b->data, size);
     return b;
 }
 
@@ -120,9 +126,9 @@ static void *new_piece(struct arena *a, size_t asked_bytes, bool zeroed)
         b = arena_add_block(a, n_bytes + GUARD_BYTES, zeroed);
     void *p = b->data + b->used;
     b->used += n_bytes;
-    memset((unsigned char *)p + asked_bytes, GUARD, GUARD_BYTES ? n_bytes - asked_bytes : 0);
+    memset((unsigned char *)p + asked_bytes, GUARD, WRITTEN_GUARD_BYTES ? n_bytes - asked_bytes : 0);
     put_guard(b);
-    ASAN_POISON_MEMORY_REGION((unsigned char *)p + asked_bytes, n_bytes - asked_bytes + GUARD_BYTES);
+    ASAN_UNPOISON_MEMORY_REGION(p, asked_bytes);
     a->used_bytes += n_bytes;
     return zeroed && !b->clean ? memset(p, 0, asked_bytes) : p;
 }
