@@ -4,6 +4,9 @@
 #include "system-model/base/base.h"
 #include <inttypes.h>
 #include <sys/wait.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
 
 static void numbers_are_whole_texts(void **state)
 {
@@ -258,7 +261,33 @@ static void messages_are_one_line(void **state)
     assert_false(fail(NULL, "nothing"));
 }
 
+#ifdef __SANITIZE_ADDRESS__
+/* Pieces of 21 and 9 bytes: nothing but their 30 bytes may be touched, and after a reset nothing at all. */
+static void the_sanitizer_guards_what_is_no_piece(void **state)
+{
+    struct arena a = {0};
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        const char *first = arena_alloc(&a, 21), *second = arena_alloc(&a, 9);
+        for (const char *p = first; p < first + 3000; p++)
+            assert_int_equal(!__asan_address_is_poisoned(p), p < first + 21 || (p >= second && p < second + 9));
+        arena_reset(&a);
+        assert_true(__asan_address_is_poisoned(first) && __asan_address_is_poisoned(second + 8));
+    }
+    uint32_t *items = NULL;
+    size_t n = 0, cap = 0;
+    for (uint32_t i = 0; i < 19; i++)
+        ARENA_APPEND(&a, items, n, cap, i);
+    assert_false(__asan_address_is_poisoned(items + 18));
+    assert_true(__asan_address_is_poisoned(items + 19));
+    arena_free(&a);
+}
+#endif
+
 static const struct CMUnitTest tests[] = {
+#ifdef __SANITIZE_ADDRESS__
+    cmocka_unit_test(the_sanitizer_guards_what_is_no_piece),
+#endif
     cmocka_unit_test(quantities_have_the_unit_of_their_key),
     cmocka_unit_test(messages_are_one_line),
     cmocka_unit_test(the_first_repeated_name_is_found), cmocka_unit_test(numbers_are_whole_texts),
