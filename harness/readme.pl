@@ -7,7 +7,7 @@
 #   <!-- first: PATTERN -->       ... <!-- end -->    the same figures' first predictions, and today's
 #   <!-- table: COMMAND | WORDS | COLUMNS --> ... <!-- end -->  columns, as 0 2 5, of the table in a command's text whose heading begins with the words
 #   <!--=NAME-->                  ... <!--/-->        in a sentence: a number of %numbers, or one of published figures, whose recipe, id or metric matches:
-#       error ID                    today's error;  first error ID: that of its first prediction
+#       error ID                    today's error;  first error ID: that of its first prediction;  error ID with KEY=VALUE: if the recipe had this value
 #       median ROLE PATTERN         of errors without their sign;  first median ROLE PATTERN
 #       range PATTERN               of errors without their sign, from the least to the largest
 #       count PATTERN               how many of role calibrate or validate are simulated;  first within FACTOR PATTERN: how many first predictions were within a factor
@@ -169,6 +169,11 @@ sub of_figures {
     if ($name =~ /^(first )?error (\S+)$/) {
         my $f = $figure{$2} // die "no figure $2\n";
         return percent($1 ? first_error($f) : $f->{error});
+    }
+    if ($name =~ /^error (\S+) with (\S+)$/) {
+        my ($f, $set) = ($figure{$1} // die("no figure $1\n"), $2);
+        my ($found) = says("run $f->{recipe} --set $set --format json") =~ /"\Q$f->{metric}\E": ([-+\d.e]+)/ or die "run $f->{recipe} --set $set: no $f->{metric}\n";
+        return percent($found / $f->{published} - 1);
     }
     if ($name =~ /^(first )?median (calibrate|validate) (\S+)$/) {
         my ($first, $role, $pattern) = ($1, $2, $3);

@@ -307,9 +307,10 @@ static bool judge_gain(struct judged_gain *g, const struct search_result *s, con
 static void add_gain(struct document *d, const struct judged_gain *g, const struct found *best)
 {
     const struct gain *x = &g->gain;
+    const char *rivals = x->n_rivals > 1 ? arena_printf(d->arena, "the best of %" PRIu64 " that are as good: ", x->n_rivals) : "";
     if (best->n_settings && is_known(x->low))
-        document_line(d, "gain      %+.1f %% predicted, not tested; the best of %" PRIu64 " that are as good: expect %+.1f %%, 90 %% interval %+.1f to %+.1f %%, from pairs of "
-                      "published runs of one program", 100 * (x->ratio - 1), x->n_rivals, 100 * (x->expected - 1), 100 * (x->low - 1), 100 * (x->high - 1));
+        document_line(d, "gain      %+.1f %% predicted, not tested; %sexpect %+.1f %%, 90 %% interval %+.1f to %+.1f %%, from pairs of "
+                      "published runs of one program", 100 * (x->ratio - 1), rivals, 100 * (x->expected - 1), 100 * (x->low - 1), 100 * (x->high - 1));
     if (best->n_settings && g->novel.n)
         document_line(d, "          no published run of this framework (%" PRIu64 " are known) had %s", g->novel.n_runs,
                       names_joined(g->novel.settings, g->novel.n, ", ", d->arena));
