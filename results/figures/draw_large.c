@@ -30,13 +30,6 @@ static void try_width(struct cell *best, struct drawing *d, const char *model, u
         *best = (struct cell){ place, width, d->result.throughput_samples_per_s, d->result.guess };
 }
 
-static uint64_t parameters_of(const char *model, struct arena *a)
-{
-    struct graph g;
-    struct err err;
-    return workload_graph(&g, workload_find(model, &err), NULL, a, &err) ? graph_parameters(&g) : 0;
-}
-
 /* On the chips if that fits, else in phases. */
 static struct cell best_of(struct drawing *d, const char *model, uint64_t n_parameters, unsigned n_ipus)
 {
@@ -65,7 +58,7 @@ bool draw_large(struct drawing *d, struct err *err)
         return true;
     FILE *f = drawing_table(d, "large", "x,y,model,ipus,place,verdict,cut_over,rows_per_s,text");
     for (size_t y = 0; y < N_MODELS; y++) {
-        uint64_t n = parameters_of(models[y], d->a);
+        uint64_t n = workload_parameters(models[y], d->a);
         unsigned on_chip = 0, in_all = 0;
         for (size_t x = 0; x < N_SIZES; x++) {
             struct cell c = best_of(d, models[y], n, sizes[x]);

@@ -113,5 +113,7 @@ bool onnx_file_import(struct graph *g, struct onnx_import *import, const struct 
 extern const struct model_options own_options;
 /* The graph of one micro-batch: forward, and backward unless o asks for inference. o may be NULL: own_options. */
 bool workload_graph(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+/* Parameters of a model of its own sizes; 0 if no such model is built in. */
+uint64_t workload_parameters(const char *name, struct arena *a);
 
 #endif

@@ -206,3 +206,12 @@ bool workload_graph(struct graph *out, const struct workload *w, const struct mo
         graph_add_backward(out);
     return check_products(out, o, err);
 }
+
+uint64_t workload_parameters(const char *name, struct arena *a)
+{
+    struct graph g;
+    struct model_options o = own_options;
+    const struct workload *w = workload_find(name, NULL);
+    o.inference = true;
+    return w && !(w->traits & IS_FILE) && workload_graph(&g, w, &o, a, NULL) ? graph_parameters(&g) : 0;
+}
