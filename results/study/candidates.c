@@ -194,13 +194,24 @@ static uint32_t table_parts_of(const struct search_state *s, const struct search
     return value && parse_u64(value, &parts) && parts <= MAX_STAGES ? max_u32(1, (uint32_t)parts) : 1;
 }
 
-bool search_split_table(struct search_state *s, struct search_request *q)
+/* Tried where nothing counts: word tables over stages; layers cut over IPUs, in phases with weights off the chip, as programs of PopART run them. */
+static const struct resort { unsigned traits; const char *framework; struct dimension values[2]; } resorts[N_RESORTS] = {
+    { HAS_TABLE, NULL, { { table_key, { "2", "4" }, 2 } } },
+    { HAS_ATTENTION | TAKES_SEQUENCES, "PopART", { { "parallel.tensor_parallel", { "1", "2", "4", "8", "16" }, 5 }, { "parallel.weights", { "streaming" }, 1 } } },
+};
+
+bool search_resort(struct search_state *s, struct search_request *q, size_t i)
 {
+    static const char *const decided[] = { table_key, "parallel.tensor_parallel", "parallel.weights" };
+    const struct resort *r = &resorts[i];
     const struct workload *w = recipe_workload(&s->recipe);
-    if (!w || !(w->traits & HAS_TABLE) || q->n_given == MAX_DIMENSIONS || own_value(s, table_key) || given_for(q, table_key)
-        || given_for(q, usual[KEY_TENSOR].key) || own_value(s, usual[KEY_TENSOR].key) || s->recipe.weights == WEIGHTS_STREAMING)
+    if (!w || (w->traits & r->traits) != r->traits || q->n_given + 2 > MAX_DIMENSIONS || (r->framework && !text_is(s->recipe.framework, r->framework)))
         return false;
-    q->given[q->n_given++] = (struct dimension){ table_key, { "2", "4" }, 2 };
+    for (size_t k = 0; k < sizeof decided / sizeof *decided; k++)
+        if (own_value(s, decided[k]) || given_for(q, decided[k]) || search_is_set(q, decided[k]))
+            return false;
+    for (size_t k = 0; k < 2 && r->values[k].n; k++)
+        q->given[q->n_given++] = r->values[k];
     s->n_dimensions = s->n_families = s->n_divided = 0;
     return true;
 }

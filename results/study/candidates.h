@@ -81,8 +81,9 @@ bool search_better(enum objective o, double x, double than);
 bool search_must_stop(const struct search_state *s);
 
 bool search_is_set(const struct search_request *q, const char *key);
-/* Asks for word tables over several stages, too, if that can help and nothing else was said of them; false otherwise. */
-bool search_split_table(struct search_state *s, struct search_request *q);
+/* Asks for what is tried where nothing counts, if it applies to the model and nothing was said of it; false otherwise. */
+enum { N_RESORTS = 2 };
+bool search_resort(struct search_state *s, struct search_request *q, size_t i);
 
 /* Measures a graph by a plan that compiled all its layers alike. */
 void search_measure(struct search_graph *g, const struct simulation *sim);

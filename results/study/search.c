@@ -383,9 +383,13 @@ static void search_in_parallel(struct search_state *s, struct search_request *q)
     simulator_pool_open(&s->pool, s->q->simulator->paths, s->q->n_threads ? s->q->n_threads : 1,
               (struct simulator_options){ .totals_only = true, .verdict_only = true });
     s->trials = ARENA_ROOM(s->a, struct trial, MOST_TRIALS);
+    const size_t n_given = q->n_given;
     search_space(s);
-    if (!s->out->any && !s->stopped && search_split_table(s, q))
-        search_space(s);
+    for (size_t i = 0; i < N_RESORTS && !s->out->any && !s->stopped; i++) {
+        q->n_given = n_given;
+        if (search_resort(s, q, i))
+            search_space(s);
+    }
     arena_free(&s->trial_arena);
     simulator_pool_close(&s->pool);
 }

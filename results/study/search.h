@@ -7,7 +7,7 @@
  * is planned and played as `run` would, its layers divided over the IPUs by split_layers(). Configurations are taken in the order of their
  * bounds (candidates.h), until no bound is better than the best one found; but first those that differ least from the recipe, as they are the
  * likeliest to fit, and a search of few simulations should end with something. A space of at most `exhaustive` configurations is simulated
- * whole. If none of these counts, word tables over 2 and 4 stages are tried, too. Results that do not depend on the division of layers are then proved best; for pipelines the bound of those that were tried says
+ * whole. If none of these counts, word tables over 2 and 4 stages are tried, then layers cut over IPUs in phases. Results that do not depend on the division of layers are then proved best; for pipelines the bound of those that were tried says
  * by how much a better division could still win. Only what fits as configured counts: a smaller share of memory for temporaries is a
  * configuration of its own. A configuration that does not fit is not tried with a larger micro-batch.
  * The answer is the same for any number of threads.
