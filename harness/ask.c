@@ -13,7 +13,7 @@
 #include <jansson.h>
 #include <unistd.h>
 
-enum { USUAL_SECONDS = 20, MOST_BEGINNING_SETS = 12 };
+enum { USUAL_SECONDS = 20, MOST_BEGINNING_SETS = 14 };
 static const char first_line[] = "# Asked: podbench ask";
 
 /* ---- where to begin ------------------------------------------------------------------------------------ */
@@ -29,13 +29,15 @@ static double unlike_model(const char *workload, const char *model)
     return text_is(x->family, y->family) ? 200 : text_is(x->sample, y->sample) ? 400 : (double)INFINITY;
 }
 
-/* How far a recipe is from what is asked. Another system counts by its chip and its size, another mode counts more, another model most. */
+enum { FAR_BY_A_FACTOR_OF_TWO = 30 };   /* another model's parameters count less than its family, and more than the chip */
+
+/* How far a recipe is from what is asked. A recipe that only infers says nothing of training. Another system counts by its chip and its size, another mode counts more, another model most. */
 static double unlike(const struct recipe *r, const struct asked *q, const struct machine *wanted, struct session *s)
 {
     struct machine m;
     bool infers = q->mode && text_is(q->mode, "infer");
     double distance = unlike_model(r->workload, q->model) + (q->mode && infers != (r->mode != MODE_TRAIN) ? 100 : 0);
-    if (!machine_load(&m, r->system, s->paths.specs_dir, &s->arena, NULL))
+    if (!machine_load(&m, r->system, s->paths.specs_dir, &s->arena, NULL) || (q->mode && !infers && !r->optimizer_name))
         return INFINITY;
     distance += text_is(m.chip_name, wanted->chip_name) ? 0 : 10;
     distance += r->model.compute == COMPUTE_FP16 ? 0 : 5;          /* halves are usual */
@@ -49,27 +51,43 @@ static bool nearest_recipe(const char **id, struct recipe *out, const struct ask
     char **ids;
     size_t n;
     struct machine wanted;
-    double least = INFINITY;
+    double least = INFINITY, own = NAN;
     if (!all_recipes(&ids, &n, s, err) || !machine_load(&wanted, q->system, s->paths.specs_dir, &s->arena, err))
         return false;
     for (size_t i = 0; i < n; i++) {
         struct recipe r;
-        if (!recipe_load(&r, ids[i], s->paths.recipes_dir, NULL, 0, &s->arena, NULL) || unlike(&r, q, &wanted, s) >= least)
+        if (!recipe_load(&r, ids[i], s->paths.recipes_dir, NULL, 0, &s->arena, NULL) || (length && (r.model.sequence_length >= length || !text_is(r.workload, q->model))))
             continue;
-        if (length && (r.model.sequence_length >= length || !text_is(r.workload, q->model)))
+        double distance = unlike(&r, q, &wanted, s);
+        if (distance < least && !text_is(r.workload, q->model)) {
+            own = isnan(own) ? (double)workload_parameters(q->model, &s->arena) : own;
+            distance += FAR_BY_A_FACTOR_OF_TWO * fabs(log2((double)workload_parameters(r.workload, &s->arena) / own));
+        }
+        if (distance >= least)
             continue;
-        least = unlike(&r, q, &wanted, s);
+        least = distance;
         *id = ids[i];
         *out = r;
     }
     return isfinite(least) || fail(err, "ask: no recipe has %s, nor a model like it, so there is nothing to begin with; write a recipe (podbench list keys) and give it to podbench search", q->model);
 }
 
-struct beginning { const char *recipe, *said; const char *sets[MOST_BEGINNING_SETS]; size_t n_sets; uint64_t length; bool is_other_model; };     /* length: of rows, in tokens */
+struct beginning { const char *recipe, *said; const char *sets[MOST_BEGINNING_SETS]; size_t n_sets; uint64_t length; bool is_other_model, cuts_rows; };     /* length: of rows, in tokens; cuts_rows: sets says it */
 
 static void begin_with_setting(struct beginning *b, const char *key, uint64_t value, struct arena *a)
 {
     b->sets[b->n_sets++] = arena_printf(a, "%s=%ju", key, (uintmax_t)value);
+}
+
+/* A replica with fewer IPUs than its layers are cut over has them cut over these. */
+static void cut_over_fewer(struct beginning *b, const struct recipe *r, uint64_t width, struct arena *a)
+{
+    uint32_t n[2];
+    if (!tensor_axes(n, r->model.tensor_parallel) || n[0] * n[1] <= width)
+        return;
+    begin_with_setting(b, "parallel.tensor_parallel", width, a);
+    if (r->model.attention_tensor_parallel > width)
+        begin_with_setting(b, "parallel.attention_tensor_parallel", width, a);
 }
 
 /* Moves the recipe to the machine: it gets as many replicas as the machine has room for, and about the same global batch. */
@@ -96,6 +114,7 @@ static bool begin_with_published(struct beginning *b, const struct asked *q, uin
         b->sets[b->n_sets++] = "recipe.source=asked; no published run has this model";
         b->said = arena_printf(&s->arena, "%s, which has another model", b->said);
         b->is_other_model = true;
+        b->length = workload_find(q->model, NULL)->default_sequence_length;
     }
     if (replicas != r.replicas || width != r.ipus_per_replica) {
         begin_with_setting(b, "parallel.replicas", replicas, &s->arena);
@@ -103,6 +122,7 @@ static bool begin_with_published(struct beginning *b, const struct asked *q, uin
         begin_with_setting(b, "parallel.gradient_accumulation", accumulation ? accumulation : 1, &s->arena);
         if (width != r.ipus_per_replica)
             b->sets[b->n_sets++] = "parallel.layers_per_ipu=";
+        cut_over_fewer(b, &r, width, &s->arena);
     }
     return true;
 }
@@ -115,15 +135,17 @@ static bool is_of_model(const struct recipe *r, const struct ini_entry *e)
     for (size_t i = 0; i < r->n_hyperparameters; i++)
         if (text_is(e->section, "optimizer") && text_is(r->hyperparameters[i].key, e->key))
             return true;
-    return text_is(e->section, "data") || text_is(e->section, "training");
+    return text_is(e->section, "data") || text_is(e->section, "training") || text_is(e->section, "model");
 }
 
-static void drop_entries_of_model(struct recipe *r)
+static void drop_entries_of_model(struct recipe *r, const struct beginning *b)
 {
     size_t n = 0;
-    for (size_t i = 0; i < r->n_entries; i++)
-        if (!is_of_model(r, &r->entries[i]))
+    for (size_t i = 0; i < r->n_entries; i++) {
+        bool is_set = text_is(r->entries[i].section, "data") && text_is(r->entries[i].key, "sequence_length") && b->cuts_rows;
+        if (is_set || !is_of_model(r, &r->entries[i]))
             r->entries[n++] = r->entries[i];
+    }
     r->n_entries = n;
 }
 
@@ -167,7 +189,7 @@ static bool write_asked_recipe(const char *path, const char *id, const struct be
         return false;
     fprintf(file.f, "%s, from %s.\n", first_line, b->said);
     if (b->is_other_model)
-        drop_entries_of_model(&r);
+        drop_entries_of_model(&r, b);
     write_entries(file.f, &r, id, all, b->n_sets + n);
     return new_file_save(&file, err);
 }
@@ -239,14 +261,29 @@ static void forget_files(struct session *s)
     s->simulator.options = options;
 }
 
-/* A model whose rows fit in no way is tried with its published recipes of shorter rows, within the same time. If none of them fits, the page is of the first. */
+enum { SHORTEST_ROWS = 128 };
+
+/* The nearest recipe of the model with shorter rows; another model's recipe has none of its own, and the model's usual rows are halved. */
+static bool begin_with_shorter_rows(struct beginning *b, const struct asked *q, struct session *s)
+{
+    if (!b->is_other_model)
+        return b->length && begin_with_published(b, q, b->length, s, NULL);
+    b->length /= 2;
+    b->n_sets -= b->cuts_rows;
+    b->cuts_rows = true;
+    begin_with_setting(b, "data.sequence_length", b->length, &s->arena);
+    return b->length >= SHORTEST_ROWS;
+}
+
+/* A model whose rows fit in no way is tried with shorter rows, within the same time. If none of them fits, the page is of the first. */
 static bool look_with_shorter_rows(struct search_result *found, struct beginning *b, struct ask_talk *talk, const struct asked *q, const char *path, const char *id,
                                    const struct options *o, struct session *s, struct err *err)
 {
     struct beginning next = *b, written = { .recipe = path };
-    while (!found->any && !found->stopped && next.length && begin_with_published(&next, q, next.length, s, NULL)) {
+    while (!found->any && !found->stopped && begin_with_shorter_rows(&next, q, s)) {
         struct search_result shorter;
-        next.said = arena_printf(&s->arena, "%s, with rows of %ju tokens, as those of %ju fit in no way that was tried", next.said, (uintmax_t)next.length, (uintmax_t)b->length);
+        const char *from = next.is_other_model ? b->said : next.said;
+        next.said = arena_printf(&s->arena, "%s, with rows of %ju tokens, as those of %ju fit in no way that was tried", from, (uintmax_t)next.length, (uintmax_t)b->length);
         forget_files(s);
         if (!write_asked_recipe(path, id, &next, NULL, 0, s, err) || !look_around(&shorter, talk, q, &written, o, s, err))
             return false;

@@ -29,7 +29,7 @@ const struct command commands[] = {
       "ask", "MODEL on MACHINE [WORD...]", "Say on one page how a model runs on a machine, and write the recipe", "MODEL is a built-in model or an ONNX file, MACHINE a "
       "system (pod16) or a number of chips (16 bow). WORDs say train or infer, and goals: fastest, cheapest (fewest IPUs), least energy, shortest training, at "
       "least N/s, fits with N %. It begins with the nearest published recipe, or one as init writes it, searches for 20 s, writes the best configuration as a "
-      "recipe, and prints what run says of it. Where nothing fits, it begins again with a recipe of shorter rows. Exit 1 when no configuration keeps the limits.", O(OUT) | O(SECONDS) | O(MOST) | O(JOBS), TEXT_JSON,
+      "recipe, and prints what run says of it. Where nothing fits, it begins again with shorter rows. Exit 1 when no configuration keeps the limits.", O(OUT) | O(SECONDS) | O(MOST) | O(JOBS), TEXT_JSON,
       command_ask, true },
     { NULL, "run", "RECIPE...", "Predict throughput, time to train, memory and energy", "Also says what bounds the run, how far to trust the answer, and how "
       "other values of unpublished settings would change it ([open] in list keys). The formats tap, junit, markdown and annotations say whether each "
@@ -66,7 +66,7 @@ const struct command commands[] = {
 
     { "Try many configurations",
       "search", "RECIPE", "Find the best configuration of a recipe under limits", "Varies micro-batch, memory share, I/O tiles, IPUs per replica, cuts into "
-      "stages, schedule, recomputation, where the optimizer state is kept, and its sharding; where none fits, a word table over 2 and 4 stages, too. Only configurations that fit "
+      "stages, schedule, recomputation, where the optimizer state is kept, and its sharding; where none fits, a word table over 2 and 4 stages, and then layers cut over IPUs in phases. Only configurations that fit "
       "count. Says whether the answer is the best of all, or how much better another could be.", O(SET) | O(OVER) | O(MAXIMISE) | O(MINIMISE) | O(LIMIT) | O(MOST) | O(SECONDS) |
       O(FRAMEWORK_OPTIONS) | O(JOBS), TEXT_JSON, command_search, true },
     { NULL, "sweep", "RECIPE...", "Simulate a recipe over lists and ranges of its keys", "Prints a table on a terminal, or where --format text, --top, "
