@@ -45,7 +45,8 @@ printed() { # NAME - all that was shown since the last one
     golden=tests/golden/printed/$1.txt
     [ "${PODBENCH_GOLDEN:-}" != write ] || cp "$work/shown" "$golden"
     cmp -s "$work/shown" "$golden"
-    result $? "$1" "$(diff "$golden" "$work/shown" | head -8 | cut -c1-300)"
+    result $? "$1" "PODBENCH_GOLDEN=write with this test writes $golden; read the diff
+$(diff "$golden" "$work/shown" 2>&1 | head -8 | cut -c1-300)"
     : >"$work/shown"
 }
 drawn_by() { # PATH ARGUMENT... - what a command says that finds its programs in PATH alone
