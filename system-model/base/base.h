@@ -260,6 +260,13 @@ struct field {
 #define FIELD_OF(record, member, ...) FIELD_AS(record, member, #member, __VA_ARGS__)
 #define FIELD_AS(record, member, text, ...) { .name = text, .offset = offsetof(record, member), .type = _Generic(((record *)0)->member, \
     const char *: FIELD_TEXT, double: FIELD_F64, uint64_t: FIELD_U64, uint32_t: FIELD_U32, bool: FIELD_BOOL, int: FIELD_CHOICE), __VA_ARGS__ }
+/* The type and the place of a member, which are neighbours in struct field. A member of another C type does not compile. */
+#define FIELD_AT(kind, record, member) _Generic(((record *)0)->member, FIELD_C_##kind: FIELD_##kind), offsetof(record, member)
+#define FIELD_C_TEXT const char *
+#define FIELD_C_F64 double
+#define FIELD_C_U64 uint64_t
+#define FIELD_C_BOOL bool
+#define FIELD_C_CHOICE int
 #define FIELD_ANY .min = -HUGE_VAL, .max = HUGE_VAL
 #define N_FIELDS(fields) (sizeof(fields) / sizeof *(fields))
 /* Parses text into the member and checks its range. `where` heads the message, as in "path:line: key". */

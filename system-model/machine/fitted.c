@@ -31,15 +31,15 @@ const char *const generation_names[N_GENERATIONS + 1] = { "other", "mk1", "mk2",
 
 /* ---- chips ------------------------------------------------------------------------- */
 
-#define START { "compute_set_cycles", "cycles", FIELD_U64, offsetof(struct chip, compute_set_cycles), 0, 1000, NULL, false, \
+#define START { "compute_set_cycles", "cycles", FIELD_AT(U64, struct chip, compute_set_cycles), 0, 1000, NULL, false, \
                "the start of a compute set" }
-#define AMP { "amp_efficiency", "share", FIELD_F64, offsetof(struct chip, amp_efficiency), 0.5, 1, NULL, false, \
+#define AMP { "amp_efficiency", "share", FIELD_AT(F64, struct chip, amp_efficiency), 0.5, 1, NULL, false, \
               "of the AMP's rate in its inner loop" }
 const struct fitted_constant fitted_constants[MAX_FITTED] = {
     { GENERATION_MK1, START, 0 }, { GENERATION_MK1, AMP, 1 }, { GENERATION_MK2, START, 0 },
 };
 const size_t n_fitted_constants = MAX_FITTED;
-const struct field memory_error_field = { "memory_error", "share", FIELD_F64, offsetof(struct chip, memory_error), 0, 1, NULL, false, "spread of the bytes needed about those counted" };
+const struct field memory_error_field = { "memory_error", "share", FIELD_AT(F64, struct chip, memory_error), 0, 1, NULL, false, "spread of the bytes needed about those counted" };
 
 static const char *fitted_name(const struct fitted_constant *k, struct arena *a)
 {
@@ -120,7 +120,7 @@ void fitted_constants_set(struct chip *chip, const double *values)
 
 const struct system_constant system_constants[N_SYSTEM_CONSTANTS] = {
 #define C(member, unit, low, high, unfitted, start, source, help) \
-    { { #member, unit, FIELD_F64, offsetof(struct fitted_system, times.member), low, high, NULL, false, help }, unfitted, start, source }
+    { { #member, unit, FIELD_AT(F64, struct fitted_system, times.member), low, high, NULL, false, help }, unfitted, start, source }
     C(unexplained_call_s, "s", 0, 1, 0, 0.03, "no source",
       "a time of a large model's training call that no source explains"),
     C(output_reduction_s, "s", 0, 0.01, 0.005, 0.007, "assumed: one cycle of Horovod, 5 ms by default before release 0.21 (HOROVOD_CYCLE_TIME)",
@@ -131,7 +131,7 @@ const struct system_constant system_constants[N_SYSTEM_CONSTANTS] = {
 };
 
 const struct field throughput_error_field = {
-    "throughput_error", "share", FIELD_F64, offsetof(struct fitted_system, throughput_error), 0, 10, NULL, false,
+    "throughput_error", "share", FIELD_AT(F64, struct fitted_system, throughput_error), 0, 10, NULL, false,
     "spread of ln(simulated / published), rows left out of the fit" };
 
 void fitted_system_names(const char **out)

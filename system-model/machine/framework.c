@@ -15,14 +15,14 @@ static const char *const torus_exchange_names[] = { "link-by-link", "full-routes
 static const char *const exchange_targets[] = { "cycles", "balanced", NULL };
 static const char *const host_datas[] = { "ahead", "in-call", NULL };
 
-#define OFFSET(member) offsetof(struct framework, program.member)
-#define KIND(member, is, of) .name = #member, .unit = of, .type = is, .offset = OFFSET(member), .required = true
-#define COUNT(member, unit, min, max, help) { #member, unit, FIELD_U64, OFFSET(member), min, max, NULL, true, help }
-#define NUMBER(member, unit, min, max, help) { #member, unit, FIELD_F64, OFFSET(member), min, max, NULL, true, help }
-#define FLAG(member, what) { KIND(member, FIELD_BOOL, "flag"), .help = what }
-#define CHOICE(member, names, what) { KIND(member, FIELD_CHOICE, "name"), .choices = names, .help = what }
+#define AT(kind, member) FIELD_AT(kind, struct framework, program.member)
+#define KIND(member, is, of) .name = #member, .unit = of, .type = AT(is, member), .required = true
+#define COUNT(member, unit, min, max, help) { #member, unit, AT(U64, member), min, max, NULL, true, help }
+#define NUMBER(member, unit, min, max, help) { #member, unit, AT(F64, member), min, max, NULL, true, help }
+#define FLAG(member, what) { KIND(member, BOOL, "flag"), .help = what }
+#define CHOICE(member, names, what) { KIND(member, CHOICE, "name"), .choices = names, .help = what }
 const struct field framework_fields[] = {
-    { .name = "schedules", .unit = "names", .type = FIELD_TEXT, .offset = offsetof(struct framework, schedules), .required = true,
+    { .name = "schedules", .unit = "names", .type = FIELD_AT(TEXT, struct framework, schedules), .required = true,
       .help = "pipeline schedules that it can run, such as grouped,sequential" },
     CHOICE(exchange_target, exchange_targets, "what the compiler optimises exchanges for (internalExchangeOptimisationTarget): cycles, or balanced, where code counts too"),
     FLAG(calls_by_value, "a call of code that layers share copies its inputs in and its results out"),
@@ -75,7 +75,7 @@ const struct field framework_fields[] = {
 };
 const size_t n_framework_fields = sizeof framework_fields / sizeof *framework_fields;
 enum { N_FRAMEWORK_FIELDS = sizeof framework_fields / sizeof *framework_fields };
-#undef OFFSET
+#undef AT
 #undef KIND
 #undef COUNT
 #undef NUMBER
@@ -226,7 +226,7 @@ double steps_of_epoch(double k, double n, double steps_per_epoch, double steps_p
 
 /* ---- releases of the software stack ------------------------------------------------------ */
 
-#define F(member, help) { #member, "s", FIELD_F64, offsetof(struct sdk, member), 0, 1e5, NULL, true, help }
+#define F(member, help) { #member, "s", FIELD_AT(F64, struct sdk, member), 0, 1e5, NULL, true, help }
 static const struct field sdk_fields[] = {
     F(checkpoint_start_s, "start of the clock to the first step, from a given checkpoint"),
     F(eval_switch_s, "end of training to the first evaluation"),

@@ -23,15 +23,15 @@ static const char *const input_names[] = { "twice", "once", NULL };
 struct sheet_field { struct field field; int may, must; };
 
 #define N(member, unit, low, high, may, must, help) \
-    { { #member, unit, FIELD_U64, offsetof(struct machine, member), low, high, NULL, false, help }, may, must }
+    { { #member, unit, FIELD_AT(U64, struct machine, member), low, high, NULL, false, help }, may, must }
 #define R(member, unit, low, high, may, must, help) \
-    { { #member, unit, FIELD_F64, offsetof(struct machine, member), low, high, NULL, false, help }, may, must }
+    { { #member, unit, FIELD_AT(F64, struct machine, member), low, high, NULL, false, help }, may, must }
 #define CN(member, unit, low, high, help) \
-    { { #member, unit, FIELD_U64, offsetof(struct machine, chip.member), low, high, NULL, false, help }, CHIP, CHIP }
+    { { #member, unit, FIELD_AT(U64, struct machine, chip.member), low, high, NULL, false, help }, CHIP, CHIP }
 #define OPTIONAL(member, unit, low, high, help) \
-    { { #member, unit, FIELD_U64, offsetof(struct machine, chip.member), low, high, NULL, false, help }, CHIP, 0 }
+    { { #member, unit, FIELD_AT(U64, struct machine, chip.member), low, high, NULL, false, help }, CHIP, 0 }
 #define CR(member, unit, low, high, may, must, help) \
-    { { #member, unit, FIELD_F64, offsetof(struct machine, chip.member), low, high, NULL, false, help }, may, must }
+    { { #member, unit, FIELD_AT(F64, struct machine, chip.member), low, high, NULL, false, help }, may, must }
 #define CHOICE(member, names, what) \
     { { .name = #member, .unit = "name", .type = FIELD_CHOICE, .offset = offsetof(struct machine, member), .choices = names, .help = what }, SYSTEM, SYSTEM }
 

@@ -100,15 +100,15 @@ bool recipe_key_describes(const struct recipe_key *k)
 /* ---- the table of keys ---------------------------------------------------------------------- */
 
 #define TEXT(section, key, member, required_, matters, help_) \
-    { section, { .name = key, .type = FIELD_TEXT, .offset = offsetof(struct recipe, member), .required = required_, .help = help_ }, matters }
+    { section, { .name = key, .type = FIELD_AT(TEXT, struct recipe, member), .required = required_, .help = help_ }, matters }
 #define COUNT(section, key, member, min, max, required, matters, help) \
-    { section, { key, "", FIELD_U64, offsetof(struct recipe, member), min, max, NULL, required, help }, matters }
+    { section, { key, "", FIELD_AT(U64, struct recipe, member), min, max, NULL, required, help }, matters }
 #define NUMBER(section, key, member, unit, min, max, matters, help) \
-    { section, { key, unit, FIELD_F64, offsetof(struct recipe, member), min, max, NULL, false, help }, matters }
+    { section, { key, unit, FIELD_AT(F64, struct recipe, member), min, max, NULL, false, help }, matters }
 #define CHOICE(section, key, member, choices_, matters, help_) \
-    { section, { .name = key, .type = FIELD_CHOICE, .offset = offsetof(struct recipe, member), .choices = choices_, .help = help_ }, matters }
+    { section, { .name = key, .type = FIELD_AT(CHOICE, struct recipe, member), .choices = choices_, .help = help_ }, matters }
 #define FLAG(section, key, member, matters, help_) \
-    { section, { .name = key, .type = FIELD_BOOL, .offset = offsetof(struct recipe, member), .help = help_ }, matters }
+    { section, { .name = key, .type = FIELD_AT(BOOL, struct recipe, member), .help = help_ }, matters }
 
 const struct recipe_key recipe_keys[] = {
     TEXT("recipe", "id", id, true, NULL, "the recipe's name, which is also the file's"),
