@@ -23,7 +23,7 @@
 static bool collective_check(const struct topology *t, const struct collective_request *r, struct err *err)
 {
     if ((unsigned)r->kind >= N_COLLECTIVE_KINDS || (unsigned)r->method >= N_COLLECTIVE_METHODS)
-        return fail(err, "collective: no such kind or method (%d, %d)", (int)r->kind, (int)r->method);
+        return fail(err, "collective: no such kind or method");
     if (r->n_groups == 0 || r->n_ranks == 0)
         return fail(err, "%s: %u groups of %u ranks, want at least one of each", collective_kind_names[r->kind], r->n_groups, r->n_ranks);
     if (r->n_in_use > t->n_ipus)
