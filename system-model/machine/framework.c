@@ -84,6 +84,13 @@ enum { N_FRAMEWORK_FIELDS = sizeof framework_fields / sizeof *framework_fields }
 
 /* ---- which sheet ------------------------------------------------------------------------ */
 
+/* The dash before the release in a file called NAME-RELEASE; NULL without one. */
+static const char *release_dash(const char *file)
+{
+    const char *dash = strrchr(file, '-');
+    return dash && is_release(dash + 1) ? dash : NULL;
+}
+
 /* True if `framework` begins with the name in a file called NAME-RELEASE. Blanks in it count as dashes. */
 static bool framework_has_name(const char *file, size_t n_name, const char *framework)
 {
@@ -100,7 +107,7 @@ static const char *known_frameworks(char **files, size_t n, struct arena *a)
     const char **names = ARENA_ARRAY(a, const char *, n);
     size_t n_names = 0;
     for (size_t i = 0; i < n; i++) {
-        const char *dash = strrchr(files[i], '-');
+        const char *dash = release_dash(files[i]);
         const char *name = dash ? arena_printf(a, "%.*s", (int)(dash - files[i]), files[i]) : NULL;
         if (name && (!n_names || !text_is(names[n_names - 1], name)))
             names[n_names++] = name;
@@ -118,7 +125,7 @@ static bool framework_find_sheet(const char **out, const char *framework, const 
     if (!list_folder(&files, &n, dir, ".csv", a, err))
         return false;
     for (size_t i = 0; i < n; i++) {
-        const char *dash = strrchr(files[i], '-');
+        const char *dash = release_dash(files[i]);
         size_t n_name = dash ? (size_t)(dash - files[i]) : 0;
         if (!n_name || strlen(framework) < n_name || n_name < longest || !framework_has_name(files[i], n_name, framework))
             continue;
@@ -132,7 +139,7 @@ static bool framework_find_sheet(const char **out, const char *framework, const 
             *out = files[i];
     }
     if (!longest)
-        return fail(err, "recipe.framework: '%.60s' has no sheet in %s; known: %s", framework, dir, known_frameworks(files, n, a));
+        return fail(err, "recipe.framework: '%.60s' has no sheet NAME-RELEASE.csv in %s; known: %s", framework, dir, known_frameworks(files, n, a));
     if (!*out)
         return fail(err, "recipe.sdk: %.40s is older than the oldest sheet of %.60s, release %s; write a sheet in %s, or name a newer release",
                     sdk, framework, oldest, dir);

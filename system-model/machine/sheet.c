@@ -31,7 +31,7 @@ static bool sheet_check_row(const struct sheet *s, const struct sheet_row *row, 
     if (!*row->value)
         return fail(err, "%s:%u: %.60s: no value; leave the row out where nothing is known", s->path, row->line, row->key);
     if (!*row->unit)
-        return fail(err, "%s:%u: %.60s: no unit", s->path, row->line, row->key);
+        return fail(err, "%s:%u: %.60s: no unit; want that of the same key on other sheets, as B/s, or name", s->path, row->line, row->key);
     if (!row->source[strspn(row->source, " \t")])
         return fail(err, "%s:%u: %.60s: no source; say where %.60s comes from", s->path, row->line, row->key, row->value);
     for (size_t i = 0; &s->rows[i] < row; i++)

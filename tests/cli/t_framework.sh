@@ -42,7 +42,7 @@ refuses "parallel.schedule: popart-2.1.0 cannot run grouped; want one of: popart
     run $bert --set parallel.schedule=grouped
 refuses "parallel.gradient_accumulation: 2048, want a multiple of 10: tensorflow-1-2.1.0 runs grouped pipelines with multiples of 2 times their 5 stages" \
     "an accumulation that TensorFlow refuses" run vendor-bow-pod16-bert-large-ph1-tf1 --set parallel.gradient_accumulation=2048
-refuses "recipe.framework: 'Keras' has no sheet in" "a framework without a sheet" run $bert --set recipe.framework=Keras
+refuses "recipe.framework: 'Keras' has no sheet NAME-RELEASE.csv in" "a framework without a sheet" run $bert --set recipe.framework=Keras
 refuses "unknown key in [framework]" "a key that no sheet has" run $bert --set framework.clip=yes
 refuses "framework.merge_buffer_bytes" "a value out of range" run $bert --set framework.merge_buffer_bytes=-1
 said() { # SDK TEXT NAME - what a run of a release says of it, and of nothing else but that another release has the same sheet
@@ -68,6 +68,27 @@ result $? "a sheet that adds nothing: every value is its engine's" "$(cut -d, -f
 run framework 'TensorFlow 2' --format csv
 [ "$(grep -c '^tensorflow-2-2.1.0,' "$work/out")" -eq 3 ] && grep -q '^tensorflow-2-2.1.0,session_calls,1,' "$work/out" && grep -q '^tensorflow-1-2.1.0,prefetch_depth,3,' "$work/out"
 result $? "a value of the framework's own sheet takes the place of its engine's" "$(cut -d, -f1-3 "$work/out" "$work/err")"
+# Times and energy by hand: 48 checkpoints of 25,557,032 parameters; four boards for a step.
+number() { # NAME ARGUMENT... - one number of the answer's JSON
+    name=$1
+    shift
+    run "$@" --format json
+    sed -n "s/^ *\"$name\": \(-*[0-9.e+-]*\),*$/\1/p" "$work/out" | head -1
+}
+resnet=mlperf-v1.1-closed-ipu-pod16-resnet50
+all=$(number eval_time_s run $resnet --set training.save_every=1000000 --set framework.checkpoint_s_per_parameter=1e-6) none=$(number eval_time_s run $resnet)
+awk "BEGIN { x = $all - $none - 48 * 25.557032; exit !(x * x < 1e-8) }"
+result $? "training waits for each checkpoint" "$all $none"
+boards=$(number boards_j run $resnet --set machine.board_rest_power_w=321) step=$(number step_time_s run $resnet)
+awk "BEGIN { x = $boards / (4 * 321 * $step) - 1; exit !(x * x < 1e-16) }"
+result $? "what boards draw besides their chips" "$boards J in $step s"
+cycles=$(number memory_peak_bytes_per_tile run $resnet --set framework.exchange_target=cycles) balanced=$(number memory_peak_bytes_per_tile run $resnet --set framework.exchange_target=balanced)
+[ "$balanced" -lt "$cycles" ]
+result $? "exchanges that count code as well take less memory" "$balanced $cycles"
+by_value=$(number loop_cycles kernel workloads/recipes/graphs/gru-1024.onnx --set framework.loops_by_value=yes)
+[ "$(number loop_cycles kernel workloads/recipes/graphs/gru-1024.onnx --set framework.loops_by_value=no)" = "$(number device_cycles kernel workloads/recipes/graphs/gru-1024.onnx)" ] &&
+    awk "BEGIN { exit !($by_value > $(number device_cycles kernel workloads/recipes/graphs/gru-1024.onnx)) }"
+result $? "a loop by value has cycles of its own" "$by_value"
 run list frameworks
 [ "$status" -eq 0 ] && grep -qx popart-2.1.0 "$work/out" && [ "$(wc -l <"$work/out")" -eq "$(ls system-model/specs/frameworks/*.csv | wc -l)" ]
 result $? "all sheets are listed" "$(cat "$work/out" "$work/err")"

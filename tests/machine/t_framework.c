@@ -38,11 +38,32 @@ static void a_name_and_a_release_find_a_sheet(void **state)
         assert_string_equal(f.name, cases[i].sheet);
     }
     assert_false(framework_load(&f, "PopARTist", "2.5.1", specs, NULL, &a, &err));
-    assert_string_equal(err.msg, "recipe.framework: 'PopARTist' has no sheet in system-model/specs/frameworks; known: optimum, paddlepaddle, "
-                                 "popart, poprt, pytorch, tensorflow-1, tensorflow-2");
+    assert_non_null(strstr(err.msg, "recipe.framework: 'PopARTist' has no sheet NAME-RELEASE.csv in system-model/specs/frameworks; known: "));
+    assert_non_null(strstr(err.msg, "popart, poprt, pytorch, tensorflow-1, tensorflow-2"));
     assert_false(framework_load(&f, "PopART", "1.4", specs, NULL, &a, &err));
     assert_string_equal(err.msg, "recipe.sdk: 1.4 is older than the oldest sheet of PopART, release 2.1.0; write a sheet in "
                                  "system-model/specs/frameworks, or name a newer release");
+    arena_free(&a);
+}
+
+/* The sheets of this folder all load, each as its own framework. */
+static void every_sheet_is_found_by_its_name(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct framework f;
+    struct err err;
+    char **files;
+    size_t n;
+    assert_true(list_folder(&files, &n, "system-model/specs/frameworks", ".csv", &a, &err));
+    for (size_t i = 0; i < n; i++) {
+        const char *dash = strrchr(files[i], '-'), *name = dash ? arena_printf(&a, "%.*s", (int)(dash - files[i]), files[i]) : NULL;
+        if (!framework_load(&f, name, dash ? dash + 1 : NULL, specs, NULL, &a, &err)) {
+            print_error("%s\n", err.msg);
+            _fail(__FILE__, __LINE__);
+        }
+        assert_string_equal(f.name, files[i]);
+    }
     arena_free(&a);
 }
 
@@ -105,7 +126,7 @@ static void own_sheets(void **state)
 /* Each name is listed once, the first and the last too; a file without a release is not listed. */
 static void frameworks_by_name(void **state)
 {
-    static const char *const names[] = { "alpha-1", "middle-2", "middle-2.1", "middle-2.1.0", "plain", "zeta-1" };
+    static const char *const names[] = { "alpha-1", "middle-2", "middle-2.1", "middle-2.1.0", "plain", "worded-v2", "zeta-1" };
     (void)state;
     char folder[] = "/tmp/podbench-frameworks-XXXXXX";
     struct arena a = {0};
@@ -119,7 +140,9 @@ static void frameworks_by_name(void **state)
     assert_false(framework_load(&f, "Middle", "2.1", folder, NULL, &a, &err));
     assert_string_equal(f.name, "middle-2.1");                                      /* the first of two names of one release */
     assert_false(framework_load(&f, "P", NULL, folder, NULL, &a, &err));            /* as plain begins */
-    assert_non_null(strstr(err.msg, "recipe.framework: 'P' has no sheet in "));
+    assert_non_null(strstr(err.msg, "recipe.framework: 'P' has no sheet NAME-RELEASE.csv in "));
+    assert_false(framework_load(&f, "Worded", NULL, folder, NULL, &a, &err));
+    assert_non_null(strstr(err.msg, "recipe.framework: 'Worded' has no sheet NAME-RELEASE.csv in "));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(arena_printf(&a, "%s/%s.csv", sheets, names[i]));
     rmdir(sheets);
@@ -314,7 +337,7 @@ static void keys(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_name_and_a_release_find_a_sheet), cmocka_unit_test(an_engine_holds_the_rest), cmocka_unit_test(own_sheets), cmocka_unit_test(frameworks_by_name), cmocka_unit_test(limits_of_numbers), cmocka_unit_test(releases_times), cmocka_unit_test(names_of_releases), cmocka_unit_test(releases),
+    cmocka_unit_test(a_name_and_a_release_find_a_sheet), cmocka_unit_test(every_sheet_is_found_by_its_name), cmocka_unit_test(an_engine_holds_the_rest), cmocka_unit_test(own_sheets), cmocka_unit_test(frameworks_by_name), cmocka_unit_test(limits_of_numbers), cmocka_unit_test(releases_times), cmocka_unit_test(names_of_releases), cmocka_unit_test(releases),
     cmocka_unit_test(software_without_a_sheet), cmocka_unit_test(keys),
 };
 TAP_MAIN(tests)

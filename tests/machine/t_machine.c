@@ -253,7 +253,7 @@ static const struct { const char *name, *message; } bad_sheets[] = {
     { BAD "blank_source.csv", BAD "blank_source.csv:3: clock_hz: no source; say where 1.3e9 comes from" },
     { BAD "no_table.csv", BAD "no_table.csv:1: 1 column, want key,value,unit,source[,note]" },
     { BAD "no_topology.csv", BAD "no_topology.csv: domain_topology: none, but 16 IPUs in a domain; want ladder or torus" },
-    { BAD "no_unit.csv", BAD "no_unit.csv:3: clock_hz: no unit" },
+    { BAD "no_unit.csv", BAD "no_unit.csv:3: clock_hz: no unit; want that of the same key on other sheets, as B/s, or name" },
     { BAD "no_value.csv", BAD "no_value.csv:2: n_tiles: no value; leave the row out where nothing is known" },
     { BAD "odd_count.csv", BAD "odd_count.csv: n_ipus: 15 is not a multiple of ipus_per_board, 2" },
     { BAD "open_quote.csv", BAD "open_quote.csv:2: a quote is not closed" },
