@@ -131,9 +131,8 @@ struct target { const char *name; struct chip chip; struct op_plan_options opt; 
 static const char *const type_names[N_DATA_TYPES] = {
     [TYPE_FP16] = "fp16", [TYPE_FP32] = "fp32", [TYPE_FP8] = "fp8", [TYPE_INT32] = "int32", [TYPE_UINT8] = "uint8",
 };
-static const char *const work_names[N_VECTOR_WORKS] = {
+static const char *const gradient_works[N_GRADIENT_WORKS] = {
     [WORK_ACCUMULATE] = "accumulate", [WORK_ZERO] = "zero", [WORK_REARRANGE] = "rearrange", [WORK_SQUARES] = "squares", [WORK_SCALE] = "scale",
-    [WORK_SGD_MOMENTUM] = "sgd-momentum", [WORK_LARS] = "lars", [WORK_ADAM] = "adam", [WORK_LAMB] = "lamb",
 };
 
 static void print_case(FILE *f, const struct op_case *c, const struct target *targets, size_t n_targets, struct plan_cache *cache)
@@ -170,7 +169,7 @@ static void print_works(FILE *f, const struct target *t)
             struct op_plan p;
             enum data_type type = i % 2 ? TYPE_FP32 : TYPE_FP16;
             vector_work_plan(&p, (enum vector_work)work, sizes[i], type, 2, &t->chip, &t->opt);
-            fprintf(f, "%s %s of %ju: ", t->name, work_names[work], (uintmax_t)sizes[i]);
+            fprintf(f, "%s %s of %ju: ", t->name, work < N_GRADIENT_WORKS ? gradient_works[work] : optimizer_rule((enum vector_work)work)->name, (uintmax_t)sizes[i]);
             print_plan(f, &p);
             fputc('\n', f);
         }

@@ -7,6 +7,7 @@
  * which document a run and are written to its logs; [faults] takes numbered keys.
  */
 #include "workloads/recipe/recipe_internal.h"
+#include "system-model/compiler/optimizers.h"
 #include "system-model/graph/graph.h"
 #include <jansson.h>
 #include <math.h>
@@ -110,6 +111,7 @@ bool recipe_key_describes(const struct recipe_key *k)
 #define FLAG(section, key, member, matters, help_) \
     { section, { .name = key, .type = FIELD_AT(BOOL, struct recipe, member), .help = help_ }, matters }
 
+#define OPTIMIZER_NAME(work, name) " " #name
 const struct recipe_key recipe_keys[] = {
     TEXT("recipe", "id", id, true, NULL, "the recipe's name, which is also the file's"),
     TEXT("recipe", "workload", workload, true, NULL, "a model of podbench list workloads, or the path of an ONNX file"),
@@ -249,9 +251,9 @@ const struct recipe_key recipe_keys[] = {
            "room of a tile's bucket beyond an even share of the blocks (metaInfoBucketOversizeProportion); default 0.3"),
 
     TEXT("optimizer", "name", optimizer_name, false, in_training_heads,
-         "sgd, lars, adam, adamw or lamb: required in training; in inference it keeps the heads of pre-training"),
+         "required in training; in inference it keeps the heads of pre-training; one of:" OPTIMIZERS(OPTIMIZER_NAME)),
     NUMBER("optimizer", "state_bytes_per_param", state_bytes_per_param, "B", 0.125, 64, in_training,
-           "bytes of moments per parameter; default: two of framework.moment_bytes for adam, adamw and lamb, the bytes of a weight for sgd and lars"),
+           "bytes of moments per parameter; default: for each moment of the optimizer framework.moment_bytes, or with sgd and lars the bytes of a weight"),
 
     NUMBER("training", "epochs", epochs, "", 0.001, 1e6, in_training, "epochs until the target is reached"),
     NUMBER("training", "samples_to_converge", samples_to_converge, "", 1, 1e15, in_training, "samples until the target is reached, instead of epochs"),
