@@ -532,6 +532,23 @@ static void pieces_that_nothing_reads(void **state)
     arena_free(&a);
 }
 
+/* Collectives are executed by tests/execute/t_sliced.c, the others by those of tests/onnx; a codelet only has a price. */
+static const bool executed_elsewhere[N_OP_KINDS] = {
+    [OP_ALL_REDUCE] = true, [OP_SHARE] = true, [OP_ALL_GATHER] = true, [OP_ALL_TO_ALL] = true, [OP_ARG_MAX] = true, [OP_TOP_K] = true, [OP_RANDOM] = true,
+    [OP_CODELET] = true,
+};
+
+/* Every kind has a name, a shape, a price and a kernel: one that lacks a row of these tables stops a test above. */
+static void every_kind_is_executed(void **state)
+{
+    (void)state;
+    for (int k = 0; k < N_OP_KINDS; k++)
+        if (!n_ops[k][PASS_FORWARD] && !executed_elsewhere[k]) {
+            print_error("operation %d, '%s', is in no graph of tests/graph/t_execute.c: add one, whose gradient is then checked\n", k, op_kind_names[k] ? op_kind_names[k] : "");
+            _fail(__FILE__, __LINE__);
+        }
+}
+
 /* Runs last: the golden text shows which kind of operation a change makes dearer. */
 static void costs_by_kind(void **state)
 {
@@ -562,6 +579,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolutional), cmocka_unit_test(vit), cmocka_unit_test(gpt2), cmocka_unit_test(large_families), cmocka_unit_test(rotary_by_sample), cmocka_unit_test(conformer),
     cmocka_unit_test(inverted_residuals), cmocka_unit_test(grouped_residuals), cmocka_unit_test(functions), cmocka_unit_test(repeated_operands),
     cmocka_unit_test(selected_and_expanded), cmocka_unit_test(windows), cmocka_unit_test(borders), cmocka_unit_test(scattered),
-    cmocka_unit_test(pieces_that_nothing_reads), cmocka_unit_test(sparse_products), cmocka_unit_test(distances), cmocka_unit_test(costs_by_kind),
+    cmocka_unit_test(pieces_that_nothing_reads), cmocka_unit_test(sparse_products), cmocka_unit_test(distances), cmocka_unit_test(every_kind_is_executed), cmocka_unit_test(costs_by_kind),
 };
 TAP_MAIN(tests)
