@@ -330,9 +330,11 @@ static const char *advice(const struct onnx_model *m, const struct onnx_node *n)
         return NULL;
     if (strncmp(n->proto->domain, "com.microsoft", strlen("com.microsoft")) == 0)
         return "not an operator of ONNX's own; export the model before a runtime has optimised it";
-    return arena_printf(m->arena, "not an operator of ONNX's own; describe it in the FILE of --operators: domain,name,key,value,unit,source | "
+    const struct codelets *own = m->options->codelets;
+    const char *known = own && own->n ? arena_printf(m->arena, ", which has %.60s,%.60s and not this one", own->items[0].domain, own->items[0].name) : "";
+    return arena_printf(m->arena, "not an operator of ONNX's own; describe it in the FILE of --operators%s: domain,name,key,value,unit,source | "
                         "%.30s,%.30s,split,0,,WHO SAYS SO | %.30s,%.30s,cycles_per_element,N,cycles,WHO (docs/operators.md)",
-                        n->proto->domain, n->written, n->proto->domain, n->written);
+                        known, n->proto->domain, n->written, n->proto->domain, n->written);
 }
 
 static bool guess_shapes(const struct onnx_model *m, const struct onnx_node *n, bool approximate, struct err *err)
