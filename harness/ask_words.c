@@ -50,7 +50,8 @@ static bool read_model(struct asked *out, const char *word, struct session *s, s
     for (size_t i = 0; !out->model && i < sizeof usual_models / sizeof *usual_models; i++)
         if (text_is(plain_word(word, &s->arena), usual_models[i].word))
             out->model = usual_models[i].model;
-    return out->model || fail(err, "ask: '%.60s' is no model that is built in (podbench list workloads), nor the path of an ONNX file", word);
+    return out->model || fail(err, "ask: '%.60s' is no model that is built in, nor the path of an ONNX file; %spodbench list workloads has all", word,
+                              words_suggestion((const char *const *)names, n, word, &s->arena));
 }
 
 /* ---- machines --------------------------------------------------------------------------------------- */

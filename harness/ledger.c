@@ -123,7 +123,7 @@ int command_ledger(const struct options *o, struct session *s, struct err *err)
         add_role_counts(&d, &figures);
     document_write(s->out, o->format, &d);
     if (n && o->format == FORMAT_TEXT)
-        fprintf(s->log, "podbench: %zu row%s differ%s from %s; 'podbench ledger --format csv' prints the lines to append, each change with its "
-                "reason in the last cell\n", n, plural(n), n == 1 ? "s" : "", found.ledger.n ? found.ledger_path : found.kept_path);
+        fprintf(s->log, "podbench: %zu difference%s; 'podbench ledger --format csv' prints the lines to append to %s, each change with its reason in the last cell%s\n",
+                n, plural(n), found.ledger.n ? found.ledger_path : found.kept_path, found.ledger.n && found.kept.n ? "; asked again, those for kept.csv" : "");
     return n ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
 }

@@ -73,7 +73,7 @@ refused() { # MESSAGE WHAT WORD...
     [ "$status" -eq 2 ] && grep -qF -e "$message" "$work/err"
     result $? "$what" "$status: $(cat "$work/err")"
 }
-refused "ask: 'llama7' is no model that is built in (podbench list workloads), nor the path of an ONNX file" "a model that is not there" llama7 on pod16
+refused "ask: 'llama7' is no model that is built in, nor the path of an ONNX file; did you mean 'llama2-7b'? podbench list workloads has all" "a model that is not there" llama7 on pod16
 refused "ask: 'h100' is no machine of podbench list machines, and no number and chip, as in '16 bow'; only IPUs are modelled" "another vendor's machine" bert on h100
 refused "ask: no system has 4000000 'bow' chips" "too many chips" bert on 4000000 bow
 refused "ask: 'quickly' has no meaning here; want ask MODEL on MACHINE" "a word without a meaning" bert on pod16 quickly
