@@ -37,7 +37,7 @@ done
 [ -z "$missing" ]
 result $? "every room has its line in docs/architecture.md" "missing:$missing"
 
-# Commands, keys and operators that somebody adds get a page and a test.
+# Commands, options, keys, operators and metrics that somebody adds get a page and a test.
 missing=
 for name in $("$PODBENCH" --help | awk '/^  [a-z]/ { print $1 }'); do
     grep -q "podbench $name\b" README.md docs/*.md docs/maintainers/*.md || missing="$missing $name"
@@ -49,12 +49,29 @@ missing=
 for name in $("$PODBENCH" --help | awk '/^  [a-z]/ { print $1 }'); do
     grep -qE "(PODBENCH\"?|run|gives|again|show|refuses \".*\" \".*\"|[|'\"]) $name\b|\"$name\"" tests/cli/*.sh || missing="$missing $name"
 done
-# The words of all tests are collected once: two hundred names are looked for among them.
-find tests \( -name '*.[ch]' -o -name '*.sh' -o -name '*.txt' -o -name '*.ini' \) -exec cat {} + | grep -aoE '[A-Za-z0-9_]+' | sort -u >"$work/words"
+# The words of all tests are collected once: four hundred names are looked for among them. Golden texts are what lists print, and try nothing.
+find tests -path tests/golden -prune -o \( -name '*.[ch]' -o -name '*.sh' -o -name '*.txt' -o -name '*.ini' \) -exec cat {} + | grep -aoE '[A-Za-z0-9_]+' | sort -u >"$work/words"
 for name in $("$PODBENCH" list keys --names) $("$PODBENCH" list operators --format csv | sed '1d; s/,.*//'); do echo "${name#*.}"; done >"$work/names"
 missing="$missing $(grep -vxFf "$work/words" "$work/names")"
 [ -z "${missing# }" ]
 result $? "every command, key and operator is in a test" "missing: $missing"
+
+missing=
+for name in $(sed -n 's/^OPTION(.*, "\([a-z-]*\)", .*/\1/p' harness/options.def); do
+    grep -qE -e "[ \"']--$name\b" tests/cli/*.sh tests/harness/*.c || missing="$missing --$name"
+done
+for name in $(sed -n 's/^    \(METHOD\|KIND\)(\([A-Z_]*\),.*/\1_\2/p' system-model/network/collective.h | sed 's/^KIND/COLLECTIVE/'); do
+    grep -qw "$name" tests/network/*.c || missing="$missing $name"
+done
+[ -z "$missing" ]
+result $? "every option, and every method and kind of a collective, is in a test" "missing: $missing"
+
+missing=
+for name in $(sed -n 's/^METRIC([A-Z]*, \([a-z_0-9]*\),.*/\1/p' results/simulate/podbench_metrics.def); do
+    grep -qE "(->|\.)$name( |\[| *=)[^=]" results/simulate/*.c results/study/*.c harness/*.c || missing="$missing $name"
+done
+[ -z "$missing" ]
+result $? "every metric is assigned" "missing: $missing"
 
 missing=$(find system-model workloads results harness tests -name '*.[ch]' -exec grep -L '^/\* SPDX-License-Identifier: GPL-3.0-or-later \*/$' {} +)
 [ -z "$missing" ]
