@@ -8,6 +8,7 @@
 #   <!-- table: COMMAND | WORDS | COLUMNS --> ... <!-- end -->  columns, as 0 2 5, of the table in a command's text whose heading begins with the words
 #   <!--=NAME-->                  ... <!--/-->        in a sentence: a number of %numbers, or one of published figures, whose recipe, id or metric matches:
 #       error ID                    today's error;  first error ID: that of its first prediction;  error ID with KEY=VALUE: if the recipe had this value
+#       efficiency RECIPE ONE       samples a second of an IPU, as a share of those of the recipe ONE
 #       median ROLE PATTERN         of errors without their sign;  first median ROLE PATTERN
 #       range PATTERN               of errors without their sign, from the least to the largest
 #       count PATTERN               how many of role calibrate or validate are simulated;  first within FACTOR PATTERN: how many first predictions were within a factor
@@ -174,6 +175,10 @@ sub of_figures {
         my ($f, $set) = ($figure{$1} // die("no figure $1\n"), $2);
         my ($found) = says("run $f->{recipe} --set $set --format json") =~ /"\Q$f->{metric}\E": ([-+\d.e]+)/ or die "run $f->{recipe} --set $set: no $f->{metric}\n";
         return percent($found / $f->{published} - 1);
+    }
+    if ($name =~ /^efficiency (\S+) (\S+)$/) {
+        my ($many, $one) = map { my $text = says("run $_ --format json"); my ($rate) = $text =~ /"throughput_samples_per_s": ([\d.e+]+)/; my ($ipus) = $text =~ /"ipus": (\d+)/; $rate / $ipus } $1, $2;
+        return whole_percent($many / $one);
     }
     if ($name =~ /^(first )?median (calibrate|validate) (\S+)$/) {
         my ($first, $role, $pattern) = ($1, $2, $3);
