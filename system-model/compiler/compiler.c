@@ -90,7 +90,7 @@ void compiler_forget(struct compiler *c)
 static bool same_options(const struct op_plan_options *a, const struct op_plan_options *b)
 {
     return a->partials == b->partials && a->available_memory == b->available_memory && a->inference == b->inference && a->log_softmax == b->log_softmax &&
-           a->plain_products == b->plain_products && a->n_tiles == b->n_tiles;
+           a->plain_products == b->plain_products && a->even_slices == b->even_slices && a->n_tiles == b->n_tiles;
 }
 
 /* How the results of an operation are laid out. imbalance: their bytes on the fullest tile over an even share. laid_by: the plan that put them there;
@@ -163,11 +163,11 @@ static double crowding_of_slices(const struct graph *g, const struct op *op, con
     return fmax(1, of->crowding) * crowding_along(n / steps, in_field ? s->field * s->batch : s->out_chans, max_u64(1, period / steps), op->at->pieces / steps);
 }
 
-static struct operands layout_found(const struct graph *g, const struct op *op, const struct op_layout *places, const struct op_layout **taken)
+static struct operands layout_found(const struct graph *g, const struct op *op, const struct op_layout *places, bool even_slices, const struct op_layout **taken)
 {
     struct operands found = op_operands(op, operands_of(g, op, places, taken));
     if (op_takes_apart(op))
-        found.crowding = crowding_of_slices(g, op, *taken);
+        found.crowding = even_slices ? 1 : crowding_of_slices(g, op, *taken);
     return found;
 }
 
@@ -234,7 +234,7 @@ static void plan_ops(const struct op_plan **out, struct compiler *c, const struc
         uint64_t known = c->cache->misses;
         uint32_t like = c->alike ? c->alike[i] : i;
         const struct op_layout *taken = &lying_alone;
-        found[i] = layout_found(g, op, places, &taken);
+        found[i] = layout_found(g, op, places, all.even_slices, &taken);
         while (!same_operands(&found[like], &found[i])) {
             if (!next[like])
                 next[like] = i;
@@ -259,7 +259,7 @@ const struct tensor_room *tensor_rooms(const struct graph *g, const struct op_pl
     return rooms;
 }
 
-MEMO_INPUT(compiled_input, uint64_t n_tiles; double available_memory; uint32_t partials, inference, log_softmax, plain_products;);
+MEMO_INPUT(compiled_input, uint64_t n_tiles; double available_memory; uint32_t partials, inference, log_softmax, plain_products, even_slices, unused;);
 
 static const void *make_compiled(void *world, const void *input, struct err *err)
 {
@@ -269,7 +269,7 @@ static const void *make_compiled(void *world, const void *input, struct err *err
     (void)err;
     out->options = (struct op_plan_options){
         .partials = (enum partials_type)q->partials, .available_memory = q->available_memory, .inference = q->inference,
-        .log_softmax = q->log_softmax, .plain_products = q->plain_products, .n_tiles = q->n_tiles,
+        .log_softmax = q->log_softmax, .plain_products = q->plain_products, .even_slices = q->even_slices, .n_tiles = q->n_tiles,
     };
     out->op_plans = ARENA_ARRAY(c->arena, const struct op_plan *, c->graph->n_ops);
     plan_ops(out->op_plans, c, &out->options);
@@ -281,7 +281,7 @@ static const void *make_compiled(void *world, const void *input, struct err *err
 
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt)
 {
-    const struct compiled_input q = { opt->n_tiles, opt->available_memory, opt->partials, opt->inference, opt->log_softmax, opt->plain_products };
+    const struct compiled_input q = { opt->n_tiles, opt->available_memory, opt->partials, opt->inference, opt->log_softmax, opt->plain_products, opt->even_slices, 0 };
     return memo_get(&compiler_of_operations(c)->memo, make_compiled, &q, sizeof q, NULL).at;
 }
 

@@ -24,6 +24,7 @@ struct op_plan_options {
     double available_memory;            /* share of tile memory that temporaries may take: 0..1 */
     bool inference;                     /* norms fold into fewer passes */
     bool log_softmax;                   /* losses of classes are a likelihood of log-probabilities, as PopTorch has them */
+    bool even_slices;                   /* slices of a product's result lie on all tiles */
     bool plain_products;                /* products with weights are not planned as fully connected layers: each pass has its own plan, which leaves the weights where they are */
     uint64_t n_tiles;                   /* tiles that compute: the chip's, less I/O tiles */
     const struct chip *splits_of;       /* convolutions take the splits that are best on that chip, and are priced on this one; NULL: splits are

@@ -28,6 +28,7 @@ const struct field framework_fields[] = {
     FLAG(calls_by_value, "a call of code that layers share copies its inputs in and its results out"),
     FLAG(loops_by_value, "a loop on the device copies all that it carries out of its body and back in each round (podbench kernel)"),
     FLAG(log_softmax, "a loss of classes takes the likelihood of log-probabilities, whose gradient makes the softmax again; no: it is made once, of shares"),
+    FLAG(even_slices, "slices of a product's result, such as those of a loss, lie evenly on all tiles; no: on the tiles that made them, by the plan of the product"),
     CHOICE(torus_exchanges, torus_exchange_names, "exchanges of a ring's step on a torus, with replicas wider than two IPUs: each a link further, or over full routes, one direction after the other"),
     COUNT(accumulation_multiple, "stages", 0, 64, "grouped, interleaved: gradient accumulation must be a multiple of this times the stages; 0: any"),
     CHOICE(update_order, update_orders, "order in which a replica's IPUs update, where collectives or streamed state hold them together"),

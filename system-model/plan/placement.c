@@ -284,7 +284,7 @@ MEMO_INPUT(placement_input,
     uint64_t exchanging_replicas;       /* 0 if no operation exchanges anything */
     uint64_t calls_by_value;
     uint32_t n_stages, n_shares, ipus_per_replica, training, accumulates, recompute, stash_type, partials, io_tiles, each_replica, unfolded, timed_only;
-    uint32_t phased, log_softmax, plain_products, unused;
+    uint32_t phased, log_softmax, plain_products, even_slices;
 );
 
 struct placer { const struct placement_input *q; struct compiler *c; struct stage_plan *stages; struct err *err; };
@@ -386,7 +386,7 @@ static bool compile_stage(struct placer *p, uint32_t stage)
         return fail(p->err, "parallel.io_tiles: %u of the %s's %ju tiles leaves none to compute", p->q->io_tiles, chip->name,
                     (uintmax_t)chip->n_tiles);
     struct op_plan_options opt = {
-        .partials = (enum partials_type)p->q->partials, .inference = !p->q->training, .log_softmax = p->q->log_softmax, .plain_products = p->q->plain_products,
+        .partials = (enum partials_type)p->q->partials, .inference = !p->q->training, .log_softmax = p->q->log_softmax, .even_slices = p->q->even_slices, .plain_products = p->q->plain_products,
         .n_tiles = chip->n_tiles - p->q->io_tiles, .available_memory = share_of(p, stage),
     };
     p->stages[stage].compiled = compile_graph(p->c, &opt);
@@ -444,7 +444,7 @@ bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err 
         .training = o->training, .accumulates = o->grad_accum > 1, .recompute = plan_recompute(o), .stash_type = o->stash_type, .partials = o->partials,
         .io_tiles = o->io_tiles, .each_replica = o->detail.unfolded || o->faults, .unfolded = o->detail.unfolded, .timed_only = o->detail.timed_only,
         .calls_by_value = o->program.calls_by_value && o->outlining == OUTLINING_YES, .phased = plan_is_phased(o),
-        .log_softmax = o->program.log_softmax, .plain_products = o->fully_connected_pass == FULLY_CONNECTED_NO,
+        .log_softmax = o->program.log_softmax, .even_slices = o->program.even_slices, .plain_products = o->fully_connected_pass == FULLY_CONNECTED_NO,
     };
     p->placed = memo_get(&c->plans, place_stages, &q, sizeof q, err).at;
     if (p->placed)
