@@ -156,8 +156,9 @@ struct open_reading {
     const char *zero_means;             /* the meaning of a key's 0, such as "unknown, no limit"; else NULL */
 };
 /* Readings of one key are neighbours. unset_taken_from: the sheet that gives values to keys that nobody has stated. If the torus turns out to be
- * slower than its ladder (possible where may_break_law is set), two more readings follow. links_are_stated: the recipe states the second of them. */
-struct open_readings { struct open_reading *items; size_t n; const char *unset_taken_from; bool may_break_law, links_are_stated; };
+ * slower than its ladder (possible where may_break_law is set), two more readings follow. links_are_stated: the recipe states the second of them.
+ * may_crowd: the loss is in slices, which may lie on a part of the tiles; if they do, slices on all are a reading. */
+struct open_readings { struct open_reading *items; size_t n; const char *unset_taken_from; bool may_break_law, links_are_stated, may_crowd; };
 
 /* Lists the recipe's [open] section. Where calls of a session take more than a twentieth of the step, it adds two readings of keys that nobody has
  * stated: one call for the whole run, because each program has its own number of steps a call; and, if a process handles less input in a call than in

@@ -8,17 +8,21 @@
  * No machine is slower for a link more: a program could leave it idle. The last public form of the library goes each full route of a torus in turn, with
  * replicas wider than two IPUs, and may so be slower there than on the ladder that the torus contains. Where it is, the ladder is a reading, and so is the
  * other form, a link at a time, as the recipes of published runs have it: the truth is taken to lie between them (docs/maintainers/unexplained.md).
+ *
+ * A loss in slices works where the product before it left them. The planner may find two plans of the product equal within 2 %, one of which leaves a slice
+ * on an eighth of the tiles and the other on all. So slices on all tiles are a reading wherever they would be faster by more than that.
  */
 #include "results/study/trust.h"
+#include "system-model/graph/graph.h"
 
 #include <jansson.h>
 
-static const double CALL_SHARE = 0.05, LEAST_SHOWN = 0.0005;
+static const double CALL_SHARE = 0.05, LEAST_SHOWN = 0.0005, PLANS_ALIKE = 0.02;
 static const double PARAMETERS_WITHOUT_UNEXPLAINED = 4.2e6;     /* the largest model known not to pay unexplained calls: see the framework's sheet */
 static const char CALL_KEY[] = "hosts.steps_per_call", SHEET_KEY[] = "framework.steps_per_call", UNEXPLAINED_KEY[] = "framework.unexplained_parameters",
                   FEED_KEY[] = "framework.host_data_bytes_per_s",
                   CONVERSION_KEY[] = "framework.conversion_s_per_byte", CORES_KEY[] = "hosts.cores", TORUS_KEY[] = "framework.torus_exchanges",
-                  LADDER_KEY[] = "machine.domain_topology";
+                  LADDER_KEY[] = "machine.domain_topology", SLICES_KEY[] = "framework.even_slices";
 
 /* The words about a key that nobody has stated, and about the reading that is tried in its place. */
 static const struct unset_key { const char *key, *takes, *instead, *remedy; } unset_keys[] = {
@@ -103,6 +107,16 @@ static bool may_break_law(const struct simulation *sim)
         && !recipe_entry(&sim->recipe, TORUS_KEY) && !recipe_entry(&sim->recipe, LADDER_KEY);
 }
 
+/* True if the program computes its loss in slices, and nobody has stated where they lie. */
+static bool may_crowd(const struct simulation *sim)
+{
+    const struct graph *g = sim->compiler->graph;
+    for (size_t i = 0; i < g->n_forward_ops && !sim->framework.program.even_slices && !is_stated(&sim->recipe, SLICES_KEY); i++)
+        if (g->ops[i].kind == OP_CROSS_ENTROPY && g->ops[i].at->pieces > 1)
+            return true;
+    return false;
+}
+
 static const char *default_of_key(const char *key, const struct field *field, const struct simulation *sim, struct arena *a)
 {
     if (text_is(key, CALL_KEY))
@@ -129,8 +143,8 @@ void open_readings_list(struct open_readings *out, const struct simulation *sim,
 {
     const struct recipe *r = &sim->recipe;
     double share = call_share(sim);
-    *out = (struct open_readings){ .items = ARENA_ARRAY(a, struct open_reading, r->n_readings + N_UNSET_KEYS + 3), .unset_taken_from = arena_strdup(a, sim->framework.name),
-                                   .may_break_law = may_break_law(sim), .links_are_stated = is_stated(r, TORUS_KEY) };
+    *out = (struct open_readings){ .items = ARENA_ARRAY(a, struct open_reading, r->n_readings + N_UNSET_KEYS + 4), .unset_taken_from = arena_strdup(a, sim->framework.name),
+                                   .may_break_law = may_break_law(sim), .may_crowd = may_crowd(sim), .links_are_stated = is_stated(r, TORUS_KEY) };
     for (size_t i = 0; i < r->n_readings; i++)
         list_reading(out, r->readings[i].key, r->readings[i].value, 0, sim, a);
     if (share > 0 && !is_stated(r, CALL_KEY) && !is_stated(r, SHEET_KEY))
@@ -174,6 +188,11 @@ void open_readings_try(struct open_readings *o, const struct track_record *by, c
         try_reading(&o->items[i], by, base, &step, a);
     struct open_reading forms[] = { { .key = LADDER_KEY, .taken = "torus", .alternative = "ladder", .throughput_ratio = NAN, .fits = true },
                                     { .key = TORUS_KEY, .taken = "full-routes", .alternative = "link-by-link", .throughput_ratio = NAN, .fits = true } };
+    struct open_reading even = { .key = SLICES_KEY, .taken = "no", .alternative = "yes", .throughput_ratio = NAN, .fits = true };
+    if (o->may_crowd)
+        try_reading(&even, by, base, &step, a);
+    if (even.throughput_ratio > 1 + PLANS_ALIKE)
+        o->items[o->n++] = even;
     if (o->may_break_law)
         try_reading(&forms[0], by, base, &step, a);
     if (!(forms[0].throughput_ratio > 1 + LEAST_SHOWN))
