@@ -350,7 +350,7 @@ static void shares_where_memory_placed_layers(void **state)
 /* Assumed values of a framework count with the sheets' values, each by its largest change of the step, faster or slower. */
 static void what_a_framework_does_is_counted(void **state)
 {
-    static const char *const others[] = { "framework.rearrange_before_reduce=no", "framework.callback_bytes_per_s=3.5e9" };
+    static const char *const others[] = { "framework.rearrange_before_reduce=no", "framework.callback_bytes_per_s=3.5e9", "framework.even_slices=yes" };
     const char *recipe = "vendor-bow-pod64-bert-large-ph2-tf1";
     struct simulator simulator;
     struct simulation sim;

@@ -115,6 +115,27 @@ static void readings_are_simulated(void **state)
     arena_free(&a);
 }
 
+/* A loss in slices, which lie on an eighth of the tiles by the plan of the product before it: on all tiles the program is faster by more than two plans of one
+ * product differ. The interval spans both; stated, in either way, nothing is open. */
+static void slices_on_a_part_of_the_tiles(void **state)
+{
+    const char *sliced = "vendor-ipu-pod4-gpt2-small-gbs1024-pytorch", *even = "framework.even_slices=yes", *stated = "framework.even_slices=no";
+    struct simulator s;
+    struct result r;
+    (void)state;
+    struct validity v = judged(&r, sliced, NULL, 0, true);
+    size_t last = v.open.n - 1, n_others = v.open.n - 1;
+    assert_string_equal(v.open.items[last].key, "framework.even_slices");
+    simulator_open(&s, &paths);
+    struct result other = result_of(&s, sliced, even);
+    simulator_close(&s);
+    assert_near(v.open.items[last].throughput_ratio, other.throughput_samples_per_s / r.throughput_samples_per_s, 0);
+    assert_true(v.open.items[last].throughput_ratio > 1.1 && v.high >= r.throughput_samples_per_s * v.open.items[last].throughput_ratio);
+    assert_int_equal(judged(&r, sliced, &even, 1, true).open.n, n_others);
+    assert_int_equal(judged(&r, sliced, &stated, 1, true).open.n, n_others);
+    arena_free(&a);
+}
+
 /* A torus that is slower than its ladder opens both forms of its exchanges, and the interval spans them; one that is not opens nothing, and nor does a stated form. */
 static void a_torus_slower_than_its_ladder(void **state)
 {
@@ -319,7 +340,7 @@ static void readings_as_text(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(intervals_by_hand), cmocka_unit_test(readings_are_simulated), cmocka_unit_test(a_torus_slower_than_its_ladder), cmocka_unit_test(a_reading_that_is_refused), cmocka_unit_test(what_is_taken), cmocka_unit_test(calls_that_nobody_has_set),
+    cmocka_unit_test(intervals_by_hand), cmocka_unit_test(readings_are_simulated), cmocka_unit_test(a_torus_slower_than_its_ladder), cmocka_unit_test(slices_on_a_part_of_the_tiles), cmocka_unit_test(a_reading_that_is_refused), cmocka_unit_test(what_is_taken), cmocka_unit_test(calls_that_nobody_has_set),
     cmocka_unit_test(calls_of_a_middling_model), cmocka_unit_test(one_process_may_bound_the_step), cmocka_unit_test(a_copy_that_may_not_be),
     cmocka_unit_test(readings_as_text),
 };
