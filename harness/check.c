@@ -35,19 +35,24 @@ static void print_expected(FILE *log, const struct judgements *set)
         fprintf(log, "podbench: expected failures: %zu fail, %zu pass\n", expected, passed);
 }
 
+static const double LOOSE_TOLERANCE = 0.1;       /* to be within a wider one is no agreement, and is told */
+
 /* The verdict, as the last line. The rows' judgements come first; that of the ledger may follow them. */
 static void add_verdict(struct document *d, const struct check *c)
 {
-    size_t n[N_JUDGED] = {0}, n_context = 0;
+    size_t n[N_JUDGED] = {0}, n_context = 0, n_loose = 0;
     for (size_t i = 0; i < c->n; i++) {
-        n[d->judged.items[i].judged]++;
+        enum judged judged = d->judged.items[i].judged;
+        n[judged]++;
+        n_loose += (judged == JUDGED_PASS || judged == JUDGED_UNEXPECTED_PASS) && c->rows[i].figure->tolerance > LOOSE_TOLERANCE;
         n_context += c->rows[i].has_simulated && c->rows[i].figure->role == FIGURE_CONTEXT;
     }
     size_t n_passed = n[JUDGED_PASS] + n[JUDGED_UNEXPECTED_PASS], n_failed = n[JUDGED_FAIL], n_expected = n[JUDGED_EXPECTED];
     document_gap(d);
-    document_line(d, "%s: %zu judged by their tolerance, %zu passed, %zu failed%s; %zu for context, %zu not simulated",
-                  judgements_pass(&d->judged) ? "PASSED" : "FAILED", n_passed + n_failed + n_expected, n_passed, n_failed,
-                  n_expected ? arena_printf(d->arena, ", %zu failed as expected", n_expected) : "", n_context, n[JUDGED_SKIP] - n_context);
+    document_line(d, "%s: %zu judged by their tolerance, %zu within it%s, %zu outside%s; %zu for context, %zu not simulated",
+                  judgements_pass(&d->judged) ? "PASSED" : "FAILED", n_passed + n_failed + n_expected, n_passed,
+                  n_loose ? arena_printf(d->arena, " (%zu by one above 10 %%, which is no agreement)", n_loose) : "", n_failed,
+                  n_expected ? arena_printf(d->arena, ", %zu outside as expected", n_expected) : "", n_context, n[JUDGED_SKIP] - n_context);
 }
 
 /* The user's own measurements, if there are any; they are listed but not judged. */
