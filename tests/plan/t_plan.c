@@ -346,6 +346,10 @@ static void recomputation_is_counted_once(void **state)
             for (uint32_t i = stage->first_layer; i < stage->first_layer + stage->n_layers; i++)
                 layers += cycles_total(&stage->compiled->layers[i].forward);
             assert_int_equal(stage->recompute_cycles, layers);
+            double energy_j = 0;                /* of its layers forward twice, and backward */
+            for (uint32_t i = stage->first_layer; i < stage->first_layer + stage->n_layers; i++)
+                energy_j += 2 * energy_total(&stage->compiled->layers[i].forward_energy) + energy_total(&stage->compiled->layers[i].backward_energy);
+            assert_near(energy_total(&stage->energy) / energy_j, 1, 1e-12);
         }
     }
     assert_int_equal(layer.hardware_mac - layer.model_mac, again);
@@ -502,8 +506,18 @@ static void programs_of_stages_belong_to_the_graph(void **state)
     stop(&y);
 }
 
+/* 1000 and 700 parameters, of which 30 and 50 are in tables whose rows are spread over the replicas. */
+static void own_parameters_by_hand(void **state)
+{
+    struct stage_plan stages[] = { { .n_parameters = 1000, .n_spread = 30 }, { .n_parameters = 700, .n_spread = 50 } };
+    const struct plan p = { .stages = stages, .n_stages = 2 };
+    (void)state;
+    assert_int_equal(plan_parameters(&p), 1700);
+    assert_int_equal(plan_own_parameters(&p), 1620);
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(programs_of_stages_belong_to_the_graph), cmocka_unit_test(more_stages_than_blocks),
+    cmocka_unit_test(own_parameters_by_hand), cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(programs_of_stages_belong_to_the_graph), cmocka_unit_test(more_stages_than_blocks),
     cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(the_ipu_with_most_state_counts), cmocka_unit_test(steps_too_long_to_time_are_refused), cmocka_unit_test(the_longest_step_of_all),
     cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(operations_sum_to_the_timeline),
     cmocka_unit_test(recomputation_is_counted_once), cmocka_unit_test(calls_copy_what_they_take), cmocka_unit_test(placement_conserves_the_model),
