@@ -121,6 +121,27 @@ static void how_many_ipus_are_tried(void **state)
     }
 }
 
+/* Four processes with a replica each: one replica over more IPUs than they had is one process. */
+static void one_replica_is_one_process(void **state)
+{
+    struct remedied y;
+    int n_wider = 0;
+    (void)state;
+    find_remedies(&y, "vendor-ipu-m2000-resnet50-infer-b16", (const char *const[]){ "recipe.system=ipu-pod16", "parallel.micro_batch=800", "hosts.instances=4" }, 3);
+    for (size_t k = 0; k < y.n; k++) {
+        uint64_t width = 0;
+        bool one = false;
+        for (uint32_t s = 0; s < y.list[k].n_sets; s++) {
+            sscanf(y.list[k].sets[s], "parallel.ipus_per_replica=%" SCNu64, &width);
+            one |= text_is(y.list[k].sets[s], "hosts.instances=1");
+        }
+        assert_int_equal(one, width > 4);
+        n_wider += width > 4;
+    }
+    assert_true(n_wider > 0);
+    forget_remedies(&y);
+}
+
 /* A remedy that fits prints its rate, one that does not prints the shortfall; both print how to ask for them. */
 static void remedies_as_text(void **state)
 {
@@ -346,7 +367,7 @@ static void a_remedy_is_found_where_more_ipus_are_one(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(known_misfits_do_not_fit), cmocka_unit_test(a_smaller_share_is_what_it_says), cmocka_unit_test(the_chance_to_fit_follows_the_bytes),
-    cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(many_remedies_are_listed), cmocka_unit_test(what_is_tried), cmocka_unit_test(how_many_ipus_are_tried), cmocka_unit_test(remedies_as_text),
+    cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(many_remedies_are_listed), cmocka_unit_test(what_is_tried), cmocka_unit_test(how_many_ipus_are_tried), cmocka_unit_test(one_replica_is_one_process), cmocka_unit_test(remedies_as_text),
     cmocka_unit_test(twice_the_tiles_that_load), cmocka_unit_test(a_micro_batch_of_one_is_not_halved), cmocka_unit_test(a_remedy_is_found_where_more_ipus_are_one), cmocka_unit_test(a_table_goes_over_stages),
 };
 TAP_MAIN(tests)
