@@ -78,15 +78,15 @@ static bool add_interval(struct sight *out, const struct figure *f, const struct
     return true;
 }
 
-/* The bytes counted on the tightest tile, as a line; "" for rows that do not say whether a run fits. */
-static bool memory_line(const char **line, const struct figure *f, const char *version, struct session *s, struct err *err)
+/* The bytes counted on the tightest tile, as a line; "" for rows that do not say whether a run fits, or have their line. */
+static bool memory_line(const char **line, const struct figure *f, const struct memory_sights *counted, const char *version, struct session *s, struct err *err)
 {
     struct simulation sim;
     struct result r;
     char *text = NULL;
     size_t n;
     *line = "";
-    if (!text_is(f->metric, "fits") || f->kernel)
+    if (!text_is(f->metric, "fits") || f->kernel || memory_sight_find(counted, f->id))
         return true;
     if (!simulator_run(&s->simulator, &sim, &r, path_beside(f->path, f->recipe, &s->arena), NULL, 0, err))
         return false;
@@ -113,9 +113,10 @@ static bool new_sights(const char **lines, const char **memory, size_t *n_new, c
     struct figures figures;
     struct csv_table check;
     struct track_record record;
+    struct memory_sights counted;
     char *text = NULL;
     size_t n;
-    if (!session_figures(&figures, NULL, s, err) || !csv_load(&check, arena_printf(&s->arena, "%s/check.csv", folder), &s->arena, err) ||
+    if (!session_figures(&figures, NULL, s, err) || !memory_sights_load(&counted, session_memory_sights_path(s), &s->arena, err) || !csv_load(&check, arena_printf(&s->arena, "%s/check.csv", folder), &s->arena, err) ||
         !track_record_open(&record, s->validity_dir, &s->arena, err))
         return false;
     FILE *out = text_stream(&text, &n);
@@ -129,7 +130,7 @@ static bool new_sights(const char **lines, const char **memory, size_t *n_new, c
         if (!row || !parse_f64(csv_cell(&check, row, "simulated"), &sight.predicted))
             continue;
         const char *line;
-        good = figure_recipe_hash(&sight.recipe, f, s->paths.recipes_dir, &s->arena, err) && add_interval(&sight, f, &record, s, err) && memory_line(&line, f, version, s, err);
+        good = figure_recipe_hash(&sight.recipe, f, s->paths.recipes_dir, &s->arena, err) && add_interval(&sight, f, &record, s, err) && memory_line(&line, f, &counted, version, s, err);
         first_sight_write(out, &sight);
         *memory = good ? arena_printf(&s->arena, "%s%s", *memory, line) : *memory;
         ++*n_new;
@@ -150,8 +151,9 @@ static bool record_first_sight(struct document *d, const char *folder, const str
         return false;
     if (n_new)
         document_line(d, "%zu row%s seen for the first time: %s", n_new, plural(n_new), path);
-    return (n_new == 0 || append_lines(path, first_sight_header, lines, err))
-        && (!*memory || append_lines(session_memory_sights_path(s), memory_sight_header, memory, err));
+    /* Memory comes first: rows that have a first sight are not asked again. */
+    return (!*memory || append_lines(session_memory_sights_path(s), memory_sight_header, memory, err))
+        && (n_new == 0 || append_lines(path, first_sight_header, lines, err));
 }
 
 int command_baseline(const struct options *o, struct session *s, struct err *err)
