@@ -228,6 +228,24 @@ again watch scores.csv --better higher --accept wanted && [ "$(grep -c '' now/sc
 result $? "an empty table of acceptances counts as none" "$(cat err)"
 unset SOURCE_DATE_EPOCH
 
+# ---- first sights: of a table of two rows, each line once, whenever it was killed
+sighted=sighting/root/results
+mkdir -p $sighted/published/ledger $sighted/published/runs $sighted/validity seen
+ln -s "$PODBENCH_ROOT/system-model" "$PODBENCH_ROOT/workloads" sighting/root/
+for table in links peers mlperf kernels memory vendor; do sed -n '1p;/^vendor-K-FP16-1,/p' "$PODBENCH_ROOT/results/published/$table.csv" >$sighted/published/$table.csv; done
+echo "own-1,$id,fits,1,yes=1,0.5,validate,a test,,it ran" >>$sighted/published/memory.csv
+cp "$PODBENCH_ROOT/workloads/recipes/$id.ini" seen/
+"$PODBENCH" bench --root sighting/root --recipes seen --out sighting/run >/dev/null 2>&1
+sight="baseline run --root root --reason first"
+rm -rf done && cp -r sighting done && (cd done && "$PODBENCH" $sight >/dev/null 2>&1)
+is_sighted() {
+    again "$@"
+    for file in first-sight.csv ledger/first-memory.csv; do cmp done/root/results/published/$file now/root/results/published/$file >>err 2>&1 || return 1; done
+}
+kill_everywhere sighting is_sighted 1 $sight
+[ -z "$torn" ] && [ "$n_killed" -ge 6 ] && [ "$(cat done/root/results/published/first-sight.csv done/root/results/published/ledger/first-memory.csv | grep -c '^own-1,')" -eq 2 ]
+result $? "first sights killed at $n_killed calls are there once" "$torn"
+
 # ---- fitted sheets: of a few rows, as a fit of all takes long
 root=fitting
 published=$root/results/published
