@@ -24,7 +24,7 @@ run check --recipes recipes --published published
 grep -q '^measured here ' "$work/out" && grep -q '^recipes/my-run.ini .*+25.0 %' "$work/out"
 result $? "check lists it, at first sight and today" "$(cat "$work/out")"
 run explain recipes/my-run.ini
-grep -q '^measured here: .* a step more than predicted; ' "$work/out" && grep -q '^part alone ' "$work/out"
+grep -qE '^measured here: [0-9.]+ k?samples/s, ([0-9]\.[0-9]{2}|[0-9]{2}\.[0-9]|[0-9]{3}) [mun]?s a step more than predicted; ' "$work/out" && grep -q '^part alone ' "$work/out"
 result $? "explain says which parts could carry the difference" "$(tail -15 "$work/out")"
 
 # Refusals, none of which changes the file.

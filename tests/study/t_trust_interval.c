@@ -172,6 +172,12 @@ static void the_fit_finds_the_spread(void **state)
     assert_near(s.base, 0.05, 0.005);
     assert_near(s.far, sqrt(0.4 * 0.4 - 0.05 * 0.05) / 2, 0.02);
     assert_near(s.largest_error, questions[2 * N - 1].error, 1e-12);
+    struct question backward[2 * N];            /* their order does not matter */
+    for (size_t i = 0; i < 2 * N; i++)
+        backward[i] = questions[2 * N - 1 - i];
+    struct spread same = spread_fit_questions(backward, 2 * N);
+    assert_near(same.base / s.base, 1, 1e-3);
+    assert_near(same.far / s.far, 1, 1e-3);
     /* If the slowest reading is right for each, the rest is as small as the errors at 0. */
     for (size_t i = N; i < 2 * N; i++) {
         questions[i].error = questions[i - N].error + 0.9;
