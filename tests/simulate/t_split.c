@@ -146,7 +146,19 @@ static void remembered(void **state)
     stop(&y);
 }
 
+/* Halves of a block are given apart, and what has no room is left out. */
+static void splits_as_text(void **state)
+{
+    const struct plan_request o = { .n_stages = 3, .stage_sizes = { { { 3, 3 } }, { { 7, 6 } }, { { 0, 0 } }, { { 5, 5 } } } };
+    char text[20];
+    (void)state;
+    split_text(text, sizeof text, &o);
+    assert_string_equal(text, "3,7/6,0");
+    split_text(text, 5, &o);
+    assert_string_equal(text, "3,7/");
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(as_good_as_any_of_two_stages), cmocka_unit_test(as_good_as_any_of_three_stages), cmocka_unit_test(no_worse_than_published), cmocka_unit_test(given_splits_stay), cmocka_unit_test(remembered),
+    cmocka_unit_test(splits_as_text), cmocka_unit_test(as_good_as_any_of_two_stages), cmocka_unit_test(as_good_as_any_of_three_stages), cmocka_unit_test(no_worse_than_published), cmocka_unit_test(given_splits_stay), cmocka_unit_test(remembered),
 };
 TAP_MAIN(tests)
