@@ -346,7 +346,7 @@ static void recomputation_is_counted_once(void **state)
             for (uint32_t i = stage->first_layer; i < stage->first_layer + stage->n_layers; i++)
                 layers += cycles_total(&stage->compiled->layers[i].forward);
             assert_int_equal(stage->recompute_cycles, layers);
-            double energy_j = 0;                /* of its layers forward twice, and backward */
+            double energy_j = 0;                /* its layers forward twice, and backward */
             for (uint32_t i = stage->first_layer; i < stage->first_layer + stage->n_layers; i++)
                 energy_j += 2 * energy_total(&stage->compiled->layers[i].forward_energy) + energy_total(&stage->compiled->layers[i].backward_energy);
             assert_near(energy_total(&stage->energy) / energy_j, 1, 1e-12);
