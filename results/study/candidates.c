@@ -148,11 +148,13 @@ void search_measure(struct search_graph *g, const struct simulation *sim)
     g->accumulate_cycles = p->request.training ? (double)cycles_total(&accumulate) : 0;
 }
 
+static double time_left(const struct search_state *s) { return s->q->left ? s->q->left(s->q->user) : 1; }
+
 /* Compiles the graph by planning it for one IPU, or one for each part of a table, even if it does not fit there. */
 static void compile_one(void *user, size_t i, struct simulator *by)
 {
     struct search_state *s = user;
-    struct search_graph *g = &s->graphs[i];
+    struct search_graph *g = s->by_likeness[i];
     struct simulation sim;
     struct result r;
     char width[48];
@@ -162,7 +164,7 @@ static void compile_one(void *user, size_t i, struct simulator *by)
     size_t n = 9;
     for (size_t k = 0; k < g->n_settings; k++)
         all[n++] = g->settings[k];
-    g->skipped = search_must_stop(s);
+    g->skipped = search_must_stop(s) || time_left(s) < s->planning_until;
     g->refused = g->skipped || !search_simulate(&sim, &r, by, s->q, all, n, NULL);
     if (g->refused)
         return;
@@ -238,15 +240,43 @@ static void list_graphs(struct search_state *s)
     }
 }
 
+/* True if the recipe, with its defaults, has another value than the setting "key=value". */
+static bool is_unlike_own(const struct search_state *s, const char *setting)
+{
+    const char *value = strchr(setting, '=') + 1, *key = arena_printf(s->a, "%.*s", (int)(value - setting - 1), setting);
+    const struct field *field = recipe_field(key);
+    const struct ini_entry *given = recipe_entry(&s->recipe, key);
+    return !text_is(value, given ? given->value : field ? field_text(field, &s->recipe, s->a) : "");
+}
+
+static int by_unlike_settings(const void *x, const void *y)
+{
+    const struct search_graph *a = *(struct search_graph *const *)x, *b = *(struct search_graph *const *)y;
+    return a->n_unlike_own != b->n_unlike_own ? (a->n_unlike_own < b->n_unlike_own ? -1 : 1) : a < b ? -1 : a > b;
+}
+
+static void order_graphs(struct search_state *s)
+{
+    s->by_likeness = ARENA_ROOM(s->a, struct search_graph *, s->n_graphs);
+    for (size_t g = 0; g < s->n_graphs; g++) {
+        s->by_likeness[g] = &s->graphs[g];
+        for (size_t i = 0; i < s->graphs[g].n_settings; i++)
+            s->graphs[g].n_unlike_own += is_unlike_own(s, s->graphs[g].settings[i]);
+    }
+    sort_items(s->by_likeness, s->n_graphs, sizeof *s->by_likeness, by_unlike_settings);
+}
+
 void search_compile(struct search_state *s)
 {
     list_graphs(s);
+    order_graphs(s);
+    s->planning_until = time_left(s) / 2;
     simulator_pool_run(&s->pool, s->n_graphs, 1, compile_one, s);
     for (size_t g = 0; g < s->n_graphs; g++) {
         s->out->n_refused += s->graphs[g].refused && !s->graphs[g].skipped;
         s->any_unplanned |= s->graphs[g].skipped;
     }
-    s->stopped |= s->any_unplanned;
+    s->stopped |= search_must_stop(s);
 }
 
 /* ---- accumulation ------------------------------------------------------------------------------------- */
@@ -348,15 +378,6 @@ static int by_bound(const void *x, const void *y, void *user)
     if (a->bound != b->bound)
         return search_better(s->q->objective, a->bound, b->bound) ? -1 : 1;
     return a->number < b->number ? -1 : 1;
-}
-
-/* True if the recipe, with its defaults, has another value than the setting "key=value". */
-static bool is_unlike_own(const struct search_state *s, const char *setting)
-{
-    const char *value = strchr(setting, '=') + 1, *key = arena_printf(s->a, "%.*s", (int)(value - setting - 1), setting);
-    const struct field *field = recipe_field(key);
-    const struct ini_entry *given = recipe_entry(&s->recipe, key);
-    return !text_is(value, given ? given->value : field ? field_text(field, &s->recipe, s->a) : "");
 }
 
 static uint32_t count_unlike_own(const struct search_state *s, const struct search_family *f, const struct search_graph *g)

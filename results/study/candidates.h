@@ -30,6 +30,7 @@ struct search_graph {
     double forward_share;                       /* rho: the largest share of a layer's cycles that are forward work */
     uint32_t n_body_layers, tensor, table_parts;        /* tensor: IPUs that layers are cut over; table_parts: stages that the word table is on, or 1 */
     bool refused, skipped;                      /* skipped: the search was stopped before */
+    uint32_t n_unlike_own;                      /* settings that differ from the recipe's */
 };
 
 struct search_candidate {
@@ -65,7 +66,8 @@ struct search_state {
     double samples;                             /* samples to converge, if they do not depend on the batch */
     bool converges_by_batch;
     struct dimension dimensions[MOST_DIMENSIONS]; size_t n_dimensions;
-    struct search_graph *graphs; size_t n_graphs;
+    struct search_graph *graphs, **by_likeness; size_t n_graphs;        /* by_likeness: those that differ least from the recipe first */
+    double planning_until;                      /* no graph is planned when less of the time than this share is left */
     struct search_family *families; size_t n_families, cap_families;
     struct trial *trials; size_t n_trials;      /* trials that are simulated together */
     struct arena trial_arena;

@@ -321,8 +321,8 @@ static void search_all(struct search_state *s)
     if (!s->stopped && !out->whole)
         divide_again(s);
     list_family_values(s);
-    out->stopped = s->stopped;
-    out->whole &= !s->stopped;
+    out->stopped = s->stopped || s->any_unplanned;
+    out->whole &= !out->stopped;
     out->exact = !s->any_unplanned && (!s->any_open || (out->any && !search_better(s->q->objective, s->open_bound, out->best.value)));
     out->best_bound = s->any_unplanned ? NAN : s->open_bound;
 }

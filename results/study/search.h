@@ -38,6 +38,7 @@ struct search_request {
     struct simulator *simulator;
     void (*tell)(void *user, size_t n_simulated, const struct found *best); /* best is NULL if none is known yet; tell may be NULL */
     bool (*stop)(void *user);                   /* asked by all threads before each simulation; true ends the search. May be NULL */
+    double (*left)(void *user);                 /* the share of the time that is left, from 1 down to 0. Planning graphs takes half of it at most. NULL: there is no limit */
     void *user;
 };
 

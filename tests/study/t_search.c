@@ -259,6 +259,33 @@ static void a_table_over_stages_is_the_last_resort(void **state)
     simulator_close(&s);
 }
 
+static double less_each_time(void *user)
+{
+    double *left = user;
+    return *left -= 0.1;
+}
+
+/* Eight graphs, of which time for half is there: five are planned, and what they are of is simulated. Those that are most like the recipe come first. */
+static void planning_takes_half_of_the_time(void **state)
+{
+    struct simulator s;
+    struct arena a = {0};
+    struct search_request q = pipelined_resnet;
+    struct search_result all, out;
+    double left = 1.1;
+    (void)state;
+    simulator_open(&s, &paths);
+    seek(&all, q, &s, 1000000, 1, &a);
+    q.left = less_each_time, q.user = &left;
+    seek(&out, q, &s, 1000000, 1, &a);
+    assert_true(out.any && out.stopped && !out.whole && !out.exact && !is_known(out.best_bound));
+    assert_true(out.n_simulated > 1 && out.n_simulated < all.n_simulated);
+    assert_near(left, 1.1 - 0.1 * (1 + 8), 1e-9);       /* asked once before, and before each graph */
+    assert_near(out.space / all.space, 5 / 8.0, 1e-9);
+    arena_free(&a);
+    simulator_close(&s);
+}
+
 /* A key that is set to nothing is not searched, and not set again. */
 static void a_key_set_to_nothing(void **state)
 {
@@ -434,7 +461,7 @@ static void all_that_is_set_is_set(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(no_plan_is_better_than_its_bounds), cmocka_unit_test(bounds_lose_nothing), cmocka_unit_test(time_to_train_is_no_worse), cmocka_unit_test(no_batch_is_lost), cmocka_unit_test(limits_to_the_last_digit), cmocka_unit_test(energy_of_a_sample), cmocka_unit_test(a_key_set_to_nothing), cmocka_unit_test(a_table_over_stages_is_the_last_resort),
+    cmocka_unit_test(no_plan_is_better_than_its_bounds), cmocka_unit_test(bounds_lose_nothing), cmocka_unit_test(time_to_train_is_no_worse), cmocka_unit_test(no_batch_is_lost), cmocka_unit_test(limits_to_the_last_digit), cmocka_unit_test(energy_of_a_sample), cmocka_unit_test(a_key_set_to_nothing), cmocka_unit_test(a_table_over_stages_is_the_last_resort), cmocka_unit_test(planning_takes_half_of_the_time),
     cmocka_unit_test(no_more_are_simulated_than_allowed), cmocka_unit_test(the_order_of_values_changes_nothing),
     cmocka_unit_test(more_micro_batches_are_no_slower), cmocka_unit_test(all_that_is_set_is_set),
 };
