@@ -90,6 +90,30 @@ static void cut_over_fewer(struct beginning *b, const struct recipe *r, uint64_t
         begin_with_setting(b, "parallel.attention_tensor_parallel", width, a);
 }
 
+static const char rows_key[] = "data.sequence_length";
+
+/* Says how long rows are, in place of what was said before. */
+static void set_rows(struct beginning *b, uint64_t length, struct arena *a)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < b->n_sets; i++)
+        if (!setting_is_of(b->sets[i], rows_key))
+            b->sets[kept++] = b->sets[i];
+    b->n_sets = kept;
+    b->cuts_rows = true;
+    b->length = length;
+    begin_with_setting(b, rows_key, length, a);
+}
+
+/* Another model takes rows as long as the recipe's, unless its own are shorter. */
+static void take_rows(struct beginning *b, const struct recipe *r, const struct asked *q, struct arena *a)
+{
+    uint64_t own = workload_find(q->model, NULL)->default_sequence_length, length = r->model.sequence_length;
+    b->length = own;
+    if (length && length < own)
+        set_rows(b, length, a);
+}
+
 /* Moves the recipe to the machine: it gets as many replicas as the machine has room for, and about the same global batch. */
 static bool begin_with_published(struct beginning *b, const struct asked *q, uint64_t shorter_than, struct session *s, struct err *err)
 {
@@ -112,9 +136,9 @@ static bool begin_with_published(struct beginning *b, const struct asked *q, uin
         b->sets[b->n_sets++] = "parallel.recompute_checkpoints=";
         b->sets[b->n_sets++] = r.mode == MODE_TRAIN ? "parallel.recompute=layer" : "parallel.recompute=none";
         b->sets[b->n_sets++] = "recipe.source=asked; no published run has this model";
-        b->said = arena_printf(&s->arena, "%s, which has another model", b->said);
         b->is_other_model = true;
-        b->length = workload_find(q->model, NULL)->default_sequence_length;
+        take_rows(b, &r, q, &s->arena);
+        b->said = arena_printf(&s->arena, b->cuts_rows ? "%s, which has another model and rows of %ju tokens" : "%s, which has another model", b->said, (uintmax_t)b->length);
     }
     if (replicas != r.replicas || width != r.ipus_per_replica) {
         begin_with_setting(b, "parallel.replicas", replicas, &s->arena);
@@ -231,11 +255,17 @@ static bool time_is_over(void *user)
     return was_interrupted() || progress_seconds(&talk->progress) > talk->most_s;
 }
 
+static double time_left_to_ask(void *user)
+{
+    const struct ask_talk *talk = user;
+    return fmax(0, 1 - progress_seconds(&talk->progress) / talk->most_s);
+}
+
 static bool look_around(struct search_result *out, struct ask_talk *talk, const struct asked *q, const struct beginning *b, const struct options *o, struct session *s,
                         struct err *err)
 {
     struct search_request request = { .recipe = b->recipe, .sets = b->sets, .objective = q->objective, .most = o->most ? o->most : 1000000,
-        .exhaustive = 1000, .simulator = &s->simulator, .tell = tell_best, .stop = time_is_over, .user = talk };
+        .exhaustive = 1000, .simulator = &s->simulator, .tell = tell_best, .stop = time_is_over, .left = time_left_to_ask, .user = talk };
     bool is_sought = q->objective == MINIMISE_IPUS;
     request.ipus = (struct limit){ is_sought ? 1 : (double)q->ipus, (double)q->ipus };
     if (q->least_throughput > 0)
@@ -268,10 +298,7 @@ static bool begin_with_shorter_rows(struct beginning *b, const struct asked *q, 
 {
     if (!b->is_other_model)
         return b->length && begin_with_published(b, q, b->length, s, NULL);
-    b->length /= 2;
-    b->n_sets -= b->cuts_rows;
-    b->cuts_rows = true;
-    begin_with_setting(b, "data.sequence_length", b->length, &s->arena);
+    set_rows(b, b->length / 2, &s->arena);
     return b->length >= SHORTEST_ROWS;
 }
 
@@ -280,7 +307,7 @@ static bool look_with_shorter_rows(struct search_result *found, struct beginning
                                    const struct options *o, struct session *s, struct err *err)
 {
     struct beginning next = *b, written = { .recipe = path };
-    while (!found->any && !found->stopped && begin_with_shorter_rows(&next, q, s)) {
+    while (!found->any && !time_is_over(talk) && (!o->most || found->n_simulated < o->most) && begin_with_shorter_rows(&next, q, s)) {
         struct search_result shorter;
         const char *from = next.is_other_model ? b->said : next.said;
         next.said = arena_printf(&s->arena, "%s, with rows of %ju tokens, as those of %ju fit in no way that was tried", from, (uintmax_t)next.length, (uintmax_t)b->length);

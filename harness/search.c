@@ -340,6 +340,12 @@ static bool must_stop(void *user)
     return was_interrupted() || (talk->most_s > 0 && progress_seconds(&talk->progress) > talk->most_s);
 }
 
+static double time_left(void *user)
+{
+    const struct search_talk *talk = user;
+    return talk->most_s > 0 ? fmax(0, 1 - progress_seconds(&talk->progress) / talk->most_s) : 1;
+}
+
 /* --seconds; by default none, but for the model of a file. 0 is none too. */
 static bool read_seconds(double *out, const struct options *o, struct session *s, struct err *err)
 {
@@ -390,7 +396,7 @@ static void add_best_found(struct document *d, const struct search_result *found
 int command_search(const struct options *o, struct session *s, struct err *err)
 {
     struct search_request q = { .recipe = o->arguments[0], .sets = o->sets, .n_sets = o->n_sets, .most = o->most ? o->most : USUAL_MOST,
-                                .exhaustive = EXHAUSTIVE, .simulator = &s->simulator, .tell = show_best, .stop = must_stop };
+                                .exhaustive = EXHAUSTIVE, .simulator = &s->simulator, .tell = show_best, .stop = must_stop, .left = time_left };
     struct search_result *found = ARENA_NEW(&s->arena, struct search_result);
     struct judged_gain *gain = ARENA_NEW(&s->arena, struct judged_gain);
     struct search_talk talk = { .objective = &q.objective };
