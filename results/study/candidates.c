@@ -148,7 +148,7 @@ void search_measure(struct search_graph *g, const struct simulation *sim)
     g->accumulate_cycles = p->request.training ? (double)cycles_total(&accumulate) : 0;
 }
 
-static double time_left(const struct search_state *s) { return s->q->left ? s->q->left(s->q->user) : 1; }
+static double share_of_time(const struct search_state *s) { return s->q->left ? s->q->left(s->q->user) : 1; }
 
 /* Compiles the graph by planning it for one IPU, or one for each part of a table, even if it does not fit there. */
 static void compile_one(void *user, size_t i, struct simulator *by)
@@ -164,7 +164,7 @@ static void compile_one(void *user, size_t i, struct simulator *by)
     size_t n = 9;
     for (size_t k = 0; k < g->n_settings; k++)
         all[n++] = g->settings[k];
-    g->skipped = search_must_stop(s) || time_left(s) < s->planning_until;
+    g->skipped = search_must_stop(s) || share_of_time(s) < s->planning_until;
     g->refused = g->skipped || !search_simulate(&sim, &r, by, s->q, all, n, NULL);
     if (g->refused)
         return;
@@ -270,7 +270,7 @@ void search_compile(struct search_state *s)
 {
     list_graphs(s);
     order_graphs(s);
-    s->planning_until = time_left(s) / 2;
+    s->planning_until = share_of_time(s) / 2;
     simulator_pool_run(&s->pool, s->n_graphs, 1, compile_one, s);
     for (size_t g = 0; g < s->n_graphs; g++) {
         s->out->n_refused += s->graphs[g].refused && !s->graphs[g].skipped;
