@@ -113,7 +113,7 @@ static bool check_key(const struct ini_entry *e, const char *text, bool of_any, 
     if (text_is(e->section, "open"))
         return recipe_check_open(e, place, a, err);
     return recipe_key_find(e->section, e->key) || (of_any && text_is(e->section, "data"))
-        || (text_is(e->section, "optimizer") && recipe_takes_hyperparameter(e->key))
+        || recipe_is_hyperparameter(e)
         || (text_is(e->section, "faults") && recipe_takes_fault(e->key))
         || (text_is(e->section, "framework") && field_find(framework_fields, n_framework_fields, e->key)) || recipe_unknown_key(place, e, a, err);
 }
@@ -183,7 +183,7 @@ static bool is_onnx_recipe(const struct recipe *r)
 
 static bool read_other(struct recipe *r, const struct ini_entry *e, struct arena *a, struct err *err)
 {
-    if (text_is(e->section, "optimizer") && recipe_takes_hyperparameter(e->key)) {
+    if (recipe_is_hyperparameter(e)) {
         r->hyperparameters[r->n_hyperparameters++] = *e;
     } else if (text_is(e->section, "framework") && field_find(framework_fields, n_framework_fields, e->key)) {
         r->framework_settings[r->n_framework_settings++] = *e;
@@ -234,7 +234,7 @@ static bool check_required(const struct recipe *r, struct err *err)
     struct arena scratch = {0};
     const struct recipe_key *first = NULL;
     const char *list = "";
-    bool *is_given = ARENA_ARRAY(&scratch, bool, n_recipe_keys + 1);
+    bool *is_given = ARENA_ARRAY(&scratch, bool, n_recipe_keys + 2);     /* two places follow the keys' */
     size_t n = 0;
     for (size_t i = 0; i < r->n_entries; i++)
         is_given[r->entries[i].place - 1] = true;

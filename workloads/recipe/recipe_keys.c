@@ -323,13 +323,6 @@ const struct recipe_key *recipe_key_find(const char *section, const char *key)
     return NULL;
 }
 
-/* The entry's place is one more than its key's in the table; keys that the table does not hold have the place after the last. */
-void recipe_place_entry(struct ini_entry *e)
-{
-    const struct recipe_key *k = recipe_key_find(e->section, e->key);
-    e->place = 1 + (k ? (uint32_t)(k - recipe_keys) : N_RECIPE_KEYS);
-}
-
 const struct recipe_key *recipe_key_of(const struct ini_entry *e)
 {
     return !e->place ? recipe_key_find(e->section, e->key) : e->place <= N_RECIPE_KEYS ? &recipe_keys[e->place - 1] : NULL;
@@ -356,12 +349,31 @@ static bool is_setting_of_optimizer(const char *key)
     return false;
 }
 
-bool recipe_takes_hyperparameter(const char *key)
+static bool takes_hyperparameter(const char *key)
 {
     for (size_t i = 0; i < N_HYPERPARAMETERS; i++)
         if (text_is(hyperparameters[i], key))
             return true;
     return is_setting_of_optimizer(key);
+}
+
+/* The entry's place is one more than its key's in the table. Keys that the table does not hold have the place after the last, and hyperparameters the
+   one after that. */
+enum { PLACE_OF_OTHERS = N_RECIPE_KEYS + 1, PLACE_OF_HYPERPARAMETERS };
+
+void recipe_place_entry(struct ini_entry *e)
+{
+    const struct recipe_key *k = recipe_key_find(e->section, e->key);
+    bool is_hyperparameter = !k && text_is(e->section, "optimizer") && takes_hyperparameter(e->key);
+    e->place = k ? 1 + (uint32_t)(k - recipe_keys) : is_hyperparameter ? PLACE_OF_HYPERPARAMETERS : PLACE_OF_OTHERS;
+}
+
+bool recipe_is_hyperparameter(const struct ini_entry *e)
+{
+    struct ini_entry placed = *e;
+    if (!placed.place)
+        recipe_place_entry(&placed);
+    return placed.place == PLACE_OF_HYPERPARAMETERS;
 }
 
 /* link, link1, link2...; chip; flow. */

@@ -33,7 +33,7 @@ static bool find_field(struct subject *s, struct arena *a, struct err *err)
     s->field = key ? &key->field : s->of_framework ? field_find(framework_fields, n_framework_fields, s->entry.key) : NULL;
     if (s->field)
         return true;
-    if ((text_is(s->entry.section, "optimizer") && recipe_takes_hyperparameter(s->entry.key)) || text_is(s->entry.section, "faults"))
+    if (recipe_is_hyperparameter(&s->entry) || text_is(s->entry.section, "faults"))
         return fail(err, "%s: has no readings; want a key that podbench list keys has a range of values for", s->place);
     return recipe_unknown_key(s->place, &s->entry, a, err);
 }
