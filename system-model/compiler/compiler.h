@@ -36,6 +36,7 @@ struct layer_cost {
     uint64_t temp_bytes_per_tile, interleaved_bytes;        /* the most that any of its operations needs */
     uint64_t host_bytes, result_bytes;      /* inputs from the host; forward results that no operation reads */
     uint64_t n_arrivals, n_results;         /* n_arrivals: operations that are the first to read some input */
+    uint64_t code;                          /* a hash that layers of equal code have in common; 0 for a layer without operations */
 };
 /* The costs of all layers as far as no plan is needed: parameters and bytes, which are the same on every chip. */
 const struct layer_cost *layer_costs_unplanned(const struct graph *g, struct arena *a);

@@ -107,8 +107,12 @@ void compile_layers(struct compiled *out, struct compiler *c)
     const struct energy_prices prices = energy_prices(c->chip);
     out->layers = ARENA_ARRAY(c->arena, struct layer_cost, g->n_layers);
     memcpy(out->layers, c->layers, g->n_layers * sizeof *out->layers);
-    for (size_t i = 0; i < g->n_ops; i++)
-        add_op_cost(&out->layers[g->ops[i].layer_id], g, &g->ops[i], out->op_plans[i], &prices);
+    for (size_t i = 0; i < g->n_ops; i++) {
+        struct layer_cost *l = &out->layers[g->ops[i].layer_id];
+        const uint64_t codes[] = { l->code, out->op_plans[i]->code_id };
+        l->code = hash_bytes(codes, sizeof codes, 1);
+        add_op_cost(l, g, &g->ops[i], out->op_plans[i], &prices);
+    }
     for (size_t i = 0; i < g->n_layers; i++) {
         out->layers[i].forward_cycles = cycles_total(&out->layers[i].forward);
         out->layers[i].backward_cycles = cycles_total(&out->layers[i].backward);

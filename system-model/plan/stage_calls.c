@@ -11,26 +11,13 @@
  * are left out.
  */
 #include "system-model/plan/plan.h"
-#include "system-model/graph/graph.h"
 
-/* For each layer of the stage a number that equal code has in common; 0 for a layer without operations. */
-static void find_codes(uint64_t *codes, const struct graph *g, const struct stage_plan *s)
+static bool is_shared(const struct stage_plan *s, uint32_t layer)
 {
-    for (uint32_t i = 0; i < g->n_ops; i++) {
-        const struct op *op = &g->ops[i];
-        if (op->layer_id < s->first_layer || op->layer_id >= stage_end(s))
-            continue;
-        uint64_t *code = &codes[op->layer_id - s->first_layer];
-        const uint64_t next[] = { *code, s->compiled->op_plans[i]->code_id };
-        *code = hash_bytes(next, sizeof next, 1);
-    }
-}
-
-static bool is_shared(const uint64_t *codes, uint32_t n, uint32_t layer)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (i != layer && codes[i] == codes[layer])
-            return codes[layer] != 0;
+    const struct layer_cost *layers = s->compiled->layers;
+    for (uint32_t i = s->first_layer; i < stage_end(s); i++)
+        if (i != layer && layers[i].code == layers[layer].code)
+            return layers[layer].code != 0;
     return false;
 }
 
@@ -62,11 +49,7 @@ static void add_layer_calls(struct stage_plan *s, const struct chip *chip, uint3
 
 void stage_calls(struct stage_plan *s, struct compiler *c)
 {
-    struct arena scratch = {0};
-    uint64_t *codes = ARENA_ARRAY(&scratch, uint64_t, s->n_layers);
-    find_codes(codes, c->graph, s);
-    for (uint32_t i = 0; i < s->n_layers; i++)
-        if (is_shared(codes, s->n_layers, i))
-            add_layer_calls(s, c->chip, s->first_layer + i);
-    arena_free(&scratch);
+    for (uint32_t i = s->first_layer; i < stage_end(s); i++)
+        if (is_shared(s, i))
+            add_layer_calls(s, c->chip, i);
 }
