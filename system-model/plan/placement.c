@@ -419,17 +419,14 @@ static const void *place_stages(void *world, const void *input, struct err *err)
 {
     struct compiler *c = world;
     const struct placement_input *q = input;
-    struct arena scratch = {0};
-    struct placer p = { q, c, ARENA_ARRAY(&scratch, struct stage_plan, q->n_stages), err };
+    struct placer p = { q, c, ARENA_ARRAY(c->plans.arena, struct stage_plan, q->n_stages), err };
     bool good = place_layers(&p);
     for (uint32_t s = 0; s < q->n_stages; s++)
         p.stages[s].ipu = s % q->ipus_per_replica;
     good = good && compile_stages(&p);
     for (uint32_t s = 0; s < q->n_stages && good; s++)
         good = cost_stage(&p, &p.stages[s]);
-    const void *stages = good ? memcpy(ARENA_ROOM(c->plans.arena, struct stage_plan, q->n_stages), p.stages, q->n_stages * sizeof *p.stages) : NULL;
-    arena_free(&scratch);
-    return stages;
+    return good ? p.stages : NULL;
 }
 
 bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
