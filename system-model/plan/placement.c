@@ -379,18 +379,13 @@ static bool cost_stage(struct placer *p, struct stage_plan *s)
 
 static double share_of(const struct placer *p, uint32_t stage) { return share_of_ipu(p->q->shares.at, p->q->n_shares, p->stages[stage].ipu); }
 
-static bool compile_stage(struct placer *p, uint32_t stage)
+static const struct compiled *compile_with(const struct placer *p, double share)
 {
-    const struct chip *chip = p->c->chip;
-    if (p->q->io_tiles >= chip->n_tiles)
-        return fail(p->err, "parallel.io_tiles: %u of the %s's %ju tiles leaves none to compute", p->q->io_tiles, chip->name,
-                    (uintmax_t)chip->n_tiles);
-    struct op_plan_options opt = {
+    const struct op_plan_options opt = {
         .partials = (enum partials_type)p->q->partials, .inference = !p->q->training, .log_softmax = p->q->log_softmax, .even_slices = p->q->even_slices, .plain_products = p->q->plain_products,
-        .n_tiles = chip->n_tiles - p->q->io_tiles, .available_memory = share_of(p, stage),
+        .n_tiles = p->c->chip->n_tiles - p->q->io_tiles, .available_memory = share,
     };
-    p->stages[stage].compiled = compile_graph(p->c, &opt);
-    return true;
+    return compile_graph(p->c, &opt);
 }
 
 /* The largest share for temporaries that any stage has below the given one; 0 if none. */
@@ -408,10 +403,15 @@ static double share_below(const struct placer *p, double below)
 /* Compiles stages with more memory first, because a plan that took little of it also serves the stages with less. */
 static bool compile_stages(struct placer *p)
 {
-    for (double share = share_below(p, INFINITY); share > 0; share = share_below(p, share))
+    const struct chip *chip = p->c->chip;
+    if (p->q->io_tiles >= chip->n_tiles)
+        return fail(p->err, "parallel.io_tiles: %u of the %s's %ju tiles leaves none to compute", p->q->io_tiles, chip->name,
+                    (uintmax_t)chip->n_tiles);
+    for (double share = share_below(p, INFINITY); share > 0; share = share_below(p, share)) {
+        const struct compiled *compiled = compile_with(p, share);
         for (uint32_t s = 0; s < p->q->n_stages; s++)
-            if (share_of(p, s) == share && !compile_stage(p, s))
-                return false;
+            p->stages[s].compiled = share_of(p, s) == share ? compiled : p->stages[s].compiled;
+    }
     return true;
 }
 
