@@ -8,6 +8,8 @@
 #   <!-- table: COMMAND | WORDS | COLUMNS --> ... <!-- end -->  columns, as 0 2 5, of the table in a command's text whose heading begins with the words
 #   <!--=NAME-->                  ... <!--/-->        in a sentence: a number of %numbers, or one of published figures, whose recipe, id or metric matches:
 #       error ID                    today's error;  first error ID: that of its first prediction;  error ID with KEY=VALUE: if the recipe had this value
+#       printed VERSION             intervals of throughput that this version printed with first predictions, or, named "since VERSION", later ones;
+#                                   printed inside VERSION: how many of them hold
 #       efficiency RECIPE ONE       samples a second of an IPU, as a share of those of the recipe ONE
 #       median ROLE PATTERN         of errors without their sign;  first median ROLE PATTERN
 #       range PATTERN               of errors without their sign, from the least to the largest
@@ -41,13 +43,26 @@ sub figures {
 }
 
 # The first prediction of a row, which first-sight.csv keeps.
-sub first_of {
+sub first_line {
     my ($f) = @_;
     if (!%first) {
         my ($head, @lines) = split /\n/, text_of("results/published/first-sight.csv");
-        for my $line (@lines) { my ($id, $seen, $hash, $version, $predicted) = cells_of($line); $first{$id} //= $predicted }
+        for my $line (@lines) { my ($id, $seen, @rest) = cells_of($line); $first{$id} //= \@rest }
     }
     return $first{ $f->{id} };
+}
+
+sub first_of { my ($f) = @_; my $then = first_line($f); return $then ? $then->[2] : undef }
+
+sub printed_intervals {
+    my ($inside, $since, $version) = @_;
+    my $n = 0;
+    for my $f (grep { $_->{metric} eq "throughput_samples_per_s" } figures()) {
+        my ($hash, $of, $predicted, $low, $high) = @{ first_line($f) // [] };
+        next unless $low && ($since ? $of ne $version : $of eq $version);
+        $n++ if !$inside || $low <= $f->{published} && $f->{published} <= $high;
+    }
+    return $n;
 }
 
 sub first_error { my ($f) = @_; my $then = first_of($f); return defined $then && $f->{published} ? $then / $f->{published} - 1 : undef }
@@ -176,6 +191,7 @@ sub of_figures {
         my ($found) = says("run $f->{recipe} --set $set --format json") =~ /"\Q$f->{metric}\E": ([-+\d.e]+)/ or die "run $f->{recipe} --set $set: no $f->{metric}\n";
         return percent($found / $f->{published} - 1);
     }
+    return printed_intervals($1, $2, $3) if $name =~ /^printed( inside)?( since)? (\S+)$/;
     if ($name =~ /^efficiency (\S+) (\S+)$/) {
         my ($many, $one) = map { my $text = says("run $_ --format json"); my ($rate) = $text =~ /"throughput_samples_per_s": ([\d.e+]+)/; my ($ipus) = $text =~ /"ipus": (\d+)/; $rate / $ipus } $1, $2;
         return whole_percent($many / $one);
