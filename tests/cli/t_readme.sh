@@ -13,4 +13,8 @@ missing=
 for c in $(sed -n 's/^build\/podbench \([a-z]*\).*/\1/p' README.md); do "$PODBENCH" "$c" --help >/dev/null 2>&1 || missing="$missing $c"; done
 [ -z "$missing" ]
 result $? "README's commands exist" "$missing"
+sed -n 's/^ *X(\([A-Z_]*\),.*/\1/p' system-model/base/assumed.h | sort >"$work/in_code"
+sed -n '/^<!-- assumed -->/,/^<!-- end -->/s/^| `\([A-Z_]*\)`.*/\1/p' docs/maintainers/trust.md | sort >"$work/in_page"
+missing=$(diff "$work/in_code" "$work/in_page")
+result $? "the table of assumed numbers has those of the code (make assumed)" "$missing"
 done_testing
