@@ -4,7 +4,7 @@
  *
  * A smaller micro-batch keeps the global batch by more gradient accumulation. More IPUs for a replica keep the number
  * of IPUs by fewer replicas, or take more of the system's where there is one replica left, spread the layers evenly, and take a schedule that the
- * framework can run. Two changes are tried together only if no single one fits, and more only if no two do.
+ * framework can run. Two changes are tried together only if no single one fits, more only if no two do, and phases only if nothing else does.
  * A change that cannot be simulated (a pipeline too short to
  * fill, more stages than layers, no memory to stream to) is left out.
  */
@@ -44,6 +44,21 @@ static void list_table_remedy(struct remedy *out, size_t *n, const struct recipe
     struct remedy *split = add_remedy(out, n, arena_printf(a, "the word table over %" PRIu64 " stages", parts));
     remedy_set(split, arena_printf(a, "parallel.embedding_split=%" PRIu64, parts));
     remedy_set(split, divided_anew);
+}
+
+/* Layers cut over all IPUs of a replica, one after another on the chips, as PopXL's programs run them. */
+static void list_phases_remedy(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_request *o, struct arena *a)
+{
+    const struct workload *w = recipe_workload(r);
+    const unsigned wanted = HAS_ATTENTION | TAKES_SEQUENCES;
+    if (!w || (w->traits & wanted) != wanted || !text_is(r->framework, "PopART") || plan_is_phased(o) || plan_tensor_replicas(o) > 1 || r->model.embedding_split)
+        return;
+    struct remedy *phases = add_remedy(out, n, "weights off the chip, in phases of one block");
+    remedy_set(phases, "parallel.weights=streaming");
+    if (r->ipus_per_replica > 1)
+        remedy_set(phases, arena_printf(a, "parallel.tensor_parallel=%" PRIu64, r->ipus_per_replica));
+    if (r->layers_per_ipu)
+        remedy_set(phases, "parallel.layers_per_ipu=");
 }
 
 static void list_memory_remedies(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_request *o, const char *smaller,
@@ -265,8 +280,11 @@ bool remedies_find(struct remedy *out, size_t *n, const struct remedy_request *a
     }
     sort_items(out, *n, sizeof *out, remedy_order);
     if (!enough) {
-        size_t n_pairs = find_pairs(out + *n, listed, n_listed, &q, a);
-        *n += n_pairs ? n_pairs : n_listed && find_remedy_chain(out + *n, listed, n_listed, &q, a);
+        size_t n_more = find_pairs(out + *n, listed, n_listed, &q, a);
+        n_more = n_more ? n_more : n_listed && find_remedy_chain(out + *n, listed, n_listed, &q, a);
+        if (!n_more)
+            list_phases_remedy(out + *n, &n_more, &sim->recipe, &sim->plan.request, a);
+        *n += n_more && (out[*n].fits || try_remedy(&out[*n], &q, a)) ? n_more : 0;
         sort_items(out, *n, sizeof *out, remedy_order);
     }
     for (size_t i = 0; i < *n; i++)

@@ -309,7 +309,6 @@ static bool fits_on_more(struct simulator *s, const char *recipe, const char *co
     return false;
 }
 
-/* On fifty models of one IPU: where more IPUs make one fit, a remedy does. */
 /* BERT-Large trains on the 16 IPUs of one DSS 8440 if its word table is on two of them: the table and the heads' product are too much for one, whatever the
  * division of the layers. Both changes divide the layers anew, once. */
 static void a_table_goes_over_stages(void **state)
@@ -330,6 +329,25 @@ static void a_table_goes_over_stages(void **state)
     free(y);
 }
 
+/* Eight rows of 512 fit 16 GC2 in none of these ways, nor in several together, but with layers cut over four IPUs and weights off the chip. A recipe of PyTorch has no phases. */
+static void phases_are_the_last_resort(void **state)
+{
+    static const char *const sets[] = { "recipe.system=dss8440", "parallel.micro_batch=8", "recipe.framework=PyTorch" };
+    (void)state;
+    for (size_t n_sets = 2; n_sets <= 3; n_sets++) {
+        struct remedied *y = calloc(1, sizeof *y);
+        find_remedies(y, "mlperf-v1.0-closed-ipu-pod16-bert-large", sets, n_sets);
+        assert_true(y->list[0].fits == (n_sets == 2) && !y->list[1].fits);
+        if (n_sets == 2) {
+            assert_string_equal(y->list[0].what, "weights off the chip, in phases of one block");
+            assert_string_equal(y->list[0].sets[1], "parallel.tensor_parallel=4");
+        }
+        forget_remedies(y);
+        free(y);
+    }
+}
+
+/* On fifty models of one IPU: where more IPUs make one fit, a remedy does. */
 static void a_remedy_is_found_where_more_ipus_are_one(void **state)
 {
     static const char text[] = "[recipe]\nid = any\nworkload = resnet18\nsystem = ipu-pod16\nsdk = 3.1.0\nmode = train\nsource = a test\n"
@@ -368,6 +386,6 @@ static void a_remedy_is_found_where_more_ipus_are_one(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(known_misfits_do_not_fit), cmocka_unit_test(a_smaller_share_is_what_it_says), cmocka_unit_test(the_chance_to_fit_follows_the_bytes),
     cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(many_remedies_are_listed), cmocka_unit_test(what_is_tried), cmocka_unit_test(how_many_ipus_are_tried), cmocka_unit_test(one_replica_is_one_process), cmocka_unit_test(remedies_as_text),
-    cmocka_unit_test(twice_the_tiles_that_load), cmocka_unit_test(a_micro_batch_of_one_is_not_halved), cmocka_unit_test(a_remedy_is_found_where_more_ipus_are_one), cmocka_unit_test(a_table_goes_over_stages),
+    cmocka_unit_test(twice_the_tiles_that_load), cmocka_unit_test(a_micro_batch_of_one_is_not_halved), cmocka_unit_test(a_remedy_is_found_where_more_ipus_are_one), cmocka_unit_test(a_table_goes_over_stages), cmocka_unit_test(phases_are_the_last_resort),
 };
 TAP_MAIN(tests)
