@@ -325,7 +325,15 @@ static bool look_with_shorter_rows(struct search_result *found, struct beginning
 
 /* ---- the page -------------------------------------------------------------------------------------------- */
 
-static void add_searched(struct document *d, const struct search_result *found, const struct beginning *b)
+/* "17 IPUs, at least 2000 samples/s, fits with 95 %" */
+static const char *limits_text(const struct asked *q, struct arena *a)
+{
+    const char *ipus = q->objective == MINIMISE_IPUS ? arena_printf(a, "at most %" PRIu64 " IPUs", q->ipus) : arena_printf(a, "%" PRIu64 " IPU%s", q->ipus, plural(q->ipus));
+    const char *rate = q->least_throughput > 0 ? arena_printf(a, ", at least %.10g samples/s", q->least_throughput) : "";
+    return arena_printf(a, "%s%s%s", ipus, rate, q->least_fits > 0 ? arena_printf(a, ", fits with %.10g %%", 100 * q->least_fits) : "");
+}
+
+static void add_searched(struct document *d, const struct search_result *found, const struct asked *q, const struct beginning *b)
 {
     const struct result *own = &found->own.r, *best = found->any ? &found->best.r : own;
     document_line(d, "began with: %s: %s samples/s%s; %" PRIu64 " configurations simulated%s", b->said,
@@ -335,7 +343,7 @@ static void add_searched(struct document *d, const struct search_result *found, 
         document_line(d, "changed: %s (%+.1f %% in throughput, predicted and not tested)", names_joined(found->best.settings, found->best.n_settings, ", ", d->arena),
                       100 * (best->throughput_samples_per_s / own->throughput_samples_per_s - 1));
     if (!found->any)
-        document_line(d, "nothing that was tried keeps the limits; the page shows where it began");
+        document_line(d, "nothing that was tried keeps the limits (%s); the page shows where it began", limits_text(q, d->arena));
 }
 
 static void add_more(struct document *d, const char *path)
@@ -408,7 +416,7 @@ int command_ask(const struct options *o, struct session *s, struct err *err)
         return EXIT_BAD_INPUT;
     struct document d = { .arena = &s->arena };
     document_line(&d, "wrote %s", path);
-    add_searched(&d, found, &b);
+    add_searched(&d, found, &q, &b);
     document_gap(&d);
     if (!add_answer_page(&d, path, s, err)) {
         document_drop(&d);
