@@ -8,7 +8,7 @@ bert=mlperf-v1.0-closed-ipu-pod16-bert-large
 show baseline "$work/one" --baseline "$work/base"
 show baseline "$work/one" --baseline "$work/base" --reason 'the first'
 mkdir "$work/recipes"
-for r in tests/root/workloads/recipes/*; do
+for r in tests/root/workloads/recipes/*.ini; do
     sed 's/^gradient_accumulation = 10$/gradient_accumulation = 11/; s/^micro_batch = 12$/micro_batch = 64/' "$r" >"$work/recipes/${r##*/}"
 done
 show bench --recipes "$work/recipes" --out "$work/two"
