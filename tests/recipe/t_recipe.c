@@ -201,6 +201,8 @@ static void overrides_are_named_in_refusals(void **state)
             "average-pool, gather, transpose, concat, slice, pad, lstm, gru, outer-add, cross-entropy, transducer-loss, map, combine, select, view, expand, "
             "resize, local-norm, ...");
     refuses("hosts.number=", "--set hosts.number=: unknown key in [hosts]; known: count, instances, decode_bytes_per_s, sample_s, cores, workers, requests, steps_per_call, timed_steps");
+    refuses("recipe.micro_batch=3", "--set recipe.micro_batch=3: unknown key in [recipe]; did you mean 'parallel.micro_batch'?");
+    refuses("recipe.optimizer=sgd", "--set recipe.optimizer=sgd: unknown key in [recipe]; did you mean 'optimizer.name'?");
     refuses("hosts.number=3", "--set hosts.number=3: unknown key in [hosts]; known: count, instances, decode_bytes_per_s, sample_s, cores, workers, requests, steps_per_call, timed_steps");
     refuses("parallel.layers_per_ipu=24", "--set parallel.layers_per_ipu=24: has 1 stage for 4 IPUs a replica; want at least one an IPU");
     refuses("parallel.replicas=", "workloads/recipes/mlperf-v1.1-closed-ipu-pod16-bert-large.ini: replicas is missing in [parallel]: copies of the model");
@@ -282,7 +284,7 @@ static const struct { const char *file, *message; } refusals[] = {
     { "unknown-workload", ": workload: unknown workload 'resnet51'; did you mean 'resnet50'? known: bert-tiny, bert-base, bert-large, bloom, bloom-560m, bloom-7b1, "
       "conformer-medium, conformer-transducer-s, conformer-transducer-m, conformer-transducer-l, dlrm, gpt2-small, gpt2-medium, gpt2-large, gpt2-xl, gpt2-tiny, "
       "gpt3-2.7b, gpt3-175b, gpt-j, inception-v3, efficientnet-b0, efficientnet-b1, ..." },
-    { "no-optimizer", ": name is missing in [optimizer]: sgd, lars, adam, adamw or lamb: required in training; in inference it keeps the heads of pre-training" },
+    { "no-optimizer", ": name is missing in [optimizer]: required in training; in inference it keeps the heads of pre-training; one of: sgd lars adam lamb adamw" },
     { "unknown-optimizer", ":14: name: 'sdg' is not known; want one of: sgd, lars, adam, lamb, adamw" },
     { "epochs-of-what", ": samples_per_epoch is missing in [data]: [training] counts in epochs" },
     { "two-lengths", ": [training] has more than one of epochs, samples_to_converge and converge; keep one" },

@@ -439,9 +439,21 @@ const char *recipe_entry_place(const struct recipe *r, const struct ini_entry *e
     return arena_printf(a, "%s:%u: %s", r->path, e->line, e->key);
 }
 
+/* The key of this name in another section, or the name in the section of this name; NULL if there is neither. */
+static const struct recipe_key *key_elsewhere(const char *key)
+{
+    for (size_t i = 0; i < n_recipe_keys; i++)
+        if (text_is(recipe_keys[i].field.name, key))
+            return &recipe_keys[i];
+    return recipe_key_find(key, "name");
+}
+
 bool recipe_unknown_key(const char *place, const struct ini_entry *e, struct arena *a, struct err *err)
 {
     const char *known = known_names(e->section, e->key, a);
+    const struct recipe_key *meant = *known ? key_elsewhere(e->key) : NULL;
+    if (meant)
+        return fail(err, "%s: unknown key in [%s]; did you mean '%s.%s'?", place, e->section, meant->section, meant->field.name);
     if (*known)
         return fail(err, "%s: unknown key in [%s]; %s", place, e->section, known);
     return fail(err, "%s: unknown section [%.40s]; %s", place, e->section, known_names(NULL, e->section, a));
