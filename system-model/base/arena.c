@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * arena.c - errors, and the arena: a chain of blocks, each twice as large as the one before it, up to 8 MiB.
+ * arena.c - errors, and the arena: a chain of blocks, each twice as large as the one before it, up to a limit.
  */
 #include "system-model/base/base.h"
 
@@ -38,9 +38,6 @@ struct arena_block {
     _Alignas(16) unsigned char data[];
 };
 
-/* Zeroed allocations are zeroed when they are made. Blocks for large ones come zeroed from calloc(), so that untouched pages cost nothing. */
-enum { LARGEST_BLOCK_BYTES = 8 << 20, LARGE_PIECE_BYTES = 128 << 10 };
-
 /* With ARENA_GUARDS (sanitizers, mutation) every allocation is followed by guard bytes. The address sanitizer stops a program that reads or writes
  * them, or what was freed. Without it they are neither a valid pointer nor a small count, and writes are found when the arena is freed: the bytes
  * of a guard depend on its offset, so that copying one guard over another is found too. A guard ends with 1 + the offset of the one before it. */
@@ -59,6 +56,10 @@ enum { LARGEST_BLOCK_BYTES = 8 << 20, LARGE_PIECE_BYTES = 128 << 10 };
 #define POISONS 0
 #endif
 enum { GUARD_BYTES = ARENA_GUARDS ? 512 : 0, WRITTEN_GUARD_BYTES = POISONS ? 0 : GUARD_BYTES, GUARD = 0xa5 };
+
+/* Zeroed allocations are zeroed when they are made. Blocks for large ones come zeroed from calloc(), so that untouched pages cost nothing. The
+ * sanitizer's allocator maps and unmaps each block of 128 KiB or more, so that its blocks are smaller. */
+enum { LARGEST_BLOCK_BYTES = POISONS ? 96 << 10 : 8 << 20, LARGE_PIECE_BYTES = 128 << 10 };
 
 static unsigned char guard_at(size_t place) { return (unsigned char)(0x80 | place / 16); }
 
