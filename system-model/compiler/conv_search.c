@@ -394,7 +394,7 @@ void conv_plan_search(struct op_plan *out, struct conv_choice *choice, const str
                       const struct op_plan_options *opt)
 {
     struct conv_shape in_place = *s;
-    struct conv_choice own;
+    struct conv_choice own = {0};
     choice = choice ? choice : &own;
     in_place.in_elsewhere = in_place.weights_elsewhere = 0;
     search_ways(out, choice, &in_place, chip, opt);
