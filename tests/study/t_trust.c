@@ -386,7 +386,7 @@ static void a_judgement_as_text(void **state)
     const struct reference near = { .configuration = "one", .left_out = log(1.04) };
     const struct result r = { .throughput_samples_per_s = 0.1 };
     struct validity v = { .throughput = 0.1, .low = 0.01, .high = 0.275, .distance = 0.75, .unlike = 0.31, .nearest = { { &near, 0.75 } }, .n_nearest = 1, .near = true,
-                          .same_kind = true, .from_fitted_share = 0.12, .from_assumed_share = 0.03, .expected = { 0.05, 0.3 }, .differs = { "chip", "ipus" }, .n_differs = 2 };
+                          .same_kind = true, .from_fitted_share = 0.12, .from_assumed_share = 0.03, .expected = { .bias = 0.05, .half_width = 0.3 }, .differs = { "chip", "ipus" }, .n_differs = 2 };
     char *text;
     (void)state;
     DOCUMENTED(text, validity_document(d, &v, &r));

@@ -17,7 +17,7 @@ static struct err err;
 
 static struct open_reading reading(double ratio, double half)
 {
-    return (struct open_reading){ .key = "precision.partials", .taken = "fp16", .alternative = "fp32", .throughput_ratio = ratio, .expected = { 0, half },
+    return (struct open_reading){ .key = "precision.partials", .taken = "fp16", .alternative = "fp32", .throughput_ratio = ratio, .expected = { .half_width = half },
                                   .fits = true };
 }
 
