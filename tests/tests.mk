@@ -42,6 +42,9 @@ $B/onnx-seeds:
 
 fuzz-replay: $(fuzzers:%=%-replayed)    ## run the corpus again, without a fuzzer
 
+asan-replay:                            ## the same under the sanitizers, with what make asan built
+	ASAN_OPTIONS=$(asan_options) $(MAKE) B=$B/asan CFLAGS="$(sanitizers)" fuzz-replay
+
 $(fuzzers:%=%-replayed): %-replayed: %-replay $B/corpus.unpacked
 	$< $B/corpus/$(notdir $*)
 
@@ -76,7 +79,7 @@ $B/tests/fuzz/commands.o: harness/main.c | $B/needs
 	$(say) cc $@
 	$(quiet)$(CC) $(flags) -Dmain=podbench_main $(CFLAGS) -c -o $@ $<
 
-.PHONY: fuzz fuzz-run fuzz-replay fuzz-coverage fuzz-coverage-run $(fuzzers:%=%-replayed)
+.PHONY: fuzz fuzz-run fuzz-replay asan-replay fuzz-coverage fuzz-coverage-run $(fuzzers:%=%-replayed)
 -include $(fuzzers:=.d) $(addprefix $B/tests/fuzz/,replay.d box.d commands.d)
 
 # ---- training: three small models on data of Debian's packages, their answers, logs and figures in $B/train. TRAIN_OPTIONS: --seeds 5
