@@ -298,8 +298,9 @@ static bool judge_gain(struct judged_gain *g, const struct search_result *s, con
         return false;
     ratio_test(&pairs, &record.references, &record.spread, &session->arena);
     double ratio = g->best.r.throughput_samples_per_s / g->own.r.throughput_samples_per_s;
-    g->gain = s->best.n_settings ? gain_of(&pairs, ratio, g->best.validity.expected.spread, s->family_values, q->objective == MINIMISE_IPUS ? 0 : s->n_family_values, s->best.value)
-                                 : (struct gain){ 1, 1, 1, 1, 0 };
+    g->gain = !s->best.n_settings ? (struct gain){ 1, 1, 1, 1, 0 }
+            : !g->best.validity.near ? (struct gain){ ratio, NAN, NAN, NAN, 0 }     /* the pairs are of programs that were published */
+            : gain_of(&pairs, ratio, g->best.validity.expected.spread, s->family_values, q->objective == MINIMISE_IPUS ? 0 : s->n_family_values, s->best.value);
     settings_never_published(&g->novel, s->best.settings, s->best.n_settings, &record.references, &g->best.at, session->paths.recipes_dir, &session->arena);
     return true;
 }
@@ -311,6 +312,8 @@ static void add_gain(struct document *d, const struct judged_gain *g, const stru
     if (best->n_settings && is_known(x->low))
         document_line(d, "gain      %+.1f %% predicted, not tested; %sexpect %+.1f %%, 90 %% interval %+.1f to %+.1f %%, from pairs of "
                       "published runs of one program", 100 * (x->ratio - 1), rivals, 100 * (x->expected - 1), 100 * (x->low - 1), 100 * (x->high - 1));
+    else if (best->n_settings)
+        document_line(d, "gain      %+.1f %% predicted, not tested; no published run is near, so that no pair of them tells how sure it is", 100 * (x->ratio - 1));
     if (best->n_settings && g->novel.n)
         document_line(d, "          no published run of this framework (%" PRIu64 " are known) had %s", g->novel.n_runs,
                       names_joined(g->novel.settings, g->novel.n, ", ", d->arena));

@@ -22,7 +22,7 @@ void ratio_test(struct ratio_test *out, const struct references *r, const struct
 void ratio_test_document(struct document *d, const struct ratio_test *t);
 
 /* The interval of a gain, and how many other families of configurations are so near the best that luck may have chosen between them.
- * low and high are NaN without a test. */
+ * expected, low and high are NaN without a test, and where no published run is near. */
 struct gain { double ratio, expected, low, high; uint64_t n_rivals; };
 /* ratio: the predicted rate of the best over the recipe's. spread: that of the best prediction, as a logarithm. values: the best value of each family
  * tried; best: the best of them. Ratios of the objective's values are ratios of rates. */
