@@ -29,9 +29,10 @@ static double unlike_model(const char *workload, const char *model)
     return text_is(x->family, y->family) ? 200 : text_is(x->sample, y->sample) ? 400 : (double)INFINITY;
 }
 
-enum { FAR_BY_A_FACTOR_OF_TWO = 30 };   /* another model's parameters count less than its family, and more than the chip */
+enum { FAR_BY_A_FACTOR_OF_TWO = 30 };   /* between the distances of another chip and another family */
 
-/* How far a recipe is from what is asked. A recipe that only infers says nothing of training. Another system counts by its chip and its size, another mode counts more, another model most. */
+/* The distance of a recipe from what is asked; infinite from training if the recipe has no optimizer. A different chip or number of IPUs adds least,
+ * a different mode more, a different model most. */
 static double unlike(const struct recipe *r, const struct asked *q, const struct machine *wanted, struct session *s)
 {
     struct machine m;
@@ -45,7 +46,8 @@ static double unlike(const struct recipe *r, const struct asked *q, const struct
     return distance + fabs(log2((double)(r->replicas * r->ipus_per_replica) / (double)q->ipus));
 }
 
-/* The model's recipe that is nearest to what is asked, with rows shorter than `length` unless that is 0; of equally near ones the first. */
+/* Finds the recipe nearest to what is asked; of equally near ones the first. If `length` is not 0, only recipes of the model with shorter rows take
+ * part. */
 static bool nearest_recipe(const char **id, struct recipe *out, const struct asked *q, uint64_t length, struct session *s, struct err *err)
 {
     char **ids;
@@ -72,14 +74,14 @@ static bool nearest_recipe(const char **id, struct recipe *out, const struct ask
     return isfinite(least) || fail(err, "ask: no recipe has %s, nor a model like it, so there is nothing to begin with; write a recipe (podbench list keys) and give it to podbench search", q->model);
 }
 
-struct beginning { const char *recipe, *said; const char *sets[MOST_BEGINNING_SETS]; size_t n_sets; uint64_t length; bool is_other_model, cuts_rows; };     /* length: of rows, in tokens; cuts_rows: sets says it */
+struct beginning { const char *recipe, *said; const char *sets[MOST_BEGINNING_SETS]; size_t n_sets; uint64_t length; bool is_other_model, cuts_rows; };     /* length: tokens of a row; cuts_rows: one of `sets` gives it */
 
 static void begin_with_setting(struct beginning *b, const char *key, uint64_t value, struct arena *a)
 {
     b->sets[b->n_sets++] = arena_printf(a, "%s=%ju", key, (uintmax_t)value);
 }
 
-/* A replica with fewer IPUs than its layers are cut over has them cut over these. */
+/* If the recipe cuts layers over more IPUs than the replica now has, cuts them over `width`, all that it has. */
 static void cut_over_fewer(struct beginning *b, const struct recipe *r, uint64_t width, struct arena *a)
 {
     uint32_t n[2];
@@ -92,7 +94,7 @@ static void cut_over_fewer(struct beginning *b, const struct recipe *r, uint64_t
 
 static const char rows_key[] = "data.sequence_length";
 
-/* Says how long rows are, in place of what was said before. */
+/* Sets the length of rows, in place of an earlier setting. */
 static void set_rows(struct beginning *b, uint64_t length, struct arena *a)
 {
     size_t kept = 0;
@@ -105,7 +107,7 @@ static void set_rows(struct beginning *b, uint64_t length, struct arena *a)
     begin_with_setting(b, rows_key, length, a);
 }
 
-/* Another model takes rows as long as the recipe's, unless its own are shorter. */
+/* If the recipe is of another model, rows keep its length, unless those of the model asked for are shorter. */
 static void take_rows(struct beginning *b, const struct recipe *r, const struct asked *q, struct arena *a)
 {
     uint64_t own = workload_find(q->model, NULL)->default_sequence_length, length = r->model.sequence_length;
@@ -128,7 +130,7 @@ static bool begin_with_published(struct beginning *b, const struct asked *q, uin
     b->sets[b->n_sets++] = arena_printf(&s->arena, "recipe.system=%s", q->system);
     if (q->mode)
         b->sets[b->n_sets++] = arena_printf(&s->arena, "recipe.mode=%s", q->mode);
-    if (r.optimizer_state == OPTIMIZER_STREAMING && !(wanted.streaming_bytes_per_s > 0) && wanted.pcie_shared_ipus <= 1)       /* nor the host's memory behind a switch */
+    if (r.optimizer_state == OPTIMIZER_STREAMING && !(wanted.streaming_bytes_per_s > 0) && wanted.pcie_shared_ipus <= 1)       /* no memory to stream from */
         b->sets[b->n_sets++] = "parallel.optimizer_state=on-chip";
     if (!text_is(r.workload, q->model)) {
         b->sets[b->n_sets++] = arena_printf(&s->arena, "recipe.workload=%s", q->model);
@@ -282,7 +284,7 @@ static bool look_around(struct search_result *out, struct ask_talk *talk, const 
     return good;
 }
 
-/* The simulator has read the file that the search began with, and reads a file once. */
+/* Opens the simulator anew: it reads each file once, and the file that the search begins with was written again. */
 static void forget_files(struct session *s)
 {
     struct simulator_options options = s->simulator.options;
@@ -293,7 +295,8 @@ static void forget_files(struct session *s)
 
 enum { SHORTEST_ROWS = 128 };
 
-/* The nearest recipe of the model with shorter rows; another model's recipe has none of its own, and the model's usual rows are halved. */
+/* Begins with the nearest recipe of the model whose rows are shorter. If there are only recipes of other models, halves the rows. False if there is
+ * nothing shorter to try. */
 static bool begin_with_shorter_rows(struct beginning *b, const struct asked *q, struct session *s)
 {
     if (!b->is_other_model)
@@ -302,7 +305,8 @@ static bool begin_with_shorter_rows(struct beginning *b, const struct asked *q, 
     return b->length >= SHORTEST_ROWS;
 }
 
-/* A model whose rows fit in no way is tried with shorter rows, within the same time. If none of them fits, the page is of the first. */
+/* While no configuration fits, searches again with shorter rows, within the same time. If these do not fit either, the page describes the first
+ * search. */
 static bool look_with_shorter_rows(struct search_result *found, struct beginning *b, struct ask_talk *talk, const struct asked *q, const char *path, const char *id,
                                    const struct options *o, struct session *s, struct err *err)
 {

@@ -78,7 +78,7 @@ static bool add_interval(struct sight *out, const struct figure *f, const struct
     return true;
 }
 
-/* The bytes counted on the tightest tile, as a line; "" for rows that do not say whether a run fits, or have their line. */
+/* A line with the bytes counted on the tightest tile; "" if the row does not say whether a run fits, or already has its line. */
 static bool memory_line(const char **line, const struct figure *f, const struct memory_sights *counted, const char *version, struct session *s, struct err *err)
 {
     struct simulation sim;
@@ -151,7 +151,8 @@ static bool record_first_sight(struct document *d, const char *folder, const str
         return false;
     if (n_new)
         document_line(d, "%zu row%s seen for the first time: %s", n_new, plural(n_new), path);
-    /* Memory comes first: rows that have a first sight are not asked again. */
+    /* The file of memory is written first: if the program is stopped between the two, the rows are still without a first sight, and are simulated
+     * again. */
     return (!*memory || append_lines(session_memory_sights_path(s), memory_sight_header, memory, err))
         && (n_new == 0 || append_lines(path, first_sight_header, lines, err));
 }

@@ -35,7 +35,7 @@ static void print_expected(FILE *log, const struct judgements *set)
         fprintf(log, "podbench: expected failures: %zu fail, %zu pass\n", expected, passed);
 }
 
-static const double LOOSE_TOLERANCE = 0.1;       /* to be within a wider one is no agreement, and is told */
+static const double LOOSE_TOLERANCE = 0.1;       /* a row within a wider tolerance than this passes without agreeing; the verdict counts such rows */
 
 /* The verdict, as the last line. The rows' judgements come first; that of the ledger may follow them. */
 static void add_verdict(struct document *d, const struct check *c)
