@@ -135,8 +135,9 @@ struct memory_chances { const char *evidence; double from, to; uint64_t n, n_ran
 struct memory_chances *memory_chances(size_t *n, const struct check *c, struct arena *a);
 struct table memory_chances_table(const struct memory_chances *chances, size_t n);
 
-/* Verdicts by how sure they are of themselves: by the chance to fit, or not to fit, whichever was the verdict. expected: how many are right by that.
- * surest_wrong: the configuration whose wrong verdict was surest, or NULL. Published runs of other metrics are left out. */
+/* Verdicts grouped by their own chance to be right, which is the chance to fit or, if the verdict was "does not fit", not to fit. expected: how many
+ * are right by these chances. surest_wrong: the configuration of the surest wrong verdict, or NULL. Only rows that say whether a run fits are
+ * counted. */
 struct memory_sureness { const char *evidence; double from, to; uint64_t n, n_right; double expected; const char *surest_wrong; double surest; };
 struct memory_sureness *memory_sureness(size_t *n, const struct check *c, struct arena *a);
 

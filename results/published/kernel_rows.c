@@ -113,7 +113,7 @@ static void plan_case(struct op_plan *out, struct energy *energy, const struct k
         graph_append(&g, (struct op){ .kind = g.ops[0].kind, .pass = pass, .at = g.ops[0].at, .n_outputs = 1, .outputs = &result });
     }
     struct op_plan_options opt = { .partials = c->partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32, .inference = true,
-                                   .plain_products = c->kind == KERNEL_MATMUL || c->kind == KERNEL_GEMM,     /* no fullyConnectedPass (ipu/matmul_bench.cpp:293) */
+                                   .plain_products = c->kind == KERNEL_MATMUL || c->kind == KERNEL_GEMM,     /* the benchmark sets no fullyConnectedPass (ipu/matmul_bench.cpp:293) */
                                    .available_memory = c->available_memory > 0 ? c->available_memory : 0.6, .n_tiles = chip->n_tiles };
     op_plan_build(out, &g, (uint32_t)g.n_ops - 1, (struct operands){ .imbalance = 1, .together = true }, chip, &opt, cache);
     if (energy)

@@ -4,9 +4,9 @@
  *
  * Rates count products with non-zero blocks alone. A row without a number of columns is the fastest of those measured: powers of two
  * from 4 to 16,384 that fit (graphcore-research/sparsity-benchmarks at bab5449: analysis/Analysis.ipynb takes the maximum over n). The host of that program
- * writes and reads floats, which lie on the chip with the halves (ipu/matmul_bench.cpp, hostWriteFloat). The dense product of a ratio has sums in halves,
- * and its own fastest n. Operands with layout=linear lie by
- * columns, and are rearranged before the product, the result after it (parts.h).
+ * writes and reads floats, which lie on the chip with the halves (ipu/matmul_bench.cpp, hostWriteFloat). Where a row is a ratio to a dense product,
+ * that product adds in halves and takes its own fastest n. With layout=linear operands lie by columns: they are rearranged before the product, and
+ * the result after it (parts.h).
  */
 #include "results/published/parts.h"
 #include "system-model/compiler/sparse.h"
