@@ -150,7 +150,8 @@ void search_measure(struct search_graph *g, const struct simulation *sim)
 
 static double share_of_time(const struct search_state *s) { return s->q->left ? s->q->left(s->q->user) : 1; }
 
-/* Compiles the graph by planning it for one IPU, or one for each part of a table, even if it does not fit there. */
+/* Compiles the graph: plans it for as few IPUs as it can be cut over, which is one unless layers or the word table are cut, whether or not it
+ * fits. */
 static void compile_one(void *user, size_t i, struct simulator *by)
 {
     struct search_state *s = user;
@@ -182,7 +183,7 @@ static const char *graph_value(const struct search_state *s, const struct search
     return value;
 }
 
-/* The IPUs that a graph's layers are cut over. An odd value is refused when it is simulated. */
+/* The number of IPUs that a graph's layers are cut over; 1 for a value that cannot be read, which the simulation refuses later. */
 static uint32_t tensor_ipus_of(const struct search_state *s, const struct search_graph *g)
 {
     uint32_t n[2];
@@ -196,7 +197,8 @@ static uint32_t table_parts_of(const struct search_state *s, const struct search
     return value && parse_u64(value, &parts) && parts <= MAX_STAGES ? max_u32(1, (uint32_t)parts) : 1;
 }
 
-/* Tried where nothing counts: word tables over stages; layers cut over IPUs, in phases with weights off the chip, as programs of PopART run them. */
+/* Values to try when no usual configuration counts: the word table cut over stages; then layers cut over IPUs and run in phases, with weights off the
+ * chip, as programs of PopART do. */
 static const struct resort { unsigned traits; const char *framework; struct dimension values[2]; } resorts[N_RESORTS] = {
     { HAS_TABLE, NULL, { { table_key, { "2", "4" }, 2 } } },
     { HAS_ATTENTION | TAKES_SEQUENCES, "PopART", { { "parallel.tensor_parallel", { "1", "2", "4", "8", "16" }, 5 }, { "parallel.weights", { "streaming" }, 1 } } },
@@ -240,7 +242,7 @@ static void list_graphs(struct search_state *s)
     }
 }
 
-/* True if the recipe, with its defaults, has another value than the setting "key=value". */
+/* True if the setting "key=value" differs from the recipe's value of the key, or from its default. */
 static bool is_unlike_own(const struct search_state *s, const char *setting)
 {
     const char *value = strchr(setting, '=') + 1, *key = arena_printf(s->a, "%.*s", (int)(value - setting - 1), setting);

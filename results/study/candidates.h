@@ -67,7 +67,7 @@ struct search_state {
     bool converges_by_batch;
     struct dimension dimensions[MOST_DIMENSIONS]; size_t n_dimensions;
     struct search_graph *graphs, **by_likeness; size_t n_graphs;        /* by_likeness: those that differ least from the recipe first */
-    double planning_until;                      /* no graph is planned when less of the time than this share is left */
+    double planning_until;                      /* graphs are planned while more than this share of the time is left */
     struct search_family *families; size_t n_families, cap_families;
     struct trial *trials; size_t n_trials;      /* trials that are simulated together */
     struct arena trial_arena;
@@ -83,7 +83,8 @@ bool search_better(enum objective o, double x, double than);
 bool search_must_stop(const struct search_state *s);
 
 bool search_is_set(const struct search_request *q, const char *key);
-/* Asks for what is tried where nothing counts, if it applies to the model and nothing was said of it; false otherwise. */
+/* Adds the values of last resort number i to the request. False if they do not apply to the model, or the recipe or the user has set one of their
+ * keys. */
 enum { N_RESORTS = 2 };
 bool search_resort(struct search_state *s, struct search_request *q, size_t i);
 

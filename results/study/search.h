@@ -7,10 +7,10 @@
  * is planned and played as `run` would, its layers divided over the IPUs by split_layers(). Configurations are taken in the order of their
  * bounds (candidates.h), until no bound is better than the best one found; but first those that differ least from the recipe, as they are the
  * likeliest to fit, and a search of few simulations should end with something. A space of at most `exhaustive` configurations is simulated
- * whole. If none of these counts, word tables over 2 and 4 stages are tried, then layers cut over IPUs in phases. Results that do not depend on the division of layers are then proved best; for pipelines the bound of those that were tried says
- * by how much a better division could still win. Only what fits as configured counts: a smaller share of memory for temporaries is a
- * configuration of its own. A configuration that does not fit is not tried with a larger micro-batch.
- * The answer is the same for any number of threads.
+ * whole. If no configuration counts, word tables over 2 and 4 stages are tried, then layers cut over IPUs in phases. When the bounds are exhausted, a
+ * result that does not depend on the division of layers is proved best; for a pipeline the bound says by how much a better division could still win.
+ * Only what fits as configured counts: a smaller share of memory for temporaries is a configuration of its own. A configuration that does not fit is
+ * not tried with a larger micro-batch. The answer is the same for any number of threads.
  */
 #ifndef SEARCH_H
 #define SEARCH_H
@@ -38,7 +38,7 @@ struct search_request {
     struct simulator *simulator;
     void (*tell)(void *user, size_t n_simulated, const struct found *best); /* best is NULL if none is known yet; tell may be NULL */
     bool (*stop)(void *user);                   /* asked by all threads before each simulation; true ends the search. May be NULL */
-    double (*left)(void *user);                 /* the share of the time that is left, from 1 down to 0. Planning graphs takes half of it at most. NULL: there is no limit */
+    double (*left)(void *user);                 /* the share of the time that is left, 1 to 0; planning takes at most half. NULL: no limit */
     void *user;
 };
 

@@ -95,9 +95,10 @@ bool distance_is_of_kind(const struct distance *d);     /* the two are of one fa
 
 /* ---- trust_interval.c: what to expect of a prediction ---------------------------------------------- */
 
-/* Fitted by maximum likelihood (trust_fit.c): the spread of errors near published runs, for each unit of distance beyond 1, of what the host takes, and of
- * vector work, as logarithms; trust_interval.c has the formula. nine_in_ten: so many spreads hold nine in ten errors. n_runs, n_values: the lines
- * of left-out.csv and known-values.csv that were written with it. base 0: no interval can be given. */
+/* Standard deviations of ln(simulated / true), fitted in trust_fit.c: near published runs (base), for each unit of distance beyond 1 (far), by the
+ * host's share of the step (host), and by the share of vector work (vector); trust_interval.c has the formula. nine_in_ten: nine in ten errors are
+ * within this many spreads. n_runs, n_values: how many lines left-out.csv and known-values.csv had when they were written with it. base 0: there is
+ * no interval. */
 struct spread { double base, far, host, vector, nine_in_ten; double largest_error; uint64_t n_runs, n_values; };
 /* An expectation of ln(simulated / true): its middle, half the width of its 90 % interval, and its spread. Zeros if there are no references. */
 struct expectation { double bias, half_width, spread; };
@@ -157,7 +158,7 @@ struct open_reading {
 };
 /* Readings of one key are neighbours. unset_taken_from: the sheet that gives values to keys that nobody has stated. If the torus turns out to be
  * slower than its ladder (possible where may_break_law is set), two more readings follow. links_are_stated: the recipe states the second of them.
- * may_crowd: the loss is in slices, which may lie on a part of the tiles; if they do, slices on all are a reading. */
+ * may_crowd: the loss is computed in slices, which may lie on some of the tiles only; if so, slices on all tiles are one more reading. */
 struct open_readings { struct open_reading *items; size_t n; const char *unset_taken_from; bool may_break_law, links_are_stated, may_crowd; };
 
 /* Lists the recipe's [open] section. Where calls of a session take more than a twentieth of the step, it adds two readings of keys that nobody has

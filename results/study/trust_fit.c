@@ -2,14 +2,14 @@
 /*
  * trust_fit.c - the four numbers of the spread, by maximum likelihood over questions that published runs ask, and how many spreads hold nine in ten.
  *
- * A run whose first prediction was kept asks how far off that prediction was, judged by runs of other
- * origins: what a stranger's question gets. A run that was known before asks how far off it is today with its group left out, judged by all
- * other runs: what a question near known runs gets. The likelihood of an error is Student's density about the bias of the neighbours; where
- * readings are open, its mean over the answer, the slowest and the fastest, as each may be the true one. Nelder and Mead's simplex (GSL)
- * finds the maximum in the logarithms of the numbers, from three starts.
+ * Each published run is one question: how far off is its prediction? If the run's first prediction was kept, its error counts, judged by runs of
+ * other origins, as for a question about something new. If the run was known before, today's error with its group left out counts, judged by all
+ * other runs, as for a question near known runs. The likelihood of an error is Student's density about the bias of the neighbours; where readings are
+ * open, it is the mean of three densities, for the answer, the slowest and the fastest reading, as each may be the true one. Nelder and Mead's
+ * simplex (GSL) finds the maximum in the logarithms of the numbers, from three starts.
  *
- * How many spreads an interval has on either side is counted, not taken from a distribution: of n questions the 0.9 (n + 1)-th smallest error, in spreads,
- * holds nine in ten further ones if they are like these (conformal prediction; Vovk, Gammerman and Shafer 2005).
+ * The number of spreads on either side of an interval is counted, not taken from a distribution: the 0.9 (n + 1)-th smallest error of n questions, in
+ * spreads, is as large as nine in ten errors of further questions, if they are like these (conformal prediction; Vovk, Gammerman and Shafer 2005).
  */
 #include "results/study/trust_internal.h"
 
@@ -82,7 +82,7 @@ static double nine_in_ten_of(const struct spread *s, const struct question *ques
     for (size_t i = 0; i < n; i++)
         spreads[i] = spreads_that_hold(s, &questions[i].near, &questions[i].reference->at, question_outside(&questions[i], 0));
     gsl_sort(spreads, 1, n);
-    double found = k <= n ? spreads[k - 1] : student_nine_in_ten();         /* fewer than nine questions tell too little */
+    double found = k <= n ? spreads[k - 1] : student_nine_in_ten();         /* fewer than nine questions: no error is the 0.9 (n + 1)-th */
     arena_free(&scratch);
     return found;
 }

@@ -7,23 +7,24 @@
  *     half^2   = (t x spread)^2 + (w / 10 x (error of the nearest - bias))^2
  *     interval = prediction x exp(-bias +- half)
  *
- * Neighbours count with their sign: if runs like this one came out 4 % slower than predicted, so will it. One more run without an error counts with
- * them, as few neighbours tell little; the published run of this very configuration counts as ten. An error is what no open reading of the neighbour
- * explains. Distance is that to the nearest published run, and counts beyond 1 (another framework, or another model of the family).
+ * The errors of neighbours count with their sign: if runs like this one came out 4 % slower than predicted, this one is expected to, too. As few
+ * neighbours tell little, one run without an error is added to them; a published run of this very configuration counts as ten. An error is the part
+ * that no open reading of the neighbour explains. In the formula of the spread, distance is that of the nearest published run; `far` counts the part
+ * beyond 1 (another framework, or another model of the family).
  *
  * An answer is as uncertain as its parts. The host's share of the step is the least known part of a new program. Vector work is less known than products,
- * unless a published run does the same: its variance grows with the distance until that of another model. A small share of it is the norms and activations
- * that every model has, a large one is work of other kinds, so its square counts. What the nearest run is off by beyond its neighbours is not understood:
- * the interval reaches as far, in proportion to that run's weight.
+ * unless a published run does the same: its variance grows with the distance, up to that of another model. A small share of vector work is the norms
+ * and activations that every model has, a large share is work of other kinds, so the square of the share counts. If the nearest run has an error that
+ * its neighbours do not share, nobody knows why: half of the interval is at least that difference, weighted as the run is.
  *
- * trust_fit.c finds the four numbers, and t: nine in ten errors of published runs are below t spreads. What is new (no run of its family and mode, or of
- * its framework) gets the quantile of Student's distribution with three degrees of freedom if that is more, as few published runs were new, and errors
- * have long tails: most of what is new is off by a third, and some by a factor of ten. A judgement: the decay of w, the one run without an error, and
- * three degrees.
+ * trust_fit.c finds the four numbers, and t: nine in ten errors of published runs are below t spreads. For a new question (no run of its family and
+ * mode, or of its framework) t is at least the quantile of Student's distribution with three degrees of freedom, as few published runs were new, and
+ * errors have long tails: most new predictions are off by a third, and some by a factor of ten. Three values are judgements: the decay of w, the one
+ * run without an error, and the three degrees.
  */
 #include "results/study/trust_internal.h"
 
-static const double OWN_COUNTS = 9;       /* a run of the user's own counts as nine against one without an error: a judgement */
+static const double OWN_COUNTS = 9;       /* a judgement: a run of the user's own counts nine times as much as the one run without an error */
 
 /* The quantile (1 + 0.9) / 2 of Student's distribution with SPREAD_DEGREES. */
 double student_nine_in_ten(void) { return 2.3533634348018229; }

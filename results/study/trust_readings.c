@@ -5,12 +5,14 @@
  * Each reading is as possible as the one taken, and has an interval of its own. The interval of the answer spans them
  * all, so it holds nine in ten values whichever reading is true.
  *
- * No machine is slower for a link more: a program could leave it idle. The last public form of the library goes each full route of a torus in turn, with
- * replicas wider than two IPUs, and may so be slower there than on the ladder that the torus contains. Where it is, the ladder is a reading, and so is the
- * other form, a link at a time, as the recipes of published runs have it: the truth is taken to lie between them (docs/maintainers/unexplained.md).
+ * One more link never makes a machine slower: a program could leave it idle. But with replicas wider than two IPUs the last public form of the
+ * library takes the full routes of a torus one after the other, and may therefore be slower there than on the ladder that the torus contains. Where
+ * it is, two readings follow: the ladder, and the other form of the library, which moves one link at a time, as the recipes of published runs have
+ * it. The truth is taken to lie between them (docs/maintainers/unexplained.md).
  *
- * A loss in slices works where the product before it left them. The planner may find two plans of the product equal within 2 %, one of which leaves a slice
- * on an eighth of the tiles and the other on all. So slices on all tiles are a reading wherever they would be faster by more than that.
+ * A loss in slices is computed on the tiles where the product before it left the slices. Two plans of that product may take equal time within 2 %,
+ * while one leaves a slice on an eighth of the tiles and the other on all of them. So slices on all tiles are a reading wherever the step would be
+ * faster by more than 2 %.
  */
 #include "results/study/trust.h"
 #include "system-model/graph/graph.h"
@@ -107,7 +109,7 @@ static bool may_break_law(const struct simulation *sim)
         && !recipe_entry(&sim->recipe, TORUS_KEY) && !recipe_entry(&sim->recipe, LADDER_KEY);
 }
 
-/* True if the program computes its loss in slices, and nobody has stated where they lie. */
+/* True if the program computes its loss in slices, and neither recipe nor framework states on which tiles they lie. */
 static bool may_crowd(const struct simulation *sim)
 {
     const struct graph *g = sim->compiler->graph;
