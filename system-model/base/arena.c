@@ -38,9 +38,10 @@ struct arena_block {
     _Alignas(16) unsigned char data[];
 };
 
-/* With ARENA_GUARDS (sanitizers, mutation) every allocation is followed by guard bytes. The address sanitizer stops a program that reads or writes
- * them, or what was freed. Without it they are neither a valid pointer nor a small count, and writes are found when the arena is freed: the bytes
- * of a guard depend on its offset, so that copying one guard over another is found too. A guard ends with 1 + the offset of the one before it. */
+/* With ARENA_GUARDS (sanitizers, mutation) guard bytes follow every allocation. Under the address sanitizer a program stops when it reads or writes
+ * them, or memory that was freed. Without it, reading a guard gives neither a valid pointer nor a small count, and writes are found when the arena is
+ * freed. The bytes of a guard depend on its offset, so that copying one guard over another is found, too. A guard ends with 1 + the offset of the
+ * guard before it. */
 #ifndef ARENA_GUARDS
 #define ARENA_GUARDS 0
 #endif
