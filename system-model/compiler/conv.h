@@ -76,7 +76,7 @@ struct conv_units {
     double turn, sync, rate, bus;       /* values of the chip; rate and bus in bytes a cycle */
     double fixed, once;                 /* cycles of each step; cycles of all steps together */
     double positions, row, row_positions;           /* positions of the field; an item of a worker's list; positions of one item of each worker */
-    double load, position, channel, loads;          /* cycles of a load of weights, of its use at all positions, and of that for each channel; loads in a block */
+    double load, position, channel, loads;          /* cycles to load weights, to use a load at all positions, and of that use for each channel; loads in a block */
     double weights, weight_copy, input, thin_input; /* bytes of a block's weights; cycles a byte to copy them; bytes of a grain of the input */
     double received, padding, slice;    /* cycles a byte */
     double results, outputs, partial_bytes;         /* results of a grain of output channels; elements for each; bytes */
@@ -200,9 +200,9 @@ struct conv_choice {
     struct effort effort;               /* the effort of both forms of a product together */
 };
 
-/* The fastest plan within the memory bound, for a product in either form. The bound doubles until there is one. The choice is the planner's, which takes
- * each operand to lie as the plan wants it (graphcore/poplibs 7eac0f26 lib/poplin/ConvModel.cpp:1047-1067); the plan pays what lies elsewhere.
- * choice may be NULL. */
+/* Finds the fastest plan within the memory bound, for a product as it is or turned round; the bound doubles until a plan fits. Like the vendor's
+ * planner, the search takes operands to lie where each plan wants them (graphcore/poplibs 7eac0f26 lib/poplin/ConvModel.cpp:1047-1067); moving those
+ * that lie elsewhere is added afterwards. choice may be NULL. */
 void conv_plan_search(struct op_plan *out, struct conv_choice *choice, const struct conv_shape *s, const struct chip *chip,
                       const struct op_plan_options *opt);
 /* Prices a split that was chosen for another chip, whatever memory it takes. False if this chip has no such vertex or

@@ -10,7 +10,8 @@
  */
 #include "system-model/compiler/conv.h"
 
-/* moves: activations and gradients come from where other operations left them. The planner that chooses does not know it. */
+/* The matmul of one pass in the joint plan. moves: activations and gradients have to be moved from where other operations left them; false while a
+ * plan is chosen, as the vendor's planner leaves this move out. */
 static struct conv_shape joint_shape(uint32_t groups, uint32_t field, uint32_t in, uint32_t out, enum data_type type,
                                      enum op_pass pass, bool moves)
 {
@@ -178,6 +179,6 @@ void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], struct plan_choi
 {
     search_layer(out, choice, l, chip, opt);
     bool good = conv_plan_fully_connected_as(out, choice, l, chip, opt);
-    assert(good);                       /* the same chip has the same candidates */
+    assert(good);                       /* the choice was made on this chip, which therefore has it */
     (void)good;
 }

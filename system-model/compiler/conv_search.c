@@ -400,7 +400,7 @@ void conv_plan_search(struct op_plan *out, struct conv_choice *choice, const str
     search_ways(out, choice, &in_place, chip, opt);
     if (s->in_elsewhere || s->weights_elsewhere) {
         bool good = conv_plan_as(out, choice, s, chip, opt);
-        assert(good);                   /* the same chip has the same candidates */
+        assert(good);                   /* the choice was made on this chip, which therefore has it */
         (void)good;
     }
 }

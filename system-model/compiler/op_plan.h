@@ -25,7 +25,7 @@ struct op_plan_options {
     bool inference;                     /* norms fold into fewer passes */
     bool log_softmax;                   /* losses of classes are a likelihood of log-probabilities, as PopTorch has them */
     bool even_slices;                   /* slices of a product's result lie on all tiles */
-    bool plain_products;                /* products with weights are not planned as fully connected layers: each pass has its own plan, which leaves the weights where they are */
+    bool plain_products;                /* products with weights are not planned as fully connected layers: each pass has a plan of its own */
     uint64_t n_tiles;                   /* tiles that compute: the chip's, less I/O tiles */
     const struct chip *splits_of;       /* convolutions take the splits that are best on that chip, and are priced on this one; NULL: splits are
                                            searched */
@@ -65,7 +65,7 @@ struct op_plan {
     uint32_t code_id;                   /* set by compile_graph(): operations with the same number share their code (outlining) */
     uint32_t together;                  /* 1: its operands have the same layout, so that none was moved to another */
     uint32_t groups, turned;            /* groups: groups of channels on the fullest tile, of a product's results, else of the operands; turned: 1 if field and output channels of the split change places */
-    uint32_t input_before, weights_before;      /* 1: before serial steps begin, tiles have taken over the input that all share, or the weights in the order of the steps */
+    uint32_t input_before, weights_before;      /* 1: before the serial steps, the input that all steps share, or the weights in the order of the steps, are copied to the tiles that use them */
     double crowding;                    /* crowding of its operands (struct operands) */
 };
 

@@ -37,7 +37,7 @@ struct bucket_work {
     uint64_t z;                         /* columns of the busiest worker */
     uint64_t block, type, partials, conv_units, n_workers;
     enum op_pass pass;
-    bool estimated;                     /* as the planner counts, instead of the vertex's instructions */
+    bool estimated;                     /* cycles as the planner estimates them; else those of the vertex's instructions */
 };
 double dynamic_sparse_cycles(const struct bucket_work *w);
 double zero_partials_cycles(uint64_t n_workers, uint64_t n_of_worker, uint64_t partials, bool blocks);

@@ -134,7 +134,7 @@ static uint64_t turn_cycles(const struct dynamic_search *f, const struct dynamic
     return f->s->block == 1 ? 0 : 7 + w * (37 + ceil_div(p->blocks * grains, w) * grain);
 }
 
-/* All but the vertex. */
+/* The costs of a pass without those of its vertices. */
 static struct dynamic_cost cost_around(const struct dynamic_search *f, const struct dynamic_split *p, const struct tile_part *t, enum op_pass pass)
 {
     bool turned = pass == PASS_BACKWARD_DATA, gradient = pass == PASS_BACKWARD_WEIGHT;
@@ -171,7 +171,8 @@ static bool has_offsets(const struct sparse_shape *s, const struct tile_part *t)
     return s->block > 1 || (t->y - 1) * t->columns * (s->type == TYPE_FP32 ? 4 : 2) <= 65535;
 }
 
-/* The planner counts a cycle of a worker for each sum that is set to zero. False if the split does not fit or is no faster than the best one. */
+/* Prices all passes of a split as the planner does, which counts a worker's cycle for each sum that is set to zero. False if the split does not fit,
+ * or is no faster than the best one. */
 static bool price_partitions(struct dynamic_split *p, const struct dynamic_search *f, uint64_t best_cycles)
 {
     p->blocks = blocks_of_bucket(f, p->x * p->y * p->z);

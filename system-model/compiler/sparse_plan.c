@@ -81,7 +81,8 @@ static uint64_t living_bytes(const struct sparse_shape *s, const struct sparse_b
     return ceil_div(all->meta + (all->values > values ? all->values - values : 0), n_tiles);
 }
 
-/* Rows of a block lie next to each other in the plan's layout. From any other, the dense side is moved and rearranged before, and the result after. */
+/* In the plan's layout the rows of a block lie next to each other. From any other layout the dense side is moved and rearranged before the product,
+ * and the result after it. */
 static void add_block_rearrangement(struct passes *p, const struct sparse_shape *s)
 {
     const uint64_t sides[] = { s->inner * s->columns, s->rows * s->columns };

@@ -165,7 +165,7 @@ static bool fill_split(struct static_split *p, const struct sparse_shape *s, con
     p->met_columns = max_u64(1, least_blocks_met(column, p->band_blocks));
     p->sources = (uint64_t)ceil((row * n + ceil(sqrt(row * (1 - row) * n))) * (double)band.columns / (double)p->band_blocks);
     p->n_rows = pattern->rows;
-    double width = (double)pattern->columns / n, blocks = (double)s->n_blocks / n;              /* those of the mean band */
+    double width = (double)pattern->columns / n, blocks = (double)s->n_blocks / n;              /* columns and blocks of the mean band */
     p->row_chance = 1 - pow(1 - pattern->density, width);
     double row_blocks = pattern->density * width / p->row_chance;
     p->run_ends = fmax(0, ceil(blocks / (double)p->blocks) - 1) / ((double)pattern->rows * p->row_chance) * (1 - 1 / fmax(1, row_blocks));
@@ -173,7 +173,8 @@ static bool fill_split(struct static_split *p, const struct sparse_shape *s, con
     return true;
 }
 
-/* The slowest and the largest of the unlike ranges of columns. False if one of them takes this many cycles or more. */
+/* Prices the ranges of columns, equal ones once: `out` has the slowest of them, with the bytes of the largest. False if one does not fit, or takes
+ * too_many_cycles. */
 static bool price_ranges(struct static_split *out, const struct sparse_shape *s, const struct met_pattern *pattern, const struct bands *bands,
                          const struct ranges *ranges, const struct chip *chip, uint64_t too_many_cycles)
 {

@@ -2,13 +2,14 @@
 /*
  * sparse_sums.c - how the sums of a static sparse product come together: PopSparse hands each row of blocks, in each range of columns, to one reduction.
  *
- * popops joins the reductions that have as many sources (reduceMany) and does all in one compute set (graphcore/poplibs at 7eac0f26,
- * lib/popops/reduction/Reduction.cpp:988-1180). The result lies evenly over the tiles, row by row (StaticMatMul.cpp:507-509), so that a tile's part
- * belongs to one row or two, whose reduction may have few of the workers:
+ * popops joins the reductions that have the same number of sources (reduceMany) and runs all of them in one compute set (graphcore/poplibs at
+ * 7eac0f26, lib/popops/reduction/Reduction.cpp:988-1180). The result lies evenly over the tiles, row by row (StaticMatMul.cpp:507-509). A tile's part
+ * thus belongs to one or two rows, whose reduction may get few of the tile's workers:
  *     workers     2, if there are more joined reductions than workers; else a share by rows (ReductionConnection.hpp:48-60)
  *     place       the tiles of the result, or all tiles evenly and a move, whichever ReductionPlan.cpp:92-196 estimates lower
  *     vertex      the strided one, which adds 8 bytes of sums at a time (codelets/asm/ReductionSpecial3.S); PopSparse's planner counts 16
- * Rows with one source are copied. A row of blocks meets a band by chance, and has one source more for each end of a tile's run in it.
+ * Rows with one source are copied. It is a matter of chance whether a row of blocks has any in a band; if it has, each tile that holds some of them
+ * is one source.
  */
 #include "system-model/compiler/sparse.h"
 #include <gsl/gsl_cdf.h>
@@ -31,13 +32,13 @@ static struct source_chances source_chances(const struct static_split *p)
     return c;
 }
 
-/* A joined reduction: rows with as many sources, and where they are added. */
-struct joined { uint64_t sources, workers, most, even; bool spread; };      /* elements: on the fullest tile of the result; on each of all tiles */
+/* A joined reduction: rows with the same number of sources, and where they are added. */
+struct joined { uint64_t sources, workers, most, even; bool spread; };      /* most, even: elements on the fullest tile of the result, and on each tile if they are spread over all */
 
 /* with_blocks: the share of rows that have blocks, among those of the split; of_result: among all rows of the result. */
 struct sums_input { const struct static_split *split; const struct chip *chip; uint64_t elements, region, n_tiles, bytes; bool half; double with_blocks, of_result; };
 
-/* Regions of a tile's part that have this many sources, on the tile with most of them. */
+/* The number of regions that a joined reduction with this share of the rows has on a tile, for the tile with most of them. */
 static uint64_t most_regions(const struct sums_input *q, double share)
 {
     uint64_t regions = ceil_div(q->elements, q->region), k = regions;
@@ -46,7 +47,7 @@ static uint64_t most_regions(const struct sums_input *q, double share)
     return k;
 }
 
-/* Cycles by popops' own estimate: at the tiles of the result, and spread over all with a move. */
+/* True if popops estimates more cycles for adding at the tiles of the result than for adding on all tiles and moving the sums. */
 static bool is_spread(const struct sums_input *q, const struct joined *j)
 {
     uint64_t vector = 8 / q->bytes, rate = q->chip->exchange_bytes_per_cycle, sync = q->chip->on_chip_sync_cycles;

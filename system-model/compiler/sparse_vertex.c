@@ -3,9 +3,9 @@
  * sparse_vertex.c - cycles of a tile in the inner loops of sparse products.
  *
  * The numbers are those of PopSparse's planner (graphcore/poplibs at 7eac0f26: StaticMatMulPartitioner.cpp, PerformanceEstimation.hpp), by block
- * and type. They are linear in rows and blocks, which may therefore be means. The simulator of the vendor gives these vertices no time at all.
- * Where the vertices' assembly takes longer than the planner counts, `estimated` tells them apart.
- * No measurement went into them. Left out: the remainders of columns that no model has (a last vector of 1 to 3 halves).
+ * and type. They are linear in rows and blocks, so means serve as well. The vendor's simulator gives these vertices no time at all.
+ * Where the vertices' assembly takes longer than the planner estimates, `estimated` chooses the estimate, and else the assembly counts.
+ * No measurement went into the numbers. Left out: numbers of columns that no model has (a last vector of 1 to 3 halves).
  */
 #include "system-model/compiler/sparse.h"
 #include <assert.h>
@@ -66,8 +66,9 @@ static const struct search_terms search_terms[2][N_OP_PASSES] = {       /* eleme
     { { 40, 33, 102 }, { 40, 33, 102 }, { 75, 0, 26 } },
 };
 
-/* A row with y elements at the vectors of z columns, z more than one vector of halves or two. The planner counts what begins and ends a vector once a row.
- * The vertices do that for each vector (codelets/asm/SparseDenseMatMulElementWise_half_float.S and _float_float.S, LxLoop to LRestoreUpdateXState). */
+/* Cycles of a row with y elements and z columns, which are more than two vectors. The planner counts the instructions around a vector's loop once a
+ * row; the vertices run them for each vector (codelets/asm/SparseDenseMatMulElementWise_half_float.S and _float_float.S, LxLoop to
+ * LRestoreUpdateXState). */
 static double element_vectors_cycles(const struct bucket_work *w)
 {
     bool half = w->type == TYPE_FP16;
