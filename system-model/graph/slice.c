@@ -18,7 +18,7 @@ struct slicer {
     bool *is_addend;                    /* by tensor of the whole graph: true while each IPU has only its addend of the tensor */
     struct shared { uint32_t tensor, region, to; } *shared; uint32_t n_shared; size_t cap_shared;     /* operands that went into a region */
     uint32_t *whole_ids; uint32_t n_ids; size_t cap_ids;
-    uint32_t *given; uint32_t n_given;  /* weights, inputs and state */
+    uint32_t *given; uint32_t n_given;  /* tensors that no operation makes: weights, inputs and state */
 };
 
 /* ---- tensors --------------------------------------------------------------------------------------------- */

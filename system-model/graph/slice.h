@@ -19,7 +19,7 @@ struct cuts {
     struct slice_axis axis;
     struct tensor_cut *of;              /* by tensor */
     struct region *regions; uint32_t n_regions; size_t cap_regions;
-    uint32_t *n_readers;                /* by tensor: operands of forward operations */
+    uint32_t *n_readers;                /* by tensor: how many operands of forward operations it is */
     bool *keeps_whole;                  /* by operation: it does not begin a region */
     bool *sums;                         /* by operation: each IPU has one addend of its result */
     bool *gathers;                      /* by operation: its operands are brought together first */
