@@ -22,7 +22,7 @@ struct program {
     bool calls_by_value;                /* a call of shared code copies its inputs in and its results out */
     bool loops_by_value;                /* a loop on the device copies all that it carries out of its body and back in each round */
     bool log_softmax;                   /* losses of classes take the likelihood of log-probabilities */
-    bool even_slices;                   /* slices of a product's result lie evenly on all tiles, and not on those that made them */
+    bool even_slices;                   /* each slice of a product's result is spread evenly over all tiles; else it stays on the tiles that made it */
     int torus_exchanges;                /* enum torus_exchanges */
     uint64_t accumulation_multiple;     /* grouped, interleaved: gradient accumulation is a multiple of this times the stages */
     /* The weight update. */

@@ -226,6 +226,6 @@ bool sheet_row_set(void *record, const struct field *f, const struct sheet *s, c
     bool has_unit = text_is(row->unit, f->unit);
     if (has_unit && field_set(record, f, row->value, "", NULL))
         return true;
-    const char *where = sheet_row_place(s, row, a);     /* only a message needs it */
+    const char *where = sheet_row_place(s, row, a);     /* made after a failure only, as messages alone name the place */
     return has_unit ? field_set(record, f, row->value, where, err) : fail(err, "%s is in '%.60s', want '%s'", where, row->unit, f->unit);
 }
