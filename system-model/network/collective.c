@@ -35,19 +35,19 @@ static bool collective_check(const struct topology *t, const struct collective_r
 
 /* ---- rings --------------------------------------------------------------------------- */
 
-/* IPUs of a replica; of listed ranks that do not say it, the gap between the first two. */
+/* The number of IPUs of a replica. If ranks are listed without it, it is the gap between the first two of them. */
 static uint32_t replica_width(const struct collective *run)
 {
     uint64_t p = group_place_at(&run->at, 0, 0).positions;
-    assert(p);                          /* the first rank has a place */
+    assert(p);                          /* the position of the first rank is among them */
     p &= p - 1;
     return run->req->pattern.width || !p ? max_u32(run->req->pattern.width, 1)
          : (uint32_t)(__builtin_ctzll(p) - __builtin_ctzll(group_place_at(&run->at, 0, 0).positions));
 }
 
-/* Every other rank in rising order, and the rest back. Single IPUs go up the left column of the ladder, which has the even positions, and down the
-   right one; wider replicas of a ladder are taken alternately (graphcore/poplibs 887b9d3a^, ReplicatedCollectives.cpp:101-195), and on a torus, or where
-   single IPUs are apart, one column's ranks go round in order. */
+/* Lists the ranks of a domain in the order of their ring. Single IPUs go up the left column of the ladder, which has the even positions, and down the
+   right one. With wider replicas on a ladder, every other one goes up and the rest come down (graphcore/poplibs 887b9d3a^,
+   ReplicatedCollectives.cpp:101-195). On a torus, or where single IPUs are apart, the ranks of one column go round in order. */
 static uint32_t ring_order(uint32_t *ipus, const struct collective *run, uint32_t domain, uint64_t positions)
 {
     bool by_rank = run->width > 1 && run->t->domain_topology != DOMAIN_TORUS;

@@ -35,9 +35,10 @@ enum collective_method { COLLECTIVE_METHODS(ENUMERATOR) N_COLLECTIVE_METHODS };
 extern const char *const collective_kind_names[N_COLLECTIVE_KINDS];
 extern const char *const collective_method_names[N_COLLECTIVE_METHODS + 1];       /* NULL-ended, as field tables want */
 
-/* Ranks by rule instead of by list: n_starts groups of n_ranks replicas that are `stride` apart. With stride 1 each group begins where the one
- * before it ended, otherwise groups interleave. There is one such group for each of n_ipus IPUs of a replica from first_ipu on; a replica is
- * `width` IPUs wide; of ranks in a list only the width is read, 0 standing for the gap between them. The struct is compared as bytes and has no padding. */
+/* Ranks by rule instead of by list: n_starts groups of n_ranks replicas that are `stride` apart. With stride 1 each group begins where the one before
+ * it ended; otherwise groups interleave. These groups exist once for each of the replica's IPUs first_ipu to first_ipu + n_ipus - 1. width: IPUs of a
+ * replica. If ranks are listed, only the width is read; 0 means the gap between the first two ranks. The struct is compared as bytes and has no
+ * padding. */
 MEMO_INPUT(rank_pattern, uint32_t n_ranks, stride, n_starts, width, first_ipu, n_ipus;);
 
 /* Layouts of ranks and routes of steps that all collectives on one topology share. */
@@ -63,7 +64,7 @@ struct collective_cost {
     double time_s;
     double link_s, reduce_s, sync_s;        /* the parts of time_s: on the links, adding on the tiles, syncs */
     uint32_t n_steps;
-    double bytes_sent_per_rank;             /* 2 (n-1)/n bytes for a ring all-reduce, n-1 times the bytes where each sends all of them to all */
+    double bytes_sent_per_rank;             /* 2 (n-1)/n x bytes for a ring all-reduce; (n-1) x bytes if each rank sends its whole vector to all others */
     enum collective_method method;          /* the method that was used */
     double busiest_bytes[N_LINK_KINDS];     /* bytes on the busiest link of each kind */
 };

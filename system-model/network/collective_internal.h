@@ -66,7 +66,7 @@ struct step_exchange { struct step_rate { double bytes_per_s; uint32_t most_flow
 struct step_routes { struct step_link *links; uint32_t n_links, most_flows; struct step_exchange *exchanges; uint32_t n_exchanges; };
 bool step_routes_find(const struct step_routes **out, struct collective_cache *cache, const struct topology *t, const struct step_flows *e,
                       struct arena *scratch, struct err *err);
-/* Time of all exchanges without their syncs. by_flows[n] is the bytes of n flows. */
+/* The time of all exchanges without their syncs. by_flows[n]: the bytes on a link that n flows use. */
 double step_routes_time_s(const struct step_routes *routes, const double *by_flows);
 
 /* ---- collective_steps.c: the steps of a collective, played on the links ------------------------ */

@@ -4,13 +4,14 @@
  *
  *     step     = exchanges + a superstep that adds what came on the tiles
  *     exchange = sync + longest latency + max over links (bytes / rate)
- * A step is one exchange of all flows over their whole routes. On a torus, copies that pass an IPU would wait for one another in a circle.
- * PopLibs splits a step into several exchanges where replicas are wider than two IPUs (887b9d3a^, ReplicatedCollectives.cpp:723; the number of
- * exchanges is not at hand). Rings of single IPUs that are far apart, as layers cut along two axes have them, are taken to go at once like all of
- * theirs: that state has no such groups. Here each exchange takes the copies one link further, so that no copy passes an IPU and none waits. A ring that leaves its domain closes no circle, and its flows all go at once. Broadcasts to all ranks go
- * link by link too, both ways round, unless the vectors are too small to be cut into pieces.
- * With full_routes the directions follow one another instead, over their whole routes, as the last public state of the library has them
- * (graphcore/poplibs 887b9d3a^, ReplicatedCollectives.cpp:372-380, 718-797, 1078-1108, and CollectivesProgram.hpp).
+ * As a rule a step is one exchange, in which all flows go over their whole routes. On a torus, copies that pass an IPU would wait for one another in
+ * a circle. Therefore PopLibs splits a step into several exchanges if replicas are wider than two IPUs (887b9d3a^, ReplicatedCollectives.cpp:723;
+ * their number is not published). Here each of these exchanges takes the copies one link further, so that no copy passes an IPU and none waits. Rings
+ * of single IPUs that are far apart, as layers cut along two axes have them, are not known to that version; they are taken to need one exchange, like
+ * all single IPUs. A ring that leaves its domain closes no circle, so its flows go at once. Broadcasts to all ranks go link by link, too, both ways
+ * round, unless the vectors are too small to be cut into pieces.
+ * With full_routes a step instead sends the two directions one after the other, each over whole routes, as the last public version of the library
+ * does (graphcore/poplibs 887b9d3a^, ReplicatedCollectives.cpp:372-380, 718-797, 1078-1108, and CollectivesProgram.hpp).
  * The steps of a phase are alike, so one is played and counted n times. collective.c has the methods.
  */
 #include "system-model/base/assumed.h"
