@@ -301,7 +301,7 @@ static struct update_bytes update_part_bytes(const struct memory_input *q, struc
     return *(const struct update_bytes *)memo_get(&c->plans, count_update, &of_part, sizeof of_part, NULL).at;
 }
 
-/* Adds up the parts of an IPU and the merged ones. */
+/* The bytes of all parts of the update that run on an IPU, those that all IPUs run together included. */
 static struct update_bytes update_bytes(const struct memory_input *q, struct compiler *c, uint32_t ipu, uint64_t n_tiles)
 {
     const struct update_part *parts = q->parts.at;
@@ -345,7 +345,7 @@ static void add_program(struct tile_memory *m, const struct memory_input *q, str
     const struct program_bytes layers = compile_program(c, ranges, n_ranges, (struct code_options){ (enum code_sharing)q->code_sharing, q->image_code });
     m->bytes[MEMORY_VERTEX_CODE] = EMPTY_VERTEX_CODE_BYTES + layers.vertex_code + update->vertex_code;
     m->bytes[MEMORY_VERTEX_STATE] = layers.vertex_state + update->vertex_state;
-    m->bytes[MEMORY_VERTEX_FIELDS] = layers.vertex_fields;       /* work on weights has none */
+    m->bytes[MEMORY_VERTEX_FIELDS] = layers.vertex_fields;       /* the weight update has no such fields */
     m->bytes[MEMORY_CONTROL_CODE] = EMPTY_CONTROL_BYTES + layers.control_code + update->control_code;
     m->bytes[MEMORY_EXCHANGE_CODE] = (has_streams ? HOST_EXCHANGE_BYTES : 0) + layers.exchange_code + update->exchange_code
                                    + received_code_bytes(q, ipu, n_tiles);
@@ -386,7 +386,7 @@ static void count_ipu(struct tile_memory *m, const struct memory_input *q, struc
     m->end_bytes = chip_end_of_memory(chip, m->total_bytes, interleaved_bytes);
 }
 
-/* A tile's memory by IPU. */
+/* The memory of the fullest tile of each IPU. */
 static const void *count_memory(void *world, const void *input, struct err *err)
 {
     struct compiler *c = world;
@@ -404,7 +404,7 @@ static uint64_t needed_bytes(const struct tile_memory *m, uint64_t capacity)
     return m->end_bytes > capacity ? m->end_bytes : m->total_bytes;
 }
 
-/* Texts that calls hand on: one of each micro-batch, if any stage has states of them on the chip. */
+/* The number of micro-batches whose states stay on the chip from one call to the next: all of a step's, or 0 if no stage keeps states there. */
 static uint32_t cache_count(const struct plan *p)
 {
     for (uint32_t s = 0; s < p->n_stages; s++)

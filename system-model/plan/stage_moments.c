@@ -2,20 +2,20 @@
 /*
  * stage_moments.c - the bytes that live while a stage's tasks run, operation by operation.
  *
- * While an operation works, all tensors live that were made, received or restored and that the task still reads or keeps (stage_program.c), the
- * results of the operation, unless it works in place, copies that a norm makes, and its temporaries. The host's inputs are counted apart, as buffers. A tensor counts as if
- * all tiles held as much of it as the fullest one, which must have room; but what only waits for its backward operation counts as even, because
- * tensors that wait are full on different tiles.
+ * While an operation works, these live: tensors that were made, received or restored and that the task still reads or keeps (stage_program.c); the
+ * results of the operation, unless it works in place; the copies that a norm makes; and temporaries. The host's inputs are counted apart, as buffers.
+ * A tensor counts as if every tile held as much of it as the fullest tile, which must have room for it. A tensor that only waits for its backward
+ * operation counts as spread evenly, because waiting tensors are full on different tiles.
  *
- * A product whose code others share works in a subgraph that PopART calls by value (willow/src/popx/op/callx.cpp:94-190): its weights are there
- * twice, and its input, if the caller reads it again; afterwards its result is, when it is copied out. Left out: with copies on entry (subgraphCopyingStrategy, the
- * default) a called run of operations holds the weights of all of them.
+ * A product whose code others share runs in a subgraph that PopART calls by value (willow/src/popx/op/callx.cpp:94-190). During the call its weights
+ * exist twice, and so does its input, if the caller reads it again; at the end its result exists twice, while it is copied out. Left out: with copies
+ * on entry (subgraphCopyingStrategy, the default) a called run of several operations holds the weights of all of them.
  *
- * An input that serial steps share is copied to the tiles that multiply it before they begin, and weights into the order of the steps, and the steps read these copies
- * (poplin Convolution.cpp:2234-2243, 2400-2448 and 2660-2676 at 7eac0f26: transformPreSerial, tileLevelActs). An operand that nothing else reads is gone when the
- * steps make their results.
+ * Before serial steps begin, the input that they share is copied to the tiles that multiply it, and weights are copied into the order of the steps;
+ * the steps read these copies (poplin Convolution.cpp:2234-2243, 2400-2448 and 2660-2676 at 7eac0f26: transformPreSerial, tileLevelActs). If nothing
+ * else reads an operand, it is freed before the steps make their results.
  *
- * A micro-batch's stash is taken over by its backward task tensor by tensor, when it is first read; until then it is `waiting`.
+ * A backward task takes over the stash of its micro-batch tensor by tensor, each when it is first read; until then the tensor is `waiting`.
  */
 #include "system-model/plan/stage_program.h"
 #include "system-model/graph/graph.h"
@@ -24,8 +24,8 @@ struct stage_walk {
     const struct graph *g; const struct stage_plan *s;
     bool *there, *waits;                /* by tensor. there: it is live; waits: it is in the stash of this micro-batch */
     uint64_t waiting_bytes, live_bytes; /* the bytes of waiting tensors, and of live ones */
-    uint64_t tile_bytes;                /* live_bytes as the tensors lie, but a tensor that only waits for a backward operation counts as even */
-    uint64_t most_bytes, received_bytes;        /* received_bytes: what the task got from its neighbour */
+    uint64_t tile_bytes;                /* live_bytes, each tensor counted as uneven as it lies, unless it only waits for a backward operation */
+    uint64_t most_bytes, received_bytes;        /* received_bytes: bytes of the tensors that the neighbour has sent to the task */
     const uint32_t *code_uses;          /* by code: how often the stage runs it; NULL if calls work on their operands in place */
 };
 
@@ -139,8 +139,8 @@ static void keep_most(struct stage_walk *w, uint32_t layer_id, struct stage_mome
         *most = now;
 }
 
-/* Bytes of a product's first operand that has been copied when the results begin to live. While it is copied there are no results, so that no more than their bytes are
- * saved. A product that is turned round has it as weights. */
+/* The bytes that a product saves because its first operand is freed, once copied, before results are made: at most the results' bytes, as the copy
+ * and the operand exist together before that. In a product that is turned round the first operand serves as weights. */
 static uint64_t taken_over_bytes(const struct stage_walk *w, const struct op_sequence *q, uint32_t i)
 {
     const struct op *op = &w->g->ops[q->ops.ids[i]];
