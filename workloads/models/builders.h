@@ -123,12 +123,13 @@ build_model resnet_build, efficientnet_build, mobilenet_build, vit_build, bert_b
  * 0: 64; classes 0: ImageNet's. */
 struct resnet_config { uint64_t units[4]; bool bottleneck; uint32_t groups, group_width; uint64_t image, image_channels, width, classes; };
 
-/* width and depth in tenths of the smallest; group 1: depthwise; image 0: from the options */
+/* width and depth: in tenths of the smallest network's; group 1: depthwise; image 0: the size comes from the options */
 struct inverted_config { uint64_t width_tenths, depth_tenths, image; double dropout; uint32_t group, expansion; };
 struct vit_config { uint64_t n_layers, hidden, heads, inner, patch, image; };
 struct bert_config { uint64_t n_layers, hidden, heads, inner, vocabulary, positions; };
-/* inner 0: four times hidden; key_heads 0: as heads, of one product; turned: elements of a head that its position turns, 0: all; positions 0: none are learned;
- * loss_tokens: tokens of a slice of the text whose loss is computed by itself, 0: of the whole text; epsilon: of RMS norms. */
+/* inner 0: four times `hidden`; key_heads 0: as many as `heads`, and one product makes query, key and value; turned: elements of a head that the
+ * position turns, 0: all; positions 0: no positions are learned; loss_tokens: tokens of a slice whose loss is computed by itself, 0: the whole text
+ * is one slice; epsilon: that of RMS norms. */
 enum decoder_name { DECODER_GPT2, DECODER_GPTJ, DECODER_LLAMA, DECODER_BLOOM };
 struct decoder_config { enum decoder_name kind; uint64_t n_layers, hidden, heads, key_heads, inner, turned, vocabulary, positions, loss_tokens; double dropout, epsilon; };
 struct t5_config { uint64_t n_layers, hidden, heads, inner, vocabulary; };         /* n_layers of the encoder, and of the decoder */
@@ -140,8 +141,7 @@ struct transducer_config {
     uint64_t n_layers, hidden, heads, inner, kernel, subsampling, features;
     uint64_t predictor_hidden, predictor_layers, joint_hidden, labels;
 };
-/* predictor 0: trained by CTC and a transformer decoder; else a transducer, whose LSTM and joint network have that
- * width. */
+/* predictor: the width of a transducer's LSTM and joint network; 0: no transducer, the model is trained by CTC and a transformer decoder. */
 struct conformer_config { uint64_t n_encoder, n_decoder, hidden, heads, inner, kernel, features, vocabulary, labels, predictor; };
 
 /* rnnt.c: predictor, joint network and transducer loss over an encoder's [batch, time, width]; opens one layer. */

@@ -12,7 +12,7 @@ static const double attention_dropout = 0.1;
 
 static const struct decoder_kind {
     bool rms;                           /* RMS norms; else layer norms */
-    bool gated;                         /* two products before the feed-forward part's last, by SwiGLU; else one, with GELU */
+    bool gated;                         /* the feed-forward part has two products before its last, joined by SwiGLU; else one, with GELU */
     bool parallel;                      /* one norm serves attention and feed-forward part, which are added to the input together */
     bool unbiased;                      /* attention's products have no biases */
     bool rotary, neighbours;            /* positions turn queries and keys, element by element or in pairs of neighbours */
@@ -55,7 +55,7 @@ static uint32_t causal_block(struct builder *b, uint32_t x, const struct decoder
          : build_block(b, x, "decoder", i, at, inner, 0, c->dropout);
 }
 
-/* Embeddings of n tokens. */
+/* The embeddings of n tokens; *table is the word table. */
 static uint32_t decoder_embeddings(struct builder *b, const struct decoder_config *c, uint64_t n, uint32_t *table, struct op_attributes serial)
 {
     build_layer(b, LAYER_FIRST, 0, 0, 1, "embeddings");
@@ -92,8 +92,8 @@ static uint32_t decoder_head(struct builder *b, uint32_t x, const struct decoder
     return k->head_bias ? build_bias(b, x) : x;
 }
 
-/* The vendor's commands compute the loss of 128 tokens at a time (--enable-sequence-serialized; arguments.py) and copy these to all tiles for their accuracy
- * (train_gpt2.py:142-165, custom_ops/remap_tensor_ce.cpp). */
+/* The vendor's commands compute the loss of 128 tokens at a time (--enable-sequence-serialized; arguments.py). To compute their accuracy, they copy
+ * the scores of these tokens to all tiles (train_gpt2.py:142-165, custom_ops/remap_tensor_ce.cpp). */
 static void build_loss_in_slices(struct builder *b, uint32_t scores, uint64_t n_tokens, uint64_t n_slices)
 {
     const struct op_attributes pieces = { .axis = 1, .pieces = (uint32_t)n_slices };
@@ -105,7 +105,8 @@ static void build_loss_in_slices(struct builder *b, uint32_t scores, uint64_t n_
     }
 }
 
-/* Slices of the text whose losses are computed one by one: as the options say, or as the model's program does. False if they would not be alike. */
+/* Finds the number of slices whose losses are computed one by one: that of the options, or else of the model's program. False if it does not divide
+ * the text into equal slices. */
 static bool find_loss_slices(uint64_t *out, const struct builder *b, const struct decoder_config *c, uint64_t n, struct err *err)
 {
     const struct model_options *o = b->o;

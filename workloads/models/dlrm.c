@@ -27,7 +27,7 @@ static uint32_t all_rows(struct builder *b, uint32_t numbers, uint64_t width)
 {
     uint32_t rows[N_ROWS_MET] = { build_reshape(b, numbers, DIMS(b->batch, 1, width)) };
     const uint64_t limit = b->o->vocabulary ? b->o->vocabulary : HASH_LIMIT, n = max_u64(1, b->o->n_shards);
-    uint32_t all = build_input(b, "categories", TYPE_INT32, DIMS(b->batch, N_CATEGORIES));          /* one tensor of the host */
+    uint32_t all = build_input(b, "categories", TYPE_INT32, DIMS(b->batch, N_CATEGORIES));          /* the host sends all categories in one tensor */
     for (uint32_t i = 0; i < N_CATEGORIES; i++) {
         uint32_t mine = graph_op(b->g, OP_SLICE, &all, 1, (struct op_attributes){ .axis = 1, .begin = i, .length = 1 });
         uint32_t table = build_weight(b, "categories", DIMS(ceil_div(min_u64(category_values[i], limit), n), width));

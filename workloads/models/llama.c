@@ -3,8 +3,8 @@
  * llama.c - sizes of Llama 2: Touvron et al. 2023 (arXiv 2307.09288), of its released configurations.
  *
  * RMS norms come before attention and before the gated feed-forward part (SwiGLU); no product has a bias. All elements of a head turn by their
- * position. Keys and values come from one product (graphcore/examples 3cc8f81 nlp/llama/popxl/modelling/attention.py); of 70B, eight query heads
- * share one of them. The head is a matrix of its own (decoder.c).
+ * position. Keys and values come from one product (graphcore/examples 3cc8f81 nlp/llama/popxl/modelling/attention.py); in the 70B model eight query
+ * heads share one head of keys and values. The output head is a matrix of its own (decoder.c).
  */
 #include "workloads/models/builders.h"
 

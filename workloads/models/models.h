@@ -25,13 +25,13 @@ struct text_generation {
 /* The sizes that shape a graph. All zero but micro_batch: a training step in fp16 with the sizes of the model's paper. */
 struct model_options {
     const char *where;                  /* the recipe's path, for messages */
-    bool inference;                     /* forward only, norms folded */
+    bool inference;                     /* only forward operations; batch norms are folded */
     bool keeps_training_heads;          /* inference is the evaluation of a training run */
     int compute;
     bool all_products_fp8;              /* with fp8: products outside the body too, which are the first convolution and the last product */
     const char *fp32_operations;        /* kinds of operations that stay in fp32: "gelu, layer-norm"; NULL if none */
     uint64_t micro_batch;
-    uint64_t sequence_length;           /* tokens of a pack, or frames of 30 ms of the longest utterance; 0 means the workload's own */
+    uint64_t sequence_length;           /* tokens of a pack, or frames of 30 ms of the longest utterance; 0 means the workload's own length */
     double sequences_per_pack;
     uint64_t vocabulary;                /* rows of the word table, with the padding that the run gives it; 0 means the model's own */
     uint64_t joint_slices;              /* transducers: slices of time on which the joint network runs one by one; 0: one */
@@ -48,7 +48,7 @@ struct model_options {
     uint64_t attention_serialisation;   /* pieces of its queries that attention works on one after another; 0: one */
     uint64_t embedding_split;           /* parts of the word table, each with a lookup and a product of its own; 0: one */
     struct text_generation generation;
-    bool uniform_blocks;                /* encoder-decoders: encoder blocks compute cross-attention too, and take none of it */
+    bool uniform_blocks;                /* encoder-decoders: encoder blocks compute cross-attention, too, and do not use the result */
     bool split_qkv;                     /* query, key and value come from three products instead of one */
     bool attention_dropout;
     int activation;                     /* enum activation: of feed-forward parts */
@@ -56,7 +56,7 @@ struct model_options {
     const char *file;                   /* an ONNX file's path; NULL means a built-in model */
     const char *dimensions;             /* sizes of its symbolic dimensions: "tokens=128,frames=1220"; NULL if none */
     const char *output;                 /* values of the file to stop at, separated by commas; NULL means the file's outputs */
-    uint64_t negatives, embedding_size; /* knowledge graphs: negatives of a triple or of all, for each shard; numbers of a row of a table; 0: the model's own */
+    uint64_t negatives, embedding_size; /* knowledge graphs: negatives on each shard, for one triple or for all; numbers in a row of a table; 0: the model's own */
     const char *shard_tables;           /* tables whose rows are spread over the replicas: "auto" or layers' names; NULL: none */
     uint64_t n_shards;                  /* replicas, where tables are spread over them; 0: one */
     struct sparse_request sparse;       /* products by weights that are sparse */
@@ -113,7 +113,7 @@ bool onnx_file_import(struct graph *g, struct onnx_import *import, const struct 
 extern const struct model_options own_options;
 /* The graph of one micro-batch: forward, and backward unless o asks for inference. o may be NULL: own_options. */
 bool workload_graph(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
-/* Parameters of a model of its own sizes; 0 if no such model is built in. */
+/* The number of parameters of a built-in model with the sizes of its paper; 0 if no model has this name. */
 uint64_t workload_parameters(const char *name, struct arena *a);
 
 #endif
