@@ -29,7 +29,7 @@ struct onnx_options {
     uint32_t grid_ipus[MOST_GRID_AXES], grid_tiles[MOST_GRID_AXES];     /* parts of operations' grids along each axis: over IPUs, over tiles; 0: not given */
     uint32_t rounds;                            /* how often the whole graph runs, each time on the result of the round before; 0: once */
     uint32_t batch_norm_span;                   /* replicas that share the statistics of batch norms; 0 means one */
-    const struct onnx_dimension *dimensions;    /* sizes of symbolic dimensions, numbers of single values */
+    const struct onnx_dimension *dimensions;    /* sizes of symbolic dimensions, and numbers given for inputs of a single value */
     size_t n_dimensions;
 };
 
@@ -67,7 +67,7 @@ struct onnx_import {
 struct onnx_description { const char *producer; bool training; const char **dimensions; size_t n_dimensions; };
 bool onnx_describe(struct onnx_description *out, const char *path, struct arena *a, struct err *err);
 
-/* An operator that a file may have, and how it is read. Names are in order. */
+/* An operator that a file may have, and the kind of operation that it is read as. The list is sorted by name. */
 struct onnx_known_operator { const char *name, *read_as; };
 const struct onnx_known_operator *onnx_known_operators(size_t *n, struct arena *a);
 
