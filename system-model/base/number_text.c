@@ -40,10 +40,11 @@ static bool round_to_digits(uint64_t *whole, int *exponent, double x, int n)
     *exponent = (int)floor((binary - 1) * log10_of_2);      /* exact, or one too low */
     if (abs(n - 1 - *exponent) >= LARGEST_POWER)
         return false;
-    *exponent += scaled(x, n - 1 - *exponent) >= powers[n];
-    long double exact = scaled(x, n - 1 - *exponent), above_half;
+    long double exact = scaled(x, n - 1 - *exponent);
+    if (exact >= powers[n])
+        exact = scaled(x, n - 1 - ++*exponent);
     *whole = (uint64_t)exact;
-    above_half = exact - (long double)*whole - 0.5L;
+    long double above_half = exact - (long double)*whole - 0.5L;
     *whole += above_half > 0;
     if (*whole == (uint64_t)powers[n]) {
         *whole /= 10;
@@ -57,14 +58,12 @@ static char *put_digits(char *at, const char *digits, int n, int before)
 {
     if (before <= 0) {
         memcpy(at, "0.0000", 6);
-        at += 2 - before;
+        return mempcpy(at + 2 - before, digits, (size_t)n);
     }
-    for (int i = 0; i < n; i++) {
-        if (i == before && i > 0)
-            *at++ = '.';
-        *at++ = digits[i];
-    }
-    return at;
+    at = mempcpy(at, digits, (size_t)before);
+    if (n > before)
+        *at++ = '.';
+    return mempcpy(at, digits + before, (size_t)(n - before));
 }
 
 const char *f64_text(char room[NUMBER_ROOM], double x, int n)
