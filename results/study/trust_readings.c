@@ -113,7 +113,9 @@ static bool may_break_law(const struct simulation *sim)
 static bool may_crowd(const struct simulation *sim)
 {
     const struct graph *g = sim->compiler->graph;
-    for (size_t i = 0; i < g->n_forward_ops && !sim->framework.program.even_slices && !is_stated(&sim->recipe, SLICES_KEY); i++)
+    if (sim->framework.program.even_slices || is_stated(&sim->recipe, SLICES_KEY))
+        return false;
+    for (size_t i = 0; i < g->n_forward_ops; i++)
         if (g->ops[i].kind == OP_CROSS_ENTROPY && g->ops[i].at->pieces > 1)
             return true;
     return false;
