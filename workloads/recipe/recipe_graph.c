@@ -5,41 +5,49 @@
 #include "workloads/recipe/recipe_internal.h"
 #include "system-model/base/hash_table.h"
 
-bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, struct err *err)
+/* Everything but the workload that shapes the graph: what is not in these options, neither the builder nor the key sees. */
+static struct model_options graph_options(const struct recipe *r)
 {
-    const struct workload *w = workload_find(r->workload, err);
     struct model_options o = r->model;
     o.where = r->path;
     o.inference = r->mode == MODE_INFER;
     o.keeps_training_heads = r->optimizer_name;
     o.n_shards = r->model.shard_tables ? r->replicas : 0;
+    return o;
+}
+
+bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, struct err *err)
+{
+    const struct workload *w = workload_find(r->workload, err);
+    const struct model_options o = graph_options(r);
     return w && workload_graph(out, w, &o, a, err);
 }
 
-static bool shapes_graph(const struct field *f)
+static bool is_text_of_graph(const struct field *f)
 {
     size_t first = offsetof(struct recipe, model);
-    return f->offset >= first && f->offset < first + sizeof(struct model_options);
+    return f->type == FIELD_TEXT && f->offset >= first && f->offset < first + sizeof(struct model_options);
 }
 
+static void take_text(struct hash_key *k, const char **text)
+{
+    hash_key_add_text(k, *text);
+    *text = NULL;
+}
+
+/* Texts count by their contents, all other members by their bytes. Holes are zeros, as in recipe_defaults; others would only make a graph again. */
 static void add_graph_key(struct hash_key *k, const struct recipe *r)
 {
-    const char kind[] = { r->mode == MODE_INFER, r->optimizer_name != NULL };
+    struct model_options o = graph_options(r);
+    o.where = NULL;
     hash_key_add_text(k, r->workload);
-    hash_key_add_text(k, r->model.file);             /* model.file and model.dimensions are not values of a single key */
-    hash_key_add_text(k, r->model.dimensions);
-    hash_key_add_text(k, r->model.operators);
-    const uint64_t n_shards = r->model.shard_tables ? r->replicas : 0;
-    hash_key_add(k, &n_shards, sizeof n_shards);
-    hash_key_add(k, kind, sizeof kind);
-    for (size_t i = 0; i < n_recipe_keys; i++) {
-        const struct field *f = &recipe_keys[i].field;
-        const char *member = (const char *)r + f->offset;
-        if (shapes_graph(f) && f->type == FIELD_TEXT)
-            hash_key_add_text(k, *(const char *const *)member);
-        else if (shapes_graph(f))
-            hash_key_add(k, member, field_bytes(f));
-    }
+    take_text(k, &o.file);                            /* file, dimensions and operators are not values of a single key */
+    take_text(k, &o.dimensions);
+    take_text(k, &o.operators);
+    for (size_t i = 0; i < n_recipe_keys; i++)
+        if (is_text_of_graph(&recipe_keys[i].field))
+            take_text(k, (const char **)((char *)&o + recipe_keys[i].field.offset - offsetof(struct recipe, model)));
+    hash_key_add(k, &o, sizeof o);
 }
 
 const char *recipe_graph_key(size_t *n_bytes, const struct recipe *r, struct arena *a)
