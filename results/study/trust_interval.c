@@ -7,10 +7,10 @@
  *     half^2   = (t x spread)^2 + (w / 10 x (error of the nearest - bias))^2
  *     interval = prediction x exp(-bias +- half)
  *
- * The errors of neighbours count with their sign: if runs like this one came out 4 % slower than predicted, this one is expected to, too. As few
- * neighbours tell little, one run without an error is added to them; a published run of this very configuration counts as ten. An error is the part
- * that no open reading of the neighbour explains. In the formula of the spread, distance is that of the nearest published run; `far` counts the part
- * beyond 1 (another framework, or another model of the family).
+ * Neighbours count with their sign: if runs like this one came out 4 % slower than predicted, so will it. One more run without an error counts with
+ * them, as few neighbours tell little; the published run of this very configuration counts as ten, and with its error today, as the fit has seen it; any
+ * other with the error without its group in the fit. An error is what no open reading of the neighbour explains. Distance is that to the nearest
+ * published run, and counts beyond 1 (another framework, or another model of the family).
  *
  * An answer is as uncertain as its parts. The host's share of the step is the least known part of a new program. Vector work is less known than products,
  * unless a published run does the same: its variance grows with the distance, up to that of another model. A small share of vector work is the norms
@@ -33,6 +33,16 @@ double reference_unexplained(const struct reference *r)
 {
     double low = r->left_out + r->open_low, high = r->left_out + r->open_high;
     return low > 0 ? low : high < 0 ? high : 0;
+}
+
+/* The error of a published run without its group in the fit, as other runs ask; of the very configuration, its error today: the fit has seen it. */
+static double error_for(const struct reference *r, double distance)
+{
+    struct reference seen = *r;
+    if (distance > 0 || !(r->published > 0))
+        return reference_unexplained(r);
+    seen.left_out = log(r->simulated / r->published);
+    return reference_unexplained(&seen);
 }
 
 static const double LEAST_DISTANCE = 0.1;   /* a run at no distance counts as 1 / LEAST_DISTANCE */
@@ -63,11 +73,12 @@ struct neighbourhood neighbourhood_of(const struct references *r, const struct d
             continue;
         double distance = d->items[i].apart.distance, weight = r->items[i].is_own ? OWN_COUNTS * exp(-distance) : weight_at(distance) * published;
         weights += weight;
-        sum += weight * reference_unexplained(&r->items[i]);
+        const double error = error_for(&r->items[i], distance);
+        sum += weight * error;
         has_kind |= distance_is_of_kind(&d->items[i]);
         has_framework |= distance_has_name(&d->items[i], BY_FRAMEWORK);
         if (distance < n.nearest)
-            n.nearest = distance, n.apart = reference_unexplained(&r->items[i]);
+            n.nearest = distance, n.apart = error;
     }
     n.bias = sum / weights;
     n.apart -= n.bias;
