@@ -16,10 +16,19 @@ const struct field *field_find(const struct field *fields, size_t n_fields, cons
     return FIND_TEXT(fields, n_fields, struct field, name, name);
 }
 
+/* A blank and the unit; "" for counts and shares. */
+static const char *blank_and_unit(const struct field *f, char text[40])
+{
+    bool is_bare = !f->unit || !*f->unit || text_is(f->unit, "1") || text_is(f->unit, "share");
+    snprintf(text, 40, "%s%s", is_bare ? "" : " ", is_bare ? "" : f->unit);
+    return text;
+}
+
 static bool in_range(const struct field *f, double v, const char *text, const char *where, struct err *err)
 {
+    char unit[40];
     if (v < f->min || v > f->max)
-        return fail(err, "%s: %s is outside %.15g to %.15g", where, text, f->min, f->max);
+        return fail(err, "%s: %s is outside %.15g to %.15g%s", where, text, f->min, f->max, blank_and_unit(f, unit));
     return true;
 }
 

@@ -57,7 +57,7 @@ static void refusals(void **state)
         { HEAD CYCLES LINE("halo", "1", "B"), ":3: halo is in 'B', want 'cells'" },
         { HEAD CYCLES CYCLES, ":3: cycles_per_element of Blur stands in the sheet twice; keep one" },
         { HEAD "own,Blur,halo,1,cells,\n", ":2: halo: domain, name and source must not be empty; the source says who measured or counted it" },
-        { HEAD CYCLES LINE("vector", "0", "elements"), ":3: vector: 0 is outside 1 to 1024" },
+        { HEAD CYCLES LINE("vector", "0", "elements"), ":3: vector: 0 is outside 1 to 1024 elements" },
         { HEAD CYCLES LINE("copies", "out", ""), ":3: copies: 'out' is not one of: none, in, in+out" },
         { HEAD CYCLES LINE("gradient", "Grad", ""), ":2: own,Blur: gradient: no operation 'Grad' of this domain in the sheet; add its lines, or write none" },
         { HEAD CYCLES "own,Blur,split,\"2,1\",,counted\n", ":2: own,Blur: '2,1': want one to 3 axes of the first input, in rising order, such as 0,1" },

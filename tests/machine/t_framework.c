@@ -190,8 +190,10 @@ static void limits_of_numbers(void **state)
             assert_int_equal(good, k < 2);
             if (!good && strstr(err.msg, "whole number"))
                 assert_string_equal(err.msg, arena_printf(&a, "%s'-1' is not a whole number from 0 up", said));
-            else if (!good)
-                assert_string_equal(err.msg, arena_printf(&a, "%s%s is outside %s", said, one.value, rows[i].range));
+            else if (!good) {
+                const char *unit = field_find(framework_fields, n_framework_fields, one.key)->unit;
+                assert_string_equal(err.msg, arena_printf(&a, "%s%s is outside %s%s%s", said, one.value, rows[i].range, text_is(unit, "1") ? "" : " ", text_is(unit, "1") ? "" : unit));
+            }
         }
     }
     arena_free(&a);

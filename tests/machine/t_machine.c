@@ -266,7 +266,7 @@ static const struct { const char *name, *message; } bad_sheets[] = {
     { BAD "short_row.csv", BAD "short_row.csv:2: 3 cells, want 5 (key, ...)" },
     { BAD "too_fast.csv", BAD "too_fast.csv: mac_fp16_fp16_per_cycle: 64, but 8 units fed 8 bytes a cycle do at most 32; lower it or raise "
       "conv_units_fp16_fp16" },
-    { BAD "too_large.csv", BAD "too_large.csv:3: n_ipus: 2000000 is outside 1 to 1000000" },
+    { BAD "too_large.csv", BAD "too_large.csv:3: n_ipus: 2000000 is outside 1 to 1000000 IPUs" },
     { BAD "too_many_links.csv", BAD "too_many_links.csv: rung_links: 6, and twice 3 rail_links, are more than the 10 n_links of gc2" },
     { BAD "two_parts.csv", BAD "two_parts.csv:8: chip: does not belong on the sheet of a system" },
     { BAD "too_slow.csv", BAD "too_slow.csv: mac_fp32_per_cycle: 1, but the workers' dot products of 8 bytes a cycle do 2; raise it or lower "
@@ -274,7 +274,7 @@ static const struct { const char *name, *message; } bad_sheets[] = {
     { BAD "wrong_columns.csv", BAD "wrong_columns.csv:1: column 3 is 'units', want 'unit'" },
     { BAD "wrong_level.csv", BAD "wrong_level.csv:30: rail_links: does not belong on the sheet of a chip (links to each rail neighbour)" },
     { BAD "wrong_unit.csv", BAD "wrong_unit.csv:4: clock_hz is in 'GHz', want 'Hz'" },
-    { BAD "zero.csv", BAD "zero.csv:4: clock_hz: 0 is outside 1000000 to 100000000000" },
+    { BAD "zero.csv", BAD "zero.csv:4: clock_hz: 0 is outside 1000000 to 100000000000 Hz" },
     { BAD "absent.csv", BAD "absent.csv: No such file or directory" },
     { "../specs/gc2", "../specs/gc2: No such file or directory" },
     { "x.csv", "x.csv: No such file or directory" },

@@ -357,7 +357,7 @@ static void costs_of_messages(void **state)
     static const struct { const char *cut, *put, *message; } bad[] = {
         { "\nexchange_columns,16", "\nexchange_rows,16", "c2.csv:3: exchange_rows: not a cost of small messages" },
         { "1.65e-9,s,", "1.65e-9,ns,", "c2.csv:10: rail_message_s is in 'ns', want 's'" },
-        { "\nexchange_least_cycles,150", "\nexchange_least_cycles,0", "c2.csv:5: exchange_least_cycles: 0 is outside 1 to 1000000" },
+        { "\nexchange_least_cycles,150", "\nexchange_least_cycles,0", "c2.csv:5: exchange_least_cycles: 0 is outside 1 to 1000000 cycles" },
         { "\nexchange_island_tiles,4,tiles,iPUG 2021 (Burchard et al.),\n", "\n", "c2.csv: exchange_island_tiles: missing" },
     };
     char folder[] = "/tmp/podbench-costs-XXXXXX", *whole;

@@ -191,7 +191,7 @@ static void overrides_are_named_in_refusals(void **state)
 {
     (void)state;
     refuses("parallel.replicas=0", "--set parallel.replicas=0: 0 is outside 1 to 65536");
-    refuses("optimizer.state_bytes_per_param=0", "--set optimizer.state_bytes_per_param=0: 0 is outside 0.125 to 64");
+    refuses("optimizer.state_bytes_per_param=0", "--set optimizer.state_bytes_per_param=0: 0 is outside 0.125 to 64 B");
     refuses("cost.price_per_hour=0", "--set cost.price_per_hour=0: 0 is outside 1e-06 to 1000000000");
     refuses("replicas=3", "--set replicas=3: want section.key=value, as in parallel.replicas=3");
     refuses("parallel.=3", "--set parallel.=3: want section.key=value, as in parallel.replicas=4");
