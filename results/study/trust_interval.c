@@ -7,10 +7,11 @@
  *     half^2   = (t x spread)^2 + (w / 10 x (error of the nearest - bias))^2
  *     interval = prediction x exp(-bias +- half)
  *
- * Neighbours count with their sign: if runs like this one came out 4 % slower than predicted, so will it. One more run without an error counts with
- * them, as few neighbours tell little; the published run of this very configuration counts as ten, and with its error today, as the fit has seen it; any
- * other with the error without its group in the fit. An error is what no open reading of the neighbour explains. Distance is that to the nearest
- * published run, and counts beyond 1 (another framework, or another model of the family).
+ * The errors of neighbours count with their sign: if runs like this one came out 4 % slower than predicted, this one is expected to, too. As few
+ * neighbours tell little, one run without an error is added to them; a published run of this very configuration counts as ten. Its error is that of
+ * today, as the fit has seen the run; the error of any other is that of a fit without its group. An error is the part that no open reading of the
+ * neighbour explains. In the formula of the spread, distance is that of the nearest published run; `far` counts the part beyond 1 (another framework,
+ * or another model of the family).
  *
  * An answer is as uncertain as its parts. The host's share of the step is the least known part of a new program. Vector work is less known than products,
  * unless a published run does the same: its variance grows with the distance, up to that of another model. A small share of vector work is the norms
@@ -35,12 +36,12 @@ double reference_unexplained(const struct reference *r)
     return low > 0 ? low : high < 0 ? high : 0;
 }
 
-/* The error of a published run without its group in the fit, as other runs ask; of the very configuration, its error today: the fit has seen it. */
+/* At no distance, the error of the run today; elsewhere, its error if the fit had not seen its group. */
 static double error_for(const struct reference *r, double distance)
 {
-    struct reference seen = *r;
     if (distance > 0 || !(r->published > 0))
         return reference_unexplained(r);
+    struct reference seen = *r;
     seen.left_out = log(r->simulated / r->published);
     return reference_unexplained(&seen);
 }
