@@ -260,6 +260,14 @@ static void test_notes(void **state)
         assert_int_equal(found->severity, noted[i].severity);
         tear_down(state);
     }
+    /* Without a score nothing is said of its factor. */
+    write_package_of("4.0.0", "closed", &a);
+    shell("sed -i 's/\"epoch_num\": 38/\"epoch_num\": 35/' " LOGS "'result_*.txt; echo '{\"scaling_factor\": 0.5}' > " LOGS "'scaling.json", top, top);
+    struct judged_tree j = judge_tree(top, &(struct judge_options){ .ruleset = "4.0.0" }, &a);
+    assert_true(j.folder.why_no_score && j.folder.parts[PACKAGE_CONVERGENCE].state == PART_PASSED && j.folder.rcp.scaling > 1);
+    for (size_t k = 0; k < j.folder.n_notes; k++)
+        assert_null(strstr(j.folder.notes[k].text, "scaling.json, a factor"));
+    tear_down(state);
     arena_free(&a);
 }
 

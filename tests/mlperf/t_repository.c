@@ -91,10 +91,28 @@ static void test_whole_and_part(void **state)
     arena_free(&a);
 }
 
+/* A submission at its place, one at the root of all folders, and logs alone. */
+static void test_places(void **state)
+{
+    static const struct { const char *dir, *results, *description; } places[] = {
+        { "/a/org/results/sys/resnet", "/a/org/results", "/a/org/results/../systems/sys.json" }, { "/results/sys/resnet", "/results", "/results/../systems/sys.json" },
+        { "/a/sys/resnet", NULL, "/a/sys/sys.json" }, { "/resnet", NULL, "/sys.json" }, { "/a/logs", NULL, "/a/logs/sys.json" }, { "resnet", NULL, "resnet/sys.json" },
+    };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const struct folder f = { .dir = places[i].dir, .system = "sys", .metric = "", .benchmark = "resnet" };
+        const char *results = folder_results_path(&f, &a);
+        assert_true(places[i].results ? results && text_is(results, places[i].results) : !results);
+        assert_string_equal(folder_description_path(&f, &a), places[i].description);
+    }
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_findings, set_up, tear_down), cmocka_unit_test_setup_teardown(test_whole_and_part, set_up, tear_down),
+        cmocka_unit_test(test_places), cmocka_unit_test_setup_teardown(test_findings, set_up, tear_down), cmocka_unit_test_setup_teardown(test_whole_and_part, set_up, tear_down),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
