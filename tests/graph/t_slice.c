@@ -191,6 +191,28 @@ static void biases_and_packed_weights_are_cut(void **state)
     arena_free(&m.a);
 }
 
+/* Six heads of four, side by side, turned by their positions: each of 4 IPUs has two heads, the last one none. */
+static void whole_heads_are_turned(void **state)
+{
+    struct arena a = {0};
+    struct graph whole, part;
+    (void)state;
+    graph_start(&whole, "heads", 2, &a);
+    graph_layer(&whole, (struct layer){ .name = "all" });
+    uint32_t x = graph_tensor(&whole, "x", ROLE_INPUT, TYPE_FP16, 3, (uint64_t[]){ 2, 3, 20 }), w[2], turns[2];
+    for (int i = 0; i < 2; i++) {
+        w[i] = graph_tensor(&whole, "w", ROLE_WEIGHT, TYPE_FP16, 2, i ? (uint64_t[]){ 24, 20 } : (uint64_t[]){ 20, 24 });
+        turns[i] = graph_tensor(&whole, "turns", ROLE_STATE, TYPE_FP16, 3, (uint64_t[]){ 1, 3, 2 });
+    }
+    x = graph_op(&whole, OP_MATMUL, (uint32_t[]){ x, w[0] }, 2, (struct op_attributes){ 0 });
+    x = graph_op(&whole, OP_ROTARY, (uint32_t[]){ x, turns[0], turns[1] }, 3, (struct op_attributes){ .groups = 6, .length = 4 });
+    graph_op(&whole, OP_MATMUL, (uint32_t[]){ x, w[1] }, 2, (struct op_attributes){ 0 });
+    assert_true(graph_slice(&part, &whole, (struct slice_axis){ 0, 4, 4, 1 }, &a));
+    is_shape(weight(&part, "all", 0), 2, 20, 8);
+    is_shape(weight(&part, "all", 1), 1, 8, 20);
+    arena_free(&a);
+}
+
 /* A convolutional network has one product of an activation, its classes. */
 static void little_of_an_image_network_is_cut(void **state)
 {
@@ -205,5 +227,5 @@ static void little_of_an_image_network_is_cut(void **state)
 }
 
 static const struct CMUnitTest tests[] = { cmocka_unit_test(bert_large_is_cut_by_8), cmocka_unit_test(sums_of_a_layer), cmocka_unit_test(elements_of_parts), cmocka_unit_test(two_axes_cut_gpt3), cmocka_unit_test(a_second_axis_may_be_refused),
-                                          cmocka_unit_test(little_of_an_image_network_is_cut), cmocka_unit_test(biases_and_packed_weights_are_cut) };
+                                          cmocka_unit_test(little_of_an_image_network_is_cut), cmocka_unit_test(whole_heads_are_turned), cmocka_unit_test(biases_and_packed_weights_are_cut) };
 int main(void) { cmocka_set_message_output(CM_OUTPUT_TAP); return cmocka_run_group_tests(tests, NULL, NULL); }
