@@ -146,7 +146,7 @@ static const struct row rows[] = {
     { "Concat", "2,0,4 2,3,4 2,0,4", "axis=1" }, { "Concat", "2,0,4 2,0,4", "axis=1" }, { "Add", "2,0 2,0", "" }, { "Relu", "2,0,4", "" },
     { "Sum", "2,6,3,4 2,6,3", "" }, { "Mean", "2,6 2,6,1", "" }, { "Slice", "2,40 =39 =0 =1 =-1", "" }, { "Slice", "2,6 =2 =2 =1 =2", "" },
     { "Split 3", "2,6 =2,0,4", "axis=1" }, { "Split 3", "2,6,3,4 =0,6,0", "axis=1" }, { "Conv", "2,6,4,5,7 w4,3,2,3,2", "group=2" },
-    { "Conv", "2,2,3,5,4 w4,2,2,3,2 w4", "strides=1,2,1 pads=1,0,1,0,1,0" }, { "ConvTranspose", "2,6,3,4,3 w6,4,3,2,2", "" }, { "AveragePool", "2,6,4,5,4", "kernel_shape=2,3,2" },
+    { "Conv", "2,2,3,5,4 w4,2,2,3,2 w4", "strides=1,2,1 pads=1,0,1,0,1,0" }, { "ConvTranspose", "2,6,3,4,3 w6,4,3,2,2", "" }, { "ConvTranspose", "2,6,1,4,3 w6,4,3,2,2", "pads=2,0,0,0,0,0" }, { "AveragePool", "2,6,4,5,4", "kernel_shape=2,3,2" },
     { "MaxPool", "2,3,4,5,4", "kernel_shape=2,3,2 strides=2,1,1" }, { "BatchNormalization", "6 w6 w6 w6 ~1,2,3,4,5,6", "" },
     { "GroupNormalization", "2,6,3,4 w6 w6", "" }, { "SoftmaxCrossEntropyLoss 2", "2,5 n2", "" }, { "SoftmaxCrossEntropyLoss 2", "2,5,2 n2,2", "" }, { "SoftmaxCrossEntropyLoss 2", "2,5,4 n2,4", "reduction=none" },
     { "OneHot", "n2,3 =5 ~0,1", "" }, { "OneHot", "n2,3 =5 ~0.25,2", "axis=0" }, { "OneHot", "n2,3 =5 2", "" }, { "GatherND", "5,6,4 n3,1", "" },

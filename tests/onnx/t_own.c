@@ -141,6 +141,8 @@ static void distributions(void **state)
     struct moments like = moments_of("RandomUniform > u shape=200,200; RandomNormalLike u > y mean=-1.0 scale=3.0");
     assert_near(like.mean, -1, 0.08);
     assert_near(like.deviation, 3, 0.06);
+    struct moments still = moments_of("RandomNormal > y shape=2,3 mean=2.5 scale=0.0");        /* each number is the mean */
+    assert_true(still.low == 2.5 && still.high == 2.5);
     like = moments_of("RandomUniform > u shape=200,200; RandomUniformLike u > y low=3.0 high=5.0");
     assert_near(like.mean, 4, 0.015);
 }
@@ -171,6 +173,7 @@ static void random_refused(void **state)
     static const struct { const char *text, *message; } cases[] = {
         { "RandomNormal > y", "node 0, RandomNormal 'n0': its attribute shape is missing, or has more than 8 sizes" },
         { "RandomUniform > y shape=2,3 low=2.0 high=1.5", "node 0, RandomUniform 'n0': low=2 and high=1.5 describe no distribution" },
+        { "RandomNormal > y shape=2,3 scale=-0.5", "node 0, RandomNormal 'n0': mean=0 and scale=-0.5 describe no distribution" },
         { "RandomNormal > y shape=2,3 dtype=6", "node 0, RandomNormal 'n0': draws floats only; cast them" },
         { "x: n,3,4; Multinomial x > y", "node 0, Multinomial 'n0': wants logits of [batch, classes] and a sample_size of 1 or more" },
     };
