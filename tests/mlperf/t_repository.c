@@ -69,6 +69,7 @@ static void test_findings(void **state)
         if ((strstr(text, cases[i].want) != NULL) != cases[i].said)
             print_error("%s: '%s' in\n%s", cases[i].command, cases[i].want, text);
         assert_true((strstr(text, cases[i].want) != NULL) == cases[i].said);
+        assert_true(passed == !strstr(text, " error: "));
         free(text);
         tear_down(state);
     }
