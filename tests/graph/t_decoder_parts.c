@@ -113,6 +113,9 @@ static void tables(void **state)
     assert_near(value_of("pairs-below", 2, (uint64_t[]){ 2, 6 }, 2), 9, 0);
     assert_near(value_of("pairs-below", 2, (uint64_t[]){ 2, 6 }, 11), 14, 0);
     assert_near(value_of("zeros", 2, (uint64_t[]){ 2, 6 }, 11), 0, 0);
+    assert_near(value_of("ones", 2, (uint64_t[]){ 2, 6 }, 0), 1, 0);
+    assert_near(value_of("ones", 2, (uint64_t[]){ 2, 6 }, 11), 1, 0);
+    assert_near(value_of("rotary-cosines", 3, angles, 0), 1, 0);
     assert_false(state_values(&one, &(struct tensor){ .name = "mask", .n_dims = 1, .dims = { 1 } }));
 }
 
