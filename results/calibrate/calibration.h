@@ -50,7 +50,7 @@ struct table fitted_sheet(void);
 
 /* ---- chip_fit.c: the constants of the chips, fitted to measured kernels and runs ------------------------------- */
 
-/* share: the part of the row's time that comes from each constant's distance to its open-source value. */
+/* share: by constant, the part of the row's time that is due to the constant's distance from its open-source value. */
 struct chip_fit_row { const char *recipe; double share[MAX_FITTED], error; };
 struct chip_fit {
     struct fit_value values[MAX_FITTED];    /* one for each of fitted_constants, in their order */
