@@ -30,7 +30,7 @@ static void try_width(struct cell *best, struct drawing *d, const char *model, u
         *best = (struct cell){ place, width, d->result.throughput_samples_per_s, d->result.guess };
 }
 
-/* On the chips if that fits, else in phases. */
+/* The best cell for a model: with its weights on the chips if that fits, else in phases. */
 static struct cell best_of(struct drawing *d, const char *model, uint64_t n_parameters, unsigned n_ipus)
 {
     struct cell best = { 0 };
