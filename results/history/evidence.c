@@ -58,8 +58,8 @@ static double running_median(const struct level_points *l, size_t i)
     return five[LATE];
 }
 
-/* How far a point may be from the running median: by the latest distances, which have one standard deviation at their 68 % quantile, and 1.64 at
- * their 90 % quantile. The larger counts, because most distances of rounded values are 0. */
+/* How far a point may be from the running median, by the latest distances. Their 68 % quantile is taken as one standard deviation, and their 90 %
+ * quantile as 1.64; the larger estimate counts, because most distances of rounded values are 0. */
 static double clip_limit(const struct level_points *l, size_t n_off)
 {
     double sorted[MOST_OFF];
@@ -164,8 +164,8 @@ static bool noises_of(struct noises *out, const struct level_points *l)
     return true;
 }
 
-/* A shape fitted together with the constant: 1 + its sum of squares times the prior's variance, its product with the points, and the fall of
- * the points' sum of squares. */
+/* A shape, fitted together with the constant. square: 1 + its sum of squares times the prior's variance; product: its product with the points;
+ * fall: how much less the points' sum of squares then is. */
 struct shape_fit { double square, product, fall; };
 
 static struct shape_fit shape_fit_of(const struct shape *z, const struct noise *m)
