@@ -126,7 +126,7 @@ static void note_measurement(struct package *p, const struct power_log *log, con
         p->power_note = text;
 }
 
-/* The energy of one device over a run; NaN with log->problem. */
+/* The energy of one device over a run. If it is not known, returns NaN and says why in log->problem. */
 static double device_energy(struct package *p, struct power_log *log, double run_s)
 {
     sort_items(log->events, log->n, sizeof *log->events, by_time);
