@@ -33,7 +33,7 @@ struct kernel_case {
     const char *machine;                /* a chip's sheet */
     uint64_t m, k, n;                   /* n: the elements of a triad, too; 0: a sparse product at its fastest n */
     uint64_t block;                     /* sparse products: rows and columns of a block */
-    double density;                     /* share of the blocks that are there */
+    double density;                     /* the share of blocks that are not zero */
     uint64_t in, out;
     double available_memory;            /* share of tile memory for temporaries; 0: PopLibs' default */
     uint64_t batch, filter, input, input_w, in_chans, out_chans, stride, groups, pad, ipus;

@@ -154,7 +154,7 @@ struct kept { const char *path; struct kept_line *last; size_t n; };            
 struct kept_fault { const char *what; struct kept_line wanted; };
 struct kept_faults { struct kept_fault *items; size_t n, cap; };
 bool kept_load(struct kept *out, const char *path, struct arena *a, struct err *err);
-/* Fails where a recipe cannot be read. */
+/* Compares each row with its line in kept.csv. Fails if a recipe cannot be read. */
 bool kept_compare(struct kept_faults *out, const struct kept *k, const struct figures *figures, const char *recipes_dir, struct arena *a, struct err *err);
 void kept_write_line(FILE *f, const struct kept_line *line);
 
