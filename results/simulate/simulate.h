@@ -89,7 +89,7 @@ void recompute_curve(struct recompute_point **out, size_t *n, const struct graph
 /* ---- remedies.c: what would make a model fit: changes of its recipe, simulated, and what each costs ----- */
 
 enum { MOST_IPUS_TRIED = 16 };          /* a model that does not fit is tried on up to this many IPUs, even if the recipe uses fewer */
-/* The most IPUs of a replica that are tried: those that the recipe uses, or MOST_IPUS_TRIED, as far as the system has them. */
+/* The largest number of IPUs of a replica to try: MOST_IPUS_TRIED, or the recipe's own number if that is larger, but no more than the system has. */
 uint64_t most_ipus_tried(const struct recipe *r, const struct machine *m);
 /* At most eight remedies of memory, half the micro-batch, and a doubling of the IPUs for each power of two up to MAX_STAGES. */
 enum { MAX_SINGLE_REMEDIES = 20, MAX_PAIRS = 3, MAX_REMEDIES = MAX_SINGLE_REMEDIES + MAX_PAIRS + 1, MAX_REMEDY_SETS = 20 };
@@ -102,7 +102,7 @@ struct remedy {
     double throughput_samples_per_s;
     uint64_t shortfall_bytes_per_tile;
     const char *rounded;                /* an accumulation that every schedule can run, if the recipe's own is refused; NULL if none is changed */
-    const char *division;               /* the layers of each IPU as a value of parallel.layers_per_ipu; NULL if the change divides none anew */
+    const char *division;               /* the layers of each IPU as a value of parallel.layers_per_ipu; NULL if the change keeps the division of layers */
 };
 
 /* The simulation that does not fit, and the request that made it. */
