@@ -26,7 +26,7 @@ struct search_graph {
     const char *settings[MOST_DIMENSIONS]; size_t n_settings;
     double micro_batch, clock_hz;
     double forward_cycles, backward_cycles, accumulate_cycles;      /* cycles of one micro-batch */
-    double heads_cycles, longest_cycles;        /* heads: forward twice and backward, of the layers after the blocks; longest: of one layer */
+    double heads_cycles, longest_cycles;        /* heads: twice the forward and once the backward cycles of the layers after the blocks; longest: the cycles of the longest layer */
     double forward_share;                       /* rho: the largest share of a layer's cycles that are forward work */
     uint32_t n_body_layers, tensor, table_parts;        /* tensor: IPUs that layers are cut over; table_parts: stages that the word table is on, or 1 */
     bool refused, skipped;                      /* skipped: the search was stopped before */

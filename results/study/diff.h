@@ -18,13 +18,13 @@ struct diff_times { int64_t step_ps, sample_fs; };
 struct diff_cause {
     const char *what;                   /* "parallel.micro_batch 3 -> 4"; several that go together are joined by " with " */
     const char **sets; size_t n_sets;   /* as --set takes them */
-    struct diff_times change;           /* the change that it adds to those before it */
+    struct diff_times change;           /* the change of time that it adds to the causes before it */
     bool possible_alone;                /* false: the change is refused unless those before it are made, too */
     struct diff_times alone;            /* the change if it is made alone on A */
 };
 struct diff {
     struct result a, b;
-    struct diff_cause *causes; size_t n;        /* the causes in order */
+    struct diff_cause *causes; size_t n;        /* the causes, in the order in which they are made */
     struct diff_times whole, rest;      /* rest: the difference that no key or value states; it is the last summand */
 };
 

@@ -56,7 +56,7 @@ static bool cuts_over_all(const struct recipe *r)
     return r->model.tensor_parallel && tensor_axes(n, r->model.tensor_parallel) && n[0] * n[1] == r->ipus_per_replica;
 }
 
-/* The second axis stays as it is, if it divides the IPUs. */
+/* The value that cuts layers over `width` IPUs. The second axis of the cut stays as it is, if it divides them. */
 static const char *cut_over(const struct recipe *r, uint64_t width, struct arena *a)
 {
     uint32_t n[2];

@@ -14,7 +14,7 @@
 struct memory_question {
     const struct figure *figure;
     const char *origin, *name[N_PROGRAM_NAMES];
-    struct memory_need need, counted;   /* the same at first sight where it was kept; today */
+    struct memory_need need, counted;   /* need: the bytes counted at first sight, if they were kept; counted: those counted today */
     double tile_bytes, memory_error;
     double published_bytes;             /* bytes of the fullest tile; 0 where the row only says that the run fitted or was too large */
     bool at_first_sight;
@@ -23,9 +23,10 @@ struct memory_known {
     struct memory_question *items; size_t n, cap;      /* each configuration once */
     struct memory_record record;
 };
-/* The spread of ln(bytes needed / bytes counted) of what is not certain, by questions that calibrate and today's counts. Published runs are left out: they were
- * chosen because they ran. mean_square_root is memory_error (podbench calibrate): so few rows leave the spread open, and the chance of a verdict has to allow
- * for the larger ones. Every magnitude is as likely before. NaN if there is no such question. */
+/* The spread of ln(bytes needed / bytes counted) for the bytes that are not certain, by questions that calibrate and today's counts. Published
+ * runs are left out: they were chosen because they ran. mean_square_root, which is memory_error (podbench calibrate), is a mean over all spreads,
+ * weighted by their likelihood: so few rows leave the spread open, and the chance of a verdict has to allow for large ones. Every order of
+ * magnitude is equally likely beforehand. NaN if there is no such question. */
 struct memory_spread { double likely, low, high, mean_square_root; size_t n_verdicts, n_known; };
 struct memory_spread memory_error_fit(const struct memory_known *m);
 struct table memory_spread_table(const struct memory_spread *s);

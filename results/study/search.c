@@ -269,7 +269,7 @@ static size_t search_families(struct search_state *s)
     return i;
 }
 
-/* The fastest pipelines first, then those that nearly fit. */
+/* Sorts pipelines that fit before others: those by their value, the best first, and the others by the bytes that they lack. */
 static int by_promise(const void *x, const void *y, void *user)
 {
     const struct divided *a = x, *b = y;

@@ -50,7 +50,7 @@ struct search_result {
     uint64_t n_simulated, n_refused, n_unfit, n_bounded;    /* bounded: families of configurations that were not tried, by their bound */
     double space;                               /* configurations in all */
     bool whole, exact, stopped;                 /* all were simulated; none can be better; the limit of simulations was reached, or `stop` ended it */
-    double best_bound;                          /* unless exact: no configuration can be better; NaN: not known, as the search was stopped */
+    double best_bound;                          /* unless exact: no configuration can be better than this bound; NaN: not known, as the search was stopped */
 };
 
 /* The request's settings, followed by these n: q->n_sets + n of them. */

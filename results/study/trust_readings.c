@@ -101,7 +101,7 @@ static double feeding_share(const struct simulation *sim)
     return ahead && bytes / slow_loader.bytes_per_s >= step_s ? bytes / q->program.host_data_bytes_per_s / step_s : 0;
 }
 
-/* True if the law about links could be broken, and nobody has stated which form the library has. */
+/* True if a torus may come out slower than its ladder (see the head of this file), and nobody has stated which form the library has. */
 static bool may_break_law(const struct simulation *sim)
 {
     const struct plan_request *q = &sim->plan.request;
