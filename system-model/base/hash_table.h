@@ -12,7 +12,7 @@
 struct hash_entry {
     void *value;                        /* zeroed memory inside the entry, or a pointer that the caller sets */
     struct arena arena;                 /* heap entries: memory that the value owns */
-    uint32_t users;                     /* heap entries: while there are any, the entry is not dropped */
+    uint32_t users;                     /* entries on the heap: how many callers use the entry, which is kept as long as there is one */
     uint64_t hash;
     size_t n_key_bytes, n_value_bytes;
     struct hash_entry *next;            /* the next entry of the same bucket */
