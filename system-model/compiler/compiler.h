@@ -25,20 +25,20 @@
 struct layer_cost {
     struct cycles forward, backward;
     uint64_t forward_cycles, backward_cycles;           /* sums of forward and backward over all parts */
-    uint64_t op_cycles, off_amp_cycles;                 /* cycles of all operations, forward and backward, each counted once; those of products that do not use the AMP */
+    uint64_t op_cycles, off_amp_cycles;                 /* op_cycles: cycles of all operations, forward and backward, each counted once; off_amp_cycles: the part in products that do not use the AMP */
     uint64_t codelet_cycles;                            /* the part of op_cycles in which codelets compute */
     struct energy forward_energy, backward_energy;      /* backward_energy includes the slices that are computed again */
     uint64_t forward_mac, backward_mac, slices_mac;     /* slices_mac: forward work that a repeated layer does again in its backward pass */
-    uint64_t n_parameters, n_spread;        /* trainable elements; those of tables whose rows are over the replicas */
+    uint64_t n_parameters, n_spread;        /* n_parameters: trainable elements; n_spread: those in tables whose rows are spread over the replicas */
     uint64_t weight_bytes;
     uint64_t output_bytes;                  /* activations of this and earlier layers that later layers read */
     uint64_t kept_bytes;                    /* activations that backward passes read; without recomputation they live until then */
     uint64_t temp_bytes_per_tile, interleaved_bytes;        /* the most that any of its operations needs */
-    uint64_t host_bytes, result_bytes;      /* inputs from the host; forward results that no operation reads */
+    uint64_t host_bytes, result_bytes;      /* host_bytes: inputs from the host; result_bytes: forward results that no operation reads */
     uint64_t n_arrivals, n_results;         /* n_arrivals: operations that are the first to read some input */
     uint64_t code;                          /* a hash that layers of equal code have in common; 0 for a layer without operations */
 };
-/* The costs of all layers as far as no plan is needed: parameters and bytes, which are the same on every chip. */
+/* The costs of all layers that need no plan: parameters and bytes, which are the same on every chip. */
 const struct layer_cost *layer_costs_unplanned(const struct graph *g, struct arena *a);
 
 /* ---- device_loop.c ------------------------------------------------------------------------------------------------- */
@@ -85,7 +85,8 @@ struct compiler {
     uint64_t input_numbers;                     /* graph_input_numbers() */
     uint32_t *spanning; uint32_t n_spanning;    /* operations that exchange something with neighbouring replicas */
     struct tied_use *tied; size_t n_tied, cap_tied;
-    /* Everything made so far. The compiler is the world of its memos: one of parts, which many plans share, and one of whole plans. */
+    /* Everything made so far: `memo` has parts, which many plans share, and `plans` has whole plans. The compiler is the world that their
+     * functions read. */
     struct memo memo, plans;
     const struct compiled **variants; size_t n_variants, cap_variants;
     struct hash_table codes;

@@ -29,7 +29,7 @@ struct conv_shape {
     uint32_t pass;                      /* enum op_pass */
     /* Layouts before the operation. With zeros an operand is laid out as this plan wants it: each tile has its share
      * of what it needs. */
-    uint32_t in_elsewhere, weights_elsewhere;       /* 1: another operation has laid it out, so that all of it moves */
+    uint32_t in_elsewhere, weights_elsewhere;       /* 1: another operation has laid the operand out, so that all of it moves */
     uint32_t rearrange_in, rearrange_weights;       /* 1: in addition, every element changes its place in the order */
     uint32_t rearrange_out;                         /* 1: every element of the results changes its place in the order */
     uint32_t weights_stay, no_padding;              /* 1: serial steps slice the weights as they lie, instead of a copy in the steps' order */
@@ -43,7 +43,7 @@ struct conv_params {
     uint32_t stride_w, pad_h, pad_w, dilation;      /* stride_w: 0 is as stride; dilation: 0 is 1 */
 };
 struct conv_shape conv_shape_of_pass(const struct conv_params *p, enum op_pass pass);
-/* groups x [rows, inner] x [inner, columns] as the pass multiplies them: operands of gradients come swapped already. */
+/* A product of groups x [rows, inner] x [inner, columns]. For a gradient, the caller has already swapped the operands. */
 struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
                                     enum op_pass pass);
 /* The product transposed, with its operands exchanged; false if the shape is no product. */
@@ -81,8 +81,8 @@ struct conv_units {
     double received, padding, slice;    /* cycles a byte */
     double results, outputs, partial_bytes;         /* results of a grain of output channels; elements for each; bytes */
     double slice_once, add_once;        /* one slice of a single element; one addition of a single element to a sum */
-    double serial;                      /* slices and counter of each step, where there are several */
-    double stage, exchanged, added;     /* a stage of sums; an element of it exchanged, and added up */
+    double serial;                      /* slices and the loop's counter in each step, if there are several steps */
+    double stage, exchanged, added;     /* one stage of sums; exchange of one element in it; addition of one element */
     double cast, cast_fixed, zero;      /* an element cast; any cast at all; an element set to zero */
     bool by_in, by_out;                 /* weights are loaded once for each grain of input channels; of output channels */
 };
@@ -179,7 +179,7 @@ enum open_splits { OPEN_FIELD, OPEN_KERNEL, OPEN_INPUTS, OPEN_OUTPUTS, OPEN_GROU
 struct least { double cycles, bytes; };         /* bytes is 0 if the cycles alone are more than the best plan's */
 void conv_add_units(struct conv_candidate *c, const struct search *f);       /* must precede conv_least() */
 struct least conv_least(const struct search *f, const struct conv_candidate *c, const struct share *t, double tiles, enum open_splits open);
-/* The range of numbers above one of tiles that may share a sum (p_in * p_kernel, both still open in t) in a plan as good as the best. */
+/* How many tiles, if more than one, may share a sum in a plan as good as the best: p_in * p_kernel, both still open in t. */
 struct conv_range { double low, high; };
 struct conv_range conv_sum_range(struct search *f, const struct conv_candidate *c, const struct share *t, double tiles);
 
@@ -192,7 +192,7 @@ uint64_t conv_bound_bytes(const struct chip *chip, const struct op_plan_options 
 /* A plan without its prices, so that the same split can be priced on another chip. */
 struct conv_choice {
     bool turned;                        /* true: the product is computed transposed */
-    size_t candidate;                   /* which candidate; vertex and grains must match for the share to hold on another chip */
+    size_t candidate;                   /* the candidate's number; its vertex and grains must match for the share to hold on another chip */
     enum vertex_kind vertex;
     uint64_t in_grain, out_grain;
     struct share share;

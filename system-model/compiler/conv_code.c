@@ -55,7 +55,8 @@ static const uint32_t state_bytes[N_VERTEX_KINDS] = {
 
 enum { ADDRESS_BYTES = 4, ITEM_NUMBERS = 3, LIST_BYTES = 4, SLIC_WINDOW = 4 };
 
-/* The rows that all workers meet, when they share the positions evenly: a row that two share counts twice. */
+/* The number of rows that the workers meet, summed over the workers, if they share the positions evenly: a row that two of them share counts
+ * twice. */
 static uint64_t rows_of_workers(uint64_t rows, uint64_t columns, uint64_t n_workers)
 {
     uint64_t met = 0, positions = rows * columns;

@@ -22,9 +22,9 @@ static uint64_t padded_mac(const struct conv_candidate *c, const struct share *t
          * t->in * c->in_grain * t->out * c->out_grain;
 }
 
-/* The AMP's vertices write their sums to interleaved memory, and so does SLIC. PopLibs' programs (benchmark_results.csv @f9273583) show it:
- * the fullest tile of a small one ends 24 bytes behind the interleaved region's base and these sums (gemm_1000x64x20000: 55328 bytes, and
- * bert_kqv_384x768x2304: 14784, planned here as there). */
+/* The AMP's vertices write their sums to interleaved memory, and so does SLIC. PopLibs' programs (benchmark_results.csv @f9273583) show this: on
+ * the fullest tile of a small program, memory ends 24 bytes after the base of the interleaved region plus these sums, which are as large as
+ * planned here (gemm_1000x64x20000: 55328 bytes; bert_kqv_384x768x2304: 14784). */
 static uint64_t interleaved_bytes(const struct search *f)
 {
     enum vertex_kind v = f->best_candidate->vertex;

@@ -165,8 +165,8 @@ static void add_layout_changes(const struct search *f, struct conv_cost *k, uint
         add_rearrangement(f, k, shape_positions(s) * s->groups * s->out_chans * es, es, s->out_chans, worst);
 }
 
-/* True if the planner prices a copy on the tile as one by fours. Kernel elements that become channels fill grains,
- * and grains are in fours: the planner that knows only this rule applies it whatever channels the input has. */
+/* True if the planner prices a copy on the tile as a copy in fours. Kernel elements that become channels fill grains, which are in fours, so the
+ * planner then assumes fours whatever channels the input has. */
 bool conv_plans_by_fours(const struct search *f, const struct conv_candidate *c)
 {
     return f->shape->in_chans % 4 == 0 || (c->joined && f->chip->planner_copies == COPIES_ESTIMATED);
@@ -282,9 +282,10 @@ static uint64_t padded_bytes(const struct search *f, const struct share *t, cons
     return (in || kernel ? b->in : 0) + (kernel ? b->weights : 0);
 }
 
-/* The estimate that poplin's planner bounds, and what is counted. Sums that a stage of additions receives are not in it: the step's operands are gone by then.
- * PopLibs' programs take no more either (benchmark_results.csv @f9273583): bert_grouped_12x384x64x384 has 23.1 kB a tile on GC200 and 27.1 on GC2, as here, where
- * half of the sums besides would make 25.4 and 30.1. An input that output-serial steps share is sent before the loop and counts besides what a step reads. */
+/* The temporary bytes of a plan, as poplin's planner estimates and bounds them, and as memory is counted. Sums that a stage of additions receives
+ * are left out: the step's operands are freed by then. PopLibs' programs do not take more, either (benchmark_results.csv @f9273583):
+ * bert_grouped_12x384x64x384 has 23.1 kB a tile on GC200 and 27.1 on GC2, as here, while half of the sums in addition would make 25.4 and 30.1. An
+ * input that output-serial steps share is sent before the loop, and counts in addition to what a step reads. */
 static uint64_t temp_bytes(const struct search *f, const struct share *t, const struct conv_candidate *c, const struct operand_bytes *b)
 {
     uint64_t partials = b->outputs * c->amp.partial_bytes, working = b->in + b->weights + partials + padded_bytes(f, t, c, b);

@@ -209,7 +209,7 @@ static void search_groups(struct search *f, const struct conv_candidate *c, stru
  * beyond N_USUAL_SERIAL, and inputs that come in each, are tried for the AMP if nothing else is within the memory. */
 static const uint32_t serial_steps[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384 };
 enum { N_SERIAL = sizeof serial_steps / sizeof *serial_steps, N_USUAL_SERIAL = 11 };
-/* Thousands may lie on a thread's stack at once, so that each is small. */
+/* Kept small, as thousands of branches may lie on a thread's stack at once. */
 struct serial_branch { const struct conv_candidate *c; double cycles; uint16_t serial_in, serial_out; bool in_each_step; };
 struct serial_branches { struct serial_branch items[MAX_CANDIDATES * 3 * N_SERIAL]; size_t n; };
 
@@ -238,7 +238,7 @@ static double most_steps(const struct search *f, const struct conv_candidate *c)
     return ((double)f->best_cycles - conv_least(f, c, &at_once, (double)f->n_tiles, OPEN_GROUPS).cycles) / c->units.serial;
 }
 
-/* So many steps as n grains need at what each of `steps` takes: the last of more steps would be empty. */
+/* The number of steps that n grains fill, if each step takes as many grains as one of `steps` steps does; any further step would be empty. */
 static uint64_t filled_steps(uint64_t n, uint64_t steps) { return ceil_div(n, ceil_div(n, steps)); }
 
 static void offer_serial(struct serial_branches *b, struct search *f, const struct conv_candidate *c)

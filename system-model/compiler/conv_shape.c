@@ -81,7 +81,7 @@ struct conv_shape conv_shape_of_pass(const struct conv_params *p, enum op_pass p
     };
 }
 
-/* Rows, inner dimension and columns are those of the pass itself: the operands of gradients come swapped already. */
+/* Rows, inner dimension and columns are those of the pass itself: for a gradient, the caller has already swapped the operands. */
 struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
                                     enum op_pass pass)
 {

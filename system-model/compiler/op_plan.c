@@ -114,7 +114,7 @@ static enum op_pass turned_pass(enum op_pass pass)
     return pass == PASS_FORWARD ? PASS_BACKWARD_DATA : pass == PASS_BACKWARD_DATA ? PASS_FORWARD : pass;
 }
 
-/* A new layout is sent by the tiles that hold the old one. */
+/* An operation that makes a new layout does not depend on how its operands lie, apart from the crowding of the tiles that send a transpose. */
 struct operands op_operands(const struct op *op, struct operands at)
 {
     if (op_keeps_layout(op))
@@ -132,7 +132,7 @@ void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, s
         struct conv_params p = conv_params(g, op);
         enum op_pass pass = op->kind == OP_CONV ? op->pass : turned_pass(op->pass);
         struct conv_shape s = conv_shape_of_pass(&p, pass);
-        s.in_elsewhere = op->pass != PASS_FORWARD || is_made(g, op->inputs[0]);   /* in a backward pass another operation has always laid it out */
+        s.in_elsewhere = op->pass != PASS_FORWARD || is_made(g, op->inputs[0]);   /* in a backward pass, the operand has always been laid out by another operation */
         cached_conv_plan(out, &s, chip, opt, cache);
     } else {
         vector_op_plan(out, g, op, op_operands(op, at), chip, opt, cache);

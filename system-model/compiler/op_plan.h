@@ -23,7 +23,7 @@ struct op_plan_options {
     enum partials_type partials;
     double available_memory;            /* share of tile memory that temporaries may take: 0..1 */
     bool inference;                     /* norms fold into fewer passes */
-    bool log_softmax;                   /* losses of classes are a likelihood of log-probabilities, as PopTorch has them */
+    bool log_softmax;                   /* losses of classes are computed from log-probabilities, as in PopTorch */
     bool even_slices;                   /* slices of a product's result lie on all tiles */
     bool plain_products;                /* products with weights are not planned as fully connected layers: each pass has a plan of its own */
     uint64_t n_tiles;                   /* tiles that compute: the chip's, less I/O tiles */
@@ -42,9 +42,9 @@ struct conv_split {
 struct op_code {
     uint32_t supersteps, exchanges;     /* compute sets; exchange phases */
     uint32_t pieces;                    /* runs of bytes that the fullest tile receives, each from one other tile */
-    uint32_t field_pieces;              /* the pieces of images that come from unlike convolutions: each takes an instruction */
+    uint32_t field_pieces;              /* pieces of images that come from convolutions with another layout; each takes an instruction */
     uint32_t state_bytes;               /* the fields of all vertices */
-    uint32_t field_bytes;               /* vertices read these besides: addresses of operands, worklists */
+    uint32_t field_bytes;               /* further bytes that vertices read: addresses of operands, worklists */
 };
 
 /* Must not hold padding: plans are compared as bytes. */
@@ -64,7 +64,7 @@ struct op_plan {
     double imbalance;                   /* bytes of the results on the fullest tile over an even share; at least 1 */
     uint32_t code_id;                   /* set by compile_graph(): operations with the same number share their code (outlining) */
     uint32_t together;                  /* 1: its operands have the same layout, so that none was moved to another */
-    uint32_t groups, turned;            /* groups: groups of channels on the fullest tile, of a product's results, else of the operands; turned: 1 if field and output channels of the split change places */
+    uint32_t groups, turned;            /* groups: groups of channels on the fullest tile, in a product's results, else in the operands; turned: 1 if field and output channels of the split change places */
     uint32_t input_before, weights_before;      /* 1: before the serial steps, the input that all steps share, or the weights in the order of the steps, are copied to the tiles that use them */
     double crowding;                    /* crowding of its operands (struct operands) */
 };
@@ -81,8 +81,8 @@ void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part,
 struct plan_cache { struct arena arena; struct hash_table plans; uint64_t hits, misses; };
 void plan_cache_free(struct plan_cache *c);
 
-/* How the operands of an operation are laid out by those that made them. Vector operations run where an operand is
- * and leave their results there; products fetch their operands. */
+/* How the operands of an operation are laid out by the operations that made them. Vector operations run where an operand is and leave their
+ * results there; products fetch their operands. */
 struct operands {
     double imbalance;                   /* the most even operand's bytes on the fullest tile over an even share, at least 1 */
     bool together;                      /* all operands of the largest size have the same layout, element by element */
@@ -91,7 +91,7 @@ struct operands {
     double crowding;                    /* for a slice: its bytes on a tile that holds it, over the even share of each tile in the layout of the whole; 0: no slice */
 };
 static const struct operands even_operands = { 1, false, 0, false, 0 };
-/* The facts about its operands' layout that the operation's plan depends on; all others are cleared. */
+/* `at` with only those facts that the operation's plan depends on; all others are cleared. */
 struct operands op_operands(const struct op *op, struct operands at);
 void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, struct operands operands, const struct chip *chip,
                    const struct op_plan_options *opt, struct plan_cache *cache);

@@ -22,9 +22,9 @@ struct known_plan {
     struct known_plan *next;
 };
 
-/* Everything of the chip and the options that a plan may depend on, apart from the memory for temporaries. Training
- * or inference decides which planner is asked for a product, and is in the key by that; an evaluation then shares the
- * plans of the training's forward pass. */
+/* A digest of everything in the chip and the options that a plan may depend on, apart from the memory for temporaries. Training or inference is
+ * left out: it decides which planner plans a product, and the key has the planner. So an evaluation shares the plans of the training's forward
+ * pass. */
 static uint64_t chip_digest(const struct chip *c, const struct op_plan_options *o)
 {
     const uint64_t words[] = {

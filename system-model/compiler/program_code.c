@@ -18,8 +18,9 @@
 #include "system-model/graph/codelet.h"
 #include "system-model/graph/graph.h"
 
-/* Bytes of the codelets of an operation, by the part of time that it counts as. popliner, by operation; lookups: the embedding's share of
- * the first half of BERT-Large. What no profile shows is assumed to be a few of the smallest: recurrences, losses, pooling, optimizers. */
+/* Bytes of the codelets of an operation, by the part of time that it counts as. Source: popliner, by operation; for lookups, the embedding's share
+ * of the first half of BERT-Large. Operations that no profile shows (recurrences, losses, pooling, optimizers) are assumed to need a few of the
+ * smallest codelets. */
 static const uint32_t codelet_bytes[N_PARTS] = {
     [PART_MATMUL] = 1600, [PART_CONV] = 1600, [PART_NORM] = 2019, [PART_SOFTMAX] = 1559, [PART_EMBEDDING] = 1076,
 };
@@ -27,8 +28,9 @@ static const uint32_t small_codelets[N_PARTS] = { [PART_ELEMENTWISE] = 1, [PART_
 /* EfficientNet-EdgeTPU-L (popliner, test_profile.py): convolutions of 1x1 1,379; of 3x3 2,248, and 543 more where tiles share sums (block 3 less block 0);
  * biases 621 to 838. */
 enum { CONV_1X1_CODELET_BYTES = 1379, CONV_CODELET_BYTES = 2248, SUM_CODELET_BYTES = 543, VECTOR_CODELET_BYTES = 838 };
-/* There the addition of an image's sums, which lie in several regions of a tile, has 112 bytes of state and 44 of control code; an elementwise operation on an
- * image has 24 and 21 in the mean, by the sum of all layers with and without shared code (22,059 and 12,622 B; 8,831 and 6,020 B). */
+/* In the same profile the addition of an image's sums, which lie in several regions of a tile, has 112 bytes of state and 44 of control code. An
+ * elementwise operation on an image has 24 and 21 in the mean, from the sums over all layers with and without shared code (22,059 and 12,622 B;
+ * 8,831 and 6,020 B). */
 enum { SUM_STATE_BYTES = 112, SUM_CONTROL_BYTES = 44, IMAGE_STATE_BYTES = 24, IMAGE_CONTROL_BYTES = 21 };
 
 static bool of_image(const struct graph *g, const struct op *op) { return g->tensors[op->inputs[0]].n_dims == 4; }

@@ -44,8 +44,8 @@ double zero_partials_cycles(uint64_t n_workers, uint64_t n_of_worker, uint64_t p
 
 /* ---- sparse_static.c ------------------------------------------------------------------------------------------------ */
 
-/* A split of the columns of the dense side and of the sparse one, the latter into bands with as many blocks each. Memory and cycles are as the
- * planner counts them, by which it chooses. Returns n_splits 0 if no split fits the share of memory, or none has offsets within 16 bits. */
+/* A split of the columns of the dense side, and of those of the sparse one into bands that have the same number of blocks. Memory and cycles are
+ * those by which the planner chooses. Returns n_splits 0 if no split fits the share of memory, or none has offsets within 16 bits. */
 struct static_split {
     uint64_t n_splits, n_bands;
     uint64_t cycles, bytes;
@@ -74,7 +74,7 @@ struct dynamic_split {
     uint64_t x, y, z;
     uint64_t cycles, bytes;
     uint64_t blocks, meta;                              /* blocks, and words of their places, that a bucket has room for */
-    uint64_t steps;                                     /* rounds in which buckets travel on, because some blocks had no room in their own partition's buckets; those of the median pattern */
+    uint64_t steps;                                     /* rounds in which buckets travel on, as some blocks found no room in the buckets of their own partition; the median of several patterns */
     uint64_t most_blocks;                               /* the most blocks of one partition, in all its buckets, after blocks without room went to other partitions */
 };
 struct dynamic_search { const struct sparse_shape *s; const struct chip *chip; const struct op_plan_options *opt; uint64_t grain; double density; };

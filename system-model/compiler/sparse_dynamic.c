@@ -16,7 +16,7 @@ enum { SUB_GROUPS = 2 };                /* parts of a bucket; the planner has ro
 
 static uint64_t elements_bytes(const struct sparse_shape *s) { return data_type_bytes((enum data_type)s->type); }
 
-/* In an even pattern: rows that have non-zero blocks, and the blocks of each such row. */
+/* The rows that have non-zero blocks in an even pattern, and the blocks of each such row. */
 struct met { uint64_t x, y; };
 
 static struct met blocks_met(double density, uint64_t x, uint64_t y)

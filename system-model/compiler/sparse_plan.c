@@ -134,8 +134,8 @@ struct sparse_bytes sparse_product_plan(struct op_plan *out, const struct sparse
     return operand;
 }
 
-/* If the sparse matrix stands second, its columns are the rows of PopSparse's, which stands first. Operands come from operations with layouts of
-   their own. */
+/* In PopSparse the sparse matrix is the first operand. If it is the second one here, its columns serve as rows. Operands come from operations with
+ * layouts of their own. */
 void plan_sparse_matmul(struct passes *p, const struct vector_op *w)
 {
     const struct op_attributes *at = w->forward->at;

@@ -41,7 +41,8 @@ static struct met_pattern pattern_of(const struct sparse_shape *s)
 struct band { uint64_t columns, blocks; };
 struct bands { struct band items[MOST_BANDS]; uint64_t n, widest; };     /* widest: columns */
 
-/* Blocks are even over the columns: columns * n_blocks / p->columns lie before one. A band ends where it has the mean number, or more. */
+/* Blocks are spread evenly over the columns: columns * n_blocks / p->columns of them lie before a column. A band ends at the first column where it
+ * has the mean number of blocks, or more. */
 static struct bands bands_of(const struct met_pattern *p, uint64_t n_blocks, uint64_t n)
 {
     struct bands out = { .n = 0, .widest = 0 };

@@ -74,7 +74,7 @@ static double sum_vertex_cycles(const struct sums_input *q, const struct joined 
     return (double)(16 + vectors * ((q->half ? 8 : 5) + 6 + j->sources - 1));
 }
 
-/* A tile has the part of one reduction at the result's place, and a part of all that are spread. */
+/* A tile works on one of the reductions at the result's place, and on a part of every reduction that is spread. */
 static void add_joined(struct static_sums *out, double *longest, double *work, const struct sums_input *q, const struct joined *j)
 {
     if (j->sources == 1) {

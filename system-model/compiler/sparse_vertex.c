@@ -100,7 +100,7 @@ static double element_row_cycles(double *once, const struct bucket_work *w)
     return 13 + (w->z / 4 ? 12 + floor(z / 4) * 3 * y : 0) + (w->z & 2 ? 8 + floor(z / 2) * 2 * y : 0) + (w->z & 1 ? 8 + 2 * y : 0) + (w->z & 3 ? 3 : 1);
 }
 
-/* The gradient of the dense side reads the forward pass's buckets, whose rows each have their elements shared by the workers. */
+/* The gradient of the dense side reads the buckets of the forward pass; the workers share the elements of each row. */
 static double element_transposed_row_cycles(double *once, const struct bucket_work *w)
 {
     double y = ceil(w->y / (double)w->n_workers), z = (double)w->z;

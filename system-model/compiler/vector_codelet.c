@@ -20,7 +20,7 @@ struct grid {
     const struct passes *p;
     uint64_t size[MOST_GRID_AXES];          /* the length of the IPU's part of the grid, along each axis that is cut */
     uint64_t inner;                         /* elements of a cell: along all other axes */
-    uint64_t n_large;                       /* operands besides the first that have a cell's value for each cell */
+    uint64_t n_large;                       /* operands, besides the first, that have a value for each cell */
 };
 
 static uint64_t volume(const struct grid *g, const struct cut *region, uint64_t around)

@@ -44,8 +44,8 @@ static uint64_t even_share(uint64_t n, uint64_t part, uint64_t whole) { return (
 
 /* ---- the planner's estimate: cycles of all parts of the series, and temporaries ---------------------------------------------------- */
 
-/* No split with the same parts of the table, and with lookups in 2 groups or more but at most as many as here, takes fewer cycles than the floor, or
-   fewer bytes. excluded: the planner does not take the split. */
+/* floor, bytes: lower bounds of the cycles and the bytes of every split that has the same parts of the table, and lookups in 2 or more groups, up
+ * to as many as here. excluded: the planner does not take the split. */
 struct slice_estimate { uint64_t cycles, bytes, floor; bool excluded; };
 typedef struct slice_estimate estimate_slices(const struct passes *p, const struct slice_task *t, const struct slice_split *s);
 
