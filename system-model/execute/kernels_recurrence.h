@@ -135,7 +135,7 @@ static inline void lstm_weights(const struct run *r)
     real *dg = in(r, 0), *y = in(r, 2);
     product_add((struct matrix){ out(r, 0), 4 * h, false }, (struct matrix){ in(r, 1), n, true }, (struct matrix){ dg, 4 * h, false }, n, b * t, 4 * h,
                 &r->way);
-    bool last_first = f->at->from_last;         /* the state before a row's is in the next row */
+    bool last_first = f->at->from_last;         /* if steps run from the last one, the earlier state is in the next row */
     for (uint64_t s = 0; s < b && t > 1; s++)
         product_add((struct matrix){ out(r, 1), 4 * h, false }, (struct matrix){ y + (s * t + last_first) * h, h, true },
                     (struct matrix){ dg + (s * t + !last_first) * 4 * h, 4 * h, false }, h, t - 1, 4 * h, &r->way);
