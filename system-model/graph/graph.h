@@ -67,7 +67,7 @@ enum op_kind {
     OP_LSTM,                                /* one layer over all time steps, cell and gates included */
     OP_GRU,                                 /* an LSTM's form with three gates: update, reset, candidate */
     OP_OUTER_ADD,                           /* [b,t,h] + [b,u,h] -> [b,t,u,h]: the joint network's input */
-    OP_CROSS_ENTROPY,                       /* softmax, log-likelihood and its gradient's seed */
+    OP_CROSS_ENTROPY,                       /* softmax, log-likelihood, and the seed of their gradient */
     OP_TRANSDUCER_LOSS,                     /* RNN-T loss over the [time, label] lattice */
     OP_CAST,
     OP_INPUT_PREPARE,                       /* on-chip preprocessing of a host input: cast, normalise */
@@ -80,7 +80,7 @@ enum op_kind {
     OP_ARG_MAX,                             /* index of the largest in the last dimension, the first of equal ones */
     OP_CONV_TRANSPOSE,                      /* the data gradient of a convolution, as a layer */
     OP_TOP_K,                               /* indices of the k largest in the last dimension (at.length), in falling order */
-    OP_SCATTER,                             /* a table, rows of it by index, and what they become (at.scatter): a table */
+    OP_SCATTER,                             /* writes rows of a table by index, in the way of at.scatter; the result is a table */
     OP_RMS_NORM,                            /* x over the root of its mean square in the last dimension, times a vector */
     OP_ROTARY,                              /* pairs of each head's elements turned by their token's angle, given as cosines and sines */
     OP_SPARSE_MATMUL,                       /* a dense matrix times one of which only some blocks exist, or the reverse order (at.sparse) */
@@ -298,7 +298,7 @@ struct op_exchange op_exchange(const struct graph *g, const struct op *op);
  * others ask for, so that an all-to-all follows each lookup. The host sorts indices by shard. If `names` is NULL or n below 2, nothing changes. Fails
  * if no layer with such a table has one of the names, or if n does not divide a lookup's rows. Must come before graph_add_backward(). */
 bool graph_shard_tables(struct graph *g, const char *names, uint64_t n, struct err *err);
-bool layer_is_named(const char *patterns, const char *layer);       /* one of several patterns, separated by commas, with * for any text */
+bool layer_is_named(const char *patterns, const char *layer);       /* true if the name fits one of the patterns, which commas separate; * stands for any text */
 
 /* ---- op_functions.c: values of single elements, for folding and for execution ------- */
 
@@ -337,7 +337,7 @@ uint64_t op_mac(const struct graph *g, const struct op *op);    /* multiply-accu
 uint64_t op_flop(const struct graph *g, const struct op *op);   /* 2 x op_mac, plus the vector operations */
 uint64_t op_repeats(const struct graph *g, const struct op *op);   /* repeats of its layer times its rounds, at least 1 */
 uint64_t layer_repeats(const struct layer *l);                  /* repeats alone, at least 1 */
-bool op_has_gradient(const struct op *op);                      /* a backward pass can go through it */
+bool op_has_gradient(const struct op *op);                      /* true if a backward pass can go through the operation */
 /* Adds to arrays of n_layers zeros, by layer: bytes of its activations that backward passes read; bytes of
  * activations, its own and of earlier layers, that later layers read forward. */
 void graph_activations(uint64_t *kept_bytes, uint64_t *output_bytes, const struct graph *g);

@@ -26,7 +26,7 @@ struct op_rule {
     enum per per;
     uint32_t flop[N_OP_PASSES];         /* operations besides multiply-accumulates */
     struct gradient_rule gradient;
-    void (*defaults)(struct op_attributes *at, const struct tensor *x);     /* fills in what is not given, by the first input; NULL if nothing is missing */
+    void (*defaults)(struct op_attributes *at, const struct tensor *x);     /* sets attributes that are not given, by the first input; NULL if none can be missing */
 };
 extern const struct op_rule op_rules[N_OP_KINDS];
 

@@ -102,7 +102,7 @@ static void count_readers(struct cuts *c)
             c->n_readers[c->g->ops[i].inputs[k]]++;
 }
 
-/* Every operation that reads the table looks its rows up, and may be cut. */
+/* True if every operation that reads the table looks up its rows, so that it may be cut. */
 static bool is_only_looked_up(const struct cuts *c, uint32_t table)
 {
     for (uint32_t i = 0; i < c->g->n_forward_ops; i++)
