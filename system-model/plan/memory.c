@@ -36,7 +36,7 @@ const char *const memory_category_names[N_MEMORY_CATEGORIES] = {
 MEMO_INPUT(memory_input,
     struct owned stages, stash_depths, parts, phases;   /* phases: struct phase_bytes by stage; NULL: weights stay on the chip */
     double state_bytes_per_param;
-    uint64_t offloaded_elements, n_stages, n_ipus, n_caches;      /* n_caches: micro-batches of a call, each with texts of its own */
+    uint64_t offloaded_elements, n_stages, n_ipus, n_caches;      /* n_caches: micro-batches whose states stay on the chip from one call to the next */
     uint32_t n_parts, shard, schedule, stash_type, io_tiles, code_sharing, image_code, training, keeps_gradients, streams, optimizer_work, n_moments;
 );
 
@@ -215,7 +215,7 @@ MEMO_INPUT(update_bytes_input,
 
 struct update_count { const struct update_bytes_input *q; struct compiler *c; struct update_bytes *out; bool has_codelet[N_VECTOR_WORKS]; };
 
-/* Adds the code of work on a weight tensor, which is called this many times. A work's codelet is there once. */
+/* Adds the code of work on a weight tensor, which is called this many times. The codelet itself counts once. */
 static void add_weight_work(struct update_count *t, const struct update_chain *chain, enum vector_work work, uint64_t n_calls)
 {
     const struct op_plan_options opt = { .n_tiles = t->q->work_tiles };
@@ -419,7 +419,7 @@ static enum code_sharing code_sharing_of(const struct plan_request *o)
     return o->outlining == OUTLINING_NO ? CODE_OWN : shared;
 }
 
-/* The input for this plan. The memo has yet to own its stages and parts, as they may be made by hand; the caller gives the depths. */
+/* The input of count_memory() for this plan, with the depths given. It points to stages and parts that the memo owns, or that were made by hand. */
 static struct memory_input memory_input_of(const struct plan *p, struct owned stash_depths)
 {
     const struct plan_request *o = &p->request;

@@ -167,8 +167,8 @@ static bool load_weights(struct gatherer *g, struct stage_plan *s, const struct 
     return true;
 }
 
-/* The latency of a phase's accesses to memory in its update, whose bytes update.c counts: gradients are stored, then loaded with weights and state,
- * and these are stored. If the phase updates at once, only the last of the three. */
+/* The latency of a phase's accesses to memory in its update, whose bytes update.c counts: gradients are stored; they are loaded with weights and
+ * state; and these are stored. If the phase updates at once, only the last access is needed. */
 static uint64_t update_access_cycles(const struct plan *p, const struct phase_bytes *b)
 {
     return (b->updates_at_once ? 1 : 3) * cycles_of(p->topology, p->topology->machine->host_latency_s);

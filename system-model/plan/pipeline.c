@@ -46,7 +46,8 @@ static void plan_place_task(struct task *t, enum schedule schedule, uint32_t n_s
     t->slot = schedule == SCHEDULE_GROUPED && !forward;
 }
 
-/* Forward phases, the last of which also does its backward pass, then backward phases; each for as many cycles as there are micro-batches. */
+/* Places a task in time: forward phases come first, then backward phases, each for as many cycles as there are micro-batches. The last forward
+ * phase also does its backward pass. */
 static void place_phase(struct task *t, uint32_t n_stages, uint32_t n_cycles)
 {
     t->first_cycle = (t->kind == TASK_FORWARD ? t->stage : 2 * (n_stages - 1) - t->stage) * n_cycles;

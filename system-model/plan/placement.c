@@ -297,7 +297,7 @@ static uint32_t stage_of_layer(const struct placer *p, const struct layer *l)
     if (l->role == LAYER_LAST)
         return l->n_parts > 1 && l->n_parts <= p->q->n_stages ? p->q->n_stages - l->n_parts + l->part_id : p->q->n_stages - 1;
     uint32_t s = 0, end = sizes[0].part_count[l->part_id];
-    while (l->block_id >= end)          /* ends, as the sizes add up to the blocks */
+    while (l->block_id >= end)          /* the loop ends, as the sizes add up to the blocks */
         end += sizes[++s].part_count[l->part_id];
     return s;
 }

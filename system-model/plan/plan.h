@@ -32,16 +32,16 @@ struct stage_plan {
     uint64_t op_cycles, off_amp_cycles, codelet_cycles;     /* sums over its layers */
     uint64_t forward_mac, backward_mac, recompute_mac;
     struct energy energy;               /* one micro-batch, both passes, with recomputation */
-    uint64_t n_parameters, n_spread;    /* n_spread: those of tables whose rows are over the replicas */
+    uint64_t n_parameters, n_spread;    /* n_spread: those in tables whose rows are spread over the replicas */
     uint64_t n_copied, weight_bytes;    /* n_copied: tied weights that belong to another IPU; weight_bytes includes them */
     uint64_t output_bytes;              /* activations handed to the next stage, one micro-batch */
     uint64_t stash_bytes, kept_input_bytes;     /* activations, and inputs from the host, kept for one micro-batch in flight */
-    uint64_t cache_bytes;               /* states of one micro-batch that calls hand on, on the chip */
+    uint64_t cache_bytes;               /* states of one micro-batch that stay on the chip from one call to the next */
     uint64_t activation_bytes;          /* the most bytes of live tensors in a task, with its own stash */
     uint64_t received_bytes[2];         /* bytes from a neighbour for one micro-batch, by task_kind */
     struct stage_layer *layers;         /* by layer of the stage */
     uint32_t stash_depth;               /* micro-batches in flight */
-    uint64_t host_bytes, result_bytes;  /* one micro-batch: its input, and its results that no operation reads */
+    uint64_t host_bytes, result_bytes;  /* host_bytes: input of one micro-batch; result_bytes: its results that no operation reads */
     uint64_t n_arrivals, n_results;     /* n_arrivals: operations that are the first to read some input */
 };
 static inline uint32_t stage_end(const struct stage_plan *s) { return s->first_layer + s->n_layers; }   /* the layer after its last */
@@ -96,7 +96,7 @@ extern const char *const call_part_names[N_CALL_PARTS];
 
 enum memory_category {
     MEMORY_WEIGHTS, MEMORY_ACCUMULATORS, MEMORY_OPTIMIZER, MEMORY_STASH, MEMORY_IO_BUFFERS,
-    MEMORY_ACTIVATIONS, MEMORY_TEMPORARIES, MEMORY_GAPS,    /* live by turns, at their peak over the schedule, and the gaps between them */
+    MEMORY_ACTIVATIONS, MEMORY_TEMPORARIES, MEMORY_GAPS,    /* activations and temporaries at the schedule's worst moment, and the gaps between them */
     MEMORY_VERTEX_CODE, MEMORY_VERTEX_STATE, MEMORY_VERTEX_FIELDS, MEMORY_CONTROL_CODE, MEMORY_EXCHANGE_CODE, MEMORY_STACK,
     N_MEMORY_CATEGORIES
 };
@@ -164,7 +164,7 @@ bool plan_with_less_memory(struct plan *out, struct compiler *c, const struct pl
 double plan_available_memory(const struct plan_request *r, uint32_t ipu);   /* an IPU's share of tile memory for temporaries */
 double share_of_ipu(const double *shares, uint32_t n, uint32_t ipu);        /* share_of_ipu() of a list of n shares */
 uint32_t plan_tensor_replicas(const struct plan_request *r);    /* replicas that compute one copy of the model together; 1 without tensor parallelism */
-uint32_t plan_activation_shards(const struct plan_request *r);  /* replicas of one copy of the model that have a layer's result alike: the first axis */
+uint32_t plan_activation_shards(const struct plan_request *r);  /* replicas of one copy of the model that hold the same result of a layer: those along the first axis */
 uint32_t plan_data_replicas(const struct plan_request *r);      /* copies of the model, each with samples of its own */
 bool plan_is_phased(const struct plan_request *r);              /* weights are off the chip; stages are phases */
 enum recompute plan_recompute(const struct plan_request *r);    /* the request's recomputation; in phases "every layer" means every block, which ends in a checkpoint */
@@ -182,7 +182,7 @@ bool plan_is_buffered(const struct plan_request *r);        /* the host fills an
 bool plan_returns_each_micro_batch(const struct plan_request *r);   /* true if every micro-batch's results go to the host; with synthetic data none do */
 uint64_t plan_process_replicas(const struct plan_request *r);       /* replicas of the host process that has most */
 uint64_t plan_parameters(const struct plan *p);                     /* parameters of a replica, over all stages */
-uint64_t plan_own_parameters(const struct plan *p);                 /* the same without tables whose rows are over the replicas */
+uint64_t plan_own_parameters(const struct plan *p);                 /* the number of parameters without tables whose rows are spread over the replicas */
 double plan_process_bytes(const struct plan *p);                    /* input of one micro-batch for all replicas of the host process that has most */
 double plan_preparing_cores(const struct plan_request *r);          /* cores that prepare the input of one process at once; infinite if no limit is known */
 double plan_preparing_s(const struct plan *p);                      /* time in which one core prepares the input of one process for a step; 0 in an evaluation */
@@ -204,7 +204,7 @@ struct memory_need { uint64_t certain_bytes, needed_bytes; };
 double memory_fits_probability(uint64_t tile_bytes, struct memory_need n, double error);
 struct memory_need plan_memory_need(const struct plan *p, double error);    /* the need of the IPU that has the least chance to fit */
 double plan_fits_probability(const struct plan *p, double error);           /* the chance that the program fits on that IPU */
-struct memory_need plan_counted_bytes(const struct plan *p, uint32_t ipu);  /* on the fullest tile of an IPU; needed_bytes without the room that alignment loses */
+struct memory_need plan_counted_bytes(const struct plan *p, uint32_t ipu);  /* the bytes on the fullest tile of an IPU; needed_bytes leaves out the room that alignment loses */
 /* The most bytes that neighbours have handed over to a stage and that wait for its tasks. */
 uint64_t plan_waiting_bytes(const struct plan *p, const struct stage_plan *s);
 uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind);  /* cycles of this kind of step, over all tensors of the IPU; merged steps count on each IPU */

@@ -13,7 +13,7 @@ enum { MAX_CHECKPOINTS = 64 };
 enum schedule { SCHEDULE_NONE, SCHEDULE_SEQUENTIAL, SCHEDULE_GROUPED, SCHEDULE_INTERLEAVED, SCHEDULE_POPART, N_SCHEDULES };
 enum recompute { RECOMPUTE_NONE, RECOMPUTE_STAGE, RECOMPUTE_LAYER, RECOMPUTE_CHECKPOINTS, N_RECOMPUTES };
 enum weights_place { WEIGHTS_ON_CHIP, WEIGHTS_STREAMING };
-enum phase_io { PHASE_IO_IN_TURN, PHASE_IO_OVERLAPPED };     /* a micro-batch's transfers: before and after its work, or during that of others */
+enum phase_io { PHASE_IO_IN_TURN, PHASE_IO_OVERLAPPED };     /* a micro-batch is transferred before and after its work, or while others are at work */
 enum optimizer_place { OPTIMIZER_ON_CHIP, OPTIMIZER_STREAMING };
 enum rts { RTS_NO, RTS_YES };
 enum rts_domain { RTS_DOMAIN_ALL, RTS_DOMAIN_POD };

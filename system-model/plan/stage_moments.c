@@ -81,8 +81,9 @@ static bool is_freed(const struct op_sequence *q, uint32_t i, uint32_t id)
     return false;
 }
 
-/* A norm normalises a copy of its input, and makes its result of that; backward it multiplies the copy by the gradient into one more tensor (poplin's
- * normWhiten, normScale, normParamGradients). An input that is not read again leaves its place to the copy. A batch norm whose statistics are known has none. */
+/* The bytes of the copy that a norm makes of its input. It normalises the copy and makes its result of that; backward it multiplies the copy by
+ * the gradient into one more tensor (poplin's normWhiten, normScale, normParamGradients). The copy takes the place of an input that is not read
+ * again. A batch norm whose statistics are known makes no copy. */
 static uint64_t normalised_bytes(const struct stage_walk *w, const struct op_sequence *q, uint32_t i)
 {
     const struct op *op = &w->g->ops[q->ops.ids[i]];

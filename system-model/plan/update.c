@@ -316,7 +316,7 @@ static void add_tensor(struct update_builder *b, const struct tensor *t, uint32_
                                         .n_parts = n_parts });
 }
 
-/* Merged collectives first, then IPU by IPU, small tensors first. */
+/* Sorts merged collectives before others; those come IPU by IPU, small tensors first. */
 static int by_ipu_and_size(const void *a, const void *b)
 {
     const struct update_chain *x = a, *y = b;
@@ -446,7 +446,8 @@ static bool merge_gradients(struct update_builder *b, const struct update_progra
     return true;
 }
 
-/* Each tensor with norms has two, a word each. A reduction takes as many as the buffer has room for, in the supersteps of a single one. */
+/* Each tensor with norms has two norms, one word each. A reduction takes as many norms as the buffer has room for, in the supersteps of a single
+ * one. */
 static void merge_norms(struct update_builder *b, const struct merged *most)
 {
     double buffer_bytes = b->q->merge_norm_bytes;

@@ -46,7 +46,7 @@ struct update_steps {
 enum { ALL_IPUS = UINT32_MAX };
 struct update_chain {
     uint32_t ipu;                       /* an IPU of the replica; ALL_IPUS: side by side on all */
-    const char *tensor;                 /* the first tensor; merged ones: what is merged */
+    const char *tensor;                 /* the first tensor; in a merged chain: what is merged */
     enum data_type type;
     uint64_t n_elements;                /* elements of each tensor */
     bool has_norms;                     /* the optimizer needs the norms of these tensors */
@@ -57,7 +57,8 @@ struct update_chain {
     const struct update_steps *steps;
 };
 
-/* Chains first to end of a program: all of one IPU's tensors, or merged ones; the memo's own array of them; what they take together. */
+/* A part of a program: its chains from `first` to before `end`, which are one IPU's tensors, or merged ones. chains: the memo's own array of them.
+ * n_cycles, cycles: the time that they take together. */
 struct update_part { uint32_t first, end, ipu; const struct update_chain *chains; uint64_t n_cycles; struct cycles cycles; };
 
 struct update_program {

@@ -11,7 +11,7 @@ MEMO_INPUT(update_terms,
     struct owned compiled;              /* the graph compiled for the first stage; vector work is planned with its options */
     double merge_buffer_bytes, merge_norm_bytes, streaming_s_per_byte, state_bytes_per_param;
     uint64_t sharded_elements, offloaded_elements, remote_alone_ipus, phased, tensor_replicas;      /* tensor_replicas: those that compute one copy of the model */
-    uint32_t n_replicas, ipus_per_replica, shard;       /* shard: the replicas that share a tensor which all of them have whole */
+    uint32_t n_replicas, ipus_per_replica, shard;       /* shard: replicas that share the state of a tensor, if each of them has the whole tensor */
     uint32_t streams, in_series, remote_together, rearrange_before_reduce, clip_norm, all_reduce_method, each_replica, unfolded, has_faults;
     uint32_t work, work_without_norms, norms, n_moments, full_routes, merge_over_ipus;
 );
