@@ -292,7 +292,8 @@ static bool check_sums(const struct timeline *t, struct err *err)
     return good;
 }
 
-/* Spans of a row are made in the order of their first start, and recurring ones must leave room for each other. */
+/* Checks that two neighbouring spans of a row do not overlap. Spans of a row are made in the order of their first start; recurring ones must leave
+ * each other room. */
 static bool check_overlap(const struct timeline *t, const struct span *a, const struct span *b, struct err *err)
 {
     if (a->row != b->row)
