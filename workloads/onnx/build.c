@@ -74,7 +74,7 @@ static bool map_node(struct mapper *p)
     if (p->n->gone) {
         if (*op && !p->n->fused_as)
             count_fate(p, op, ONNX_UNUSED, "nothing reads it");
-        else if (*op)                       /* a node without operator is an empty place */
+        else if (*op)                       /* a node without an operator is an empty place, and not counted */
             count_fate(p, op, p->n->rough ? ONNX_APPROXIMATED : ONNX_FUSED, p->n->fused_as);
         p->g->n_rough_ops += p->n->rough;
         return true;

@@ -197,8 +197,8 @@ static bool has_batch_name(const struct onnx_model *m, const struct onnx_value *
     return v->dim_names[d] && m->batch_name && text_is(v->dim_names[d], m->batch_name);
 }
 
-/* The dimension with the batch's name, or else the first one, if it has another name or the size that the file
- * fixes. */
+/* True for the dimension with the batch's name. If no dimension has it, the first one is the batch, if it has another name or the size that the
+ * file fixes. */
 static bool is_batch(const struct onnx_model *m, const struct onnx_value *v, uint32_t d)
 {
     bool elsewhere = m->lacks_batch;

@@ -18,7 +18,7 @@ void onnx_fuse(struct onnx_model *m);
 
 /* layers.c: gives every operation its layer, where rounds (by operation; NULL: all run once) are equal; marks tensors that depend on one of this role. */
 void onnx_group_layers(struct graph *g, const uint32_t *rounds);
-/* Opens the layer that the node's metadata name, if it is another one than the open one. False: they name none. */
+/* Opens the layer that the node's metadata name, unless it is open. False if they name no layer. */
 bool onnx_open_layer(struct graph *g, const struct onnx_node *n);
 void map_dependent(bool *depends, const struct graph *g, enum tensor_role role);
 
