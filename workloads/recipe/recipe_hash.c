@@ -29,7 +29,7 @@ static bool graph_file_hash(uint64_t *out, const char *path, struct arena *a, st
     return good;
 }
 
-/* The lines of the sheet whose operation the ONNX file may name, by key and value. */
+/* Hashes those lines of the operators' sheet whose operation the ONNX file may name, by key and value. */
 static bool operators_hash(uint64_t *out, const struct recipe *r, struct arena *a, struct err *err)
 {
     struct csv_table t;

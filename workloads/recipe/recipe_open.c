@@ -54,7 +54,7 @@ static bool add_reading(struct recipe *r, const struct subject *s, const char *v
     const char *plain = plain_text(s, value, a, err);
     if (!plain || (taken && !taken->line))
         return plain;
-    /* the recipe's value or its default; a key that only the framework's sheet states has none here */
+    /* compared with the recipe's value or its default; a key that only the framework's sheet states has neither */
     if (text_is(!s->of_framework ? field_text(s->field, r, a) : taken ? plain_text(s, taken->value, a, NULL) : NULL, plain))
         return fail(err, "%s: '%.60s' is the reading that is taken; name another, or take the line out", s->place, value);
     for (size_t i = 0; i < r->n_readings; i++)
