@@ -13,6 +13,7 @@
 #       efficiency RECIPE ONE       samples a second of an IPU, as a share of those of the recipe ONE
 #       median ROLE PATTERN         of errors without their sign;  first median ROLE PATTERN
 #       range PATTERN               of errors without their sign, from the least to the largest
+#       too many PATTERN            kB that recipes lack on their fullest tile, from the least to the most
 #       count PATTERN               how many of role calibrate or validate are simulated;  first within FACTOR PATTERN: how many first predictions were within a factor
 use strict;
 use warnings;
@@ -67,6 +68,7 @@ sub printed_intervals {
 
 sub first_error { my ($f) = @_; my $then = first_of($f); return defined $then && $f->{published} ? $then / $f->{published} - 1 : undef }
 sub figures_like { my ($pattern) = @_; return grep { $_->{simulated} ne "" && $_->{published} ne "" && $_->{published} != 0 && "$_->{recipe} $_->{id} $_->{metric}" =~ $pattern } figures() }
+sub figures_like_fits { my ($pattern) = @_; return grep { $_->{metric} eq "fits" && "$_->{recipe} $_->{id}" =~ $pattern } figures() }
 sub whole_percent { return sprintf("%.0f %%", 100 * $_[0]) }
 
 sub median_of {
@@ -203,6 +205,10 @@ sub of_figures {
     if ($name =~ /^range (\S+)$/) {
         my @x = sort { $a <=> $b } map { abs $_->{error} } figures_like($1);
         return sprintf("%.0f to %.0f %%", 100 * $x[0], 100 * $x[-1]);
+    }
+    if ($name =~ /^too many (\S+)$/) {
+        my @x = sort { $a <=> $b } map { says("run $_->{recipe}") =~ /([\d.]+) kB too many/ } figures_like_fits($1);
+        return sprintf("%.0f to %.0f kB", $x[0], $x[-1]);
     }
     return scalar(grep { $_->{role} ne "context" } figures_like($1)) if $name =~ /^count (\S+)$/;
     if ($name =~ /^first within (\S+) (\S+)$/) {
