@@ -29,7 +29,23 @@ static void unknown_operators_have_rows_of_their_own(void **state)
     arena_free(&a);
 }
 
+/* Of two rows with one name the second would never be read; a row without rules would stand for an operator that is modelled. */
+static void each_row_is_read_and_has_rules(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < onnx_operators.n; i++) {
+        const struct onnx_operator *op = &onnx_operators.rows[i];
+        bool makes = op->map || op->fold || op->element;
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(op->name, onnx_operators.rows[k].name);
+        if (!op->unfold && !op->rough_as && !(op->shape && makes))
+            print_error("%s: wants a shape and a mapping, or a folding\n", op->name);
+        assert_true(op->unfold || op->rough_as || (op->shape && makes));
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_identifier_has_a_row), cmocka_unit_test(unknown_operators_have_rows_of_their_own),
+    cmocka_unit_test(each_row_is_read_and_has_rules),
 };
 TAP_MAIN(tests)
