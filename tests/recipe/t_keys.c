@@ -163,9 +163,19 @@ static void defaults_are_as_listed(void **state)
     arena_free(&l.a);
 }
 
+/* Of two rows with one name the second would never be read. */
+static void each_key_is_there_once(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < n_recipe_keys; i++)
+        assert_ptr_equal(recipe_key_find(recipe_keys[i].section, recipe_keys[i].field.name), &recipe_keys[i]);
+    for (size_t i = 0; i < n_framework_fields; i++)
+        assert_ptr_equal(field_find(framework_fields, n_framework_fields, framework_fields[i].name), &framework_fields[i]);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(keys_without_effect_are_reported), cmocka_unit_test(keys_that_matter_elsewhere),
     cmocka_unit_test(a_first_key_without_effect), cmocka_unit_test(keys_are_listed),
-    cmocka_unit_test(defaults_are_as_listed),
+    cmocka_unit_test(defaults_are_as_listed), cmocka_unit_test(each_key_is_there_once),
 };
 TAP_MAIN(tests)
