@@ -98,6 +98,7 @@ static void families_have_published_sizes(void **state)
     static const char *const by_hand[] = { "bert-large", "rnnt", "transformer-transducer", "conformer-medium", "conformer-transducer-s" };
     for (size_t w = 0; w < workload_count(); w++) {
         bool known = false;
+        assert_ptr_equal(workload_find(workload_at(w)->name, NULL), workload_at(w));         /* a name is there once */
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
             known |= workload_find(sizes[i].name, NULL)->build == workload_at(w)->build;
         for (size_t i = 0; i < sizeof by_hand / sizeof *by_hand; i++)
