@@ -29,7 +29,7 @@ static void unknown_operators_have_rows_of_their_own(void **state)
     arena_free(&a);
 }
 
-/* Of two rows with one name the second would never be read; a row without rules would stand for an operator that is modelled. */
+/* A second row with the same name would never be read; a row without rules would stand for an operator that is modelled. */
 static void each_row_is_read_and_has_rules(void **state)
 {
     (void)state;

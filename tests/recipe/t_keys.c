@@ -163,7 +163,7 @@ static void defaults_are_as_listed(void **state)
     arena_free(&l.a);
 }
 
-/* Of two rows with one name the second would never be read. */
+/* A second row with the same name would never be read. */
 static void each_key_is_there_once(void **state)
 {
     (void)state;
