@@ -2,9 +2,9 @@
 /*
  * judge.c - podbench judge: predictions of published MLPerf results, judged next to what a reader would guess.
  *
- * Predictions come from a file, or are made by the command: podbench's own of the results that a recipe describes
- * (throughput, and the score of drawn runs whose samples to converge are predicted from the batch), the roofline's, or
- * the convergence model's.
+ * Predictions come from a file, or the command makes them, by one of three models. podbench predicts the results that a recipe describes: their
+ * throughput, and the score of drawn runs, whose samples to converge are predicted from the batch. The others are a roofline and the model of
+ * convergence.
  */
 #include "harness/harness.h"
 #include "results/rounds/round_results.h"

@@ -34,7 +34,7 @@ void podbench_close(struct podbench *p)
         return;
     session_close(&p->session);
     free(p->notes);
-    struct arena own = p->arena;        /* which holds p itself */
+    struct arena own = p->arena;        /* a copy, because the arena holds p itself */
     arena_free(&own);
 }
 
@@ -78,7 +78,7 @@ int podbench_run(struct podbench *p, const char *recipe, const char *const *sets
         fail(&p->err, "podbench_run: the recipe, one of its sets or the result is NULL");
         return -1;
     }
-    p->session.simulator.options = (struct simulator_options){ .totals_only = true };       /* numbers need no spans */
+    p->session.simulator.options = (struct simulator_options){ .totals_only = true };       /* the caller gets numbers only, which need no spans */
     locale_t callers = plain_locale();
     bool good = simulator_run(&p->session.simulator, &sim, &r, recipe, sets, n_sets, &p->err);
     uselocale(callers);
