@@ -131,7 +131,7 @@ struct submissions { struct submission *items; size_t n; };
  * round counts once; a row that validates never replaces one that does not. Fails on samples to converge that no
  * evaluation can have seen. */
 bool submissions_of(struct submissions *out, const struct run_rows *runs, struct convergence_tables *tables, struct arena *a, struct err *err);
-/* A closed submission of the benchmark that evaluates while it trains: only those have effects. */
+/* True for a closed submission of the benchmark that evaluates while it trains; only those have effects. */
 bool submission_has_effect(const struct submission *s, const char *benchmark);
 
 struct effect_spreads { double submitter, submission; size_t n; };
@@ -159,7 +159,7 @@ struct convergence_error {
     const char *round, *division, *system, *benchmark, *role_name;
     int role;                           /* enum role */
     double global_batch;                /* samples a step */
-    double published, predicted;        /* mean samples over the runs; expected samples, or those of the planned epochs */
+    double published, predicted;        /* published: mean samples over the runs; predicted: the expected samples, or those of the planned epochs */
     double error;                       /* predicted / published - 1 */
 };
 struct convergence_errors { struct convergence_error *items; size_t n, cap; };

@@ -5,8 +5,8 @@
  *
  * Every constant is a time that a step spends a fixed number of times, so the time of a row is linear in each of them.
  * One simulation with all constants at their defaults, and one more for each constant, give these lines; the fit itself
- * simulates nothing. Its result is simulated at the end as a check. Where it disagrees a time bends, and the fit is
- * repeated with slopes up to the values found.
+ * simulates nothing. Its result is simulated at the end as a check. If the check disagrees, some time is not linear, and
+ * the fit is repeated with slopes from the defaults to the values found.
  *
  * If the loops of a model were all predicted too fast, slow updates would seem to be the cause. So a share of the loop
  * is fitted together with the constants, for each family of models, separately for training and for forward passes.
