@@ -224,7 +224,7 @@ struct score_row {
     const char *throughput_method, *ruleset;
     double recomputed_scaling;          /* the factor of the reference-convergence test; 1 if there is none */
     double recomputed_minutes;          /* the score with the factor applied */
-    double energy_j, power_w;           /* energy of a run; that energy divided by the score's time; NaN without power logs */
+    double energy_j, power_w;           /* energy_j: the energy of a run; power_w: that energy divided by the score's time; NaN without power logs */
     const char *metric;                 /* as in struct folder */
     double models;                      /* trained at once in weak scaling, each on MEASURE_INSTANCE accelerators; NaN for strong scaling */
     const char *note;                   /* why there is no score, or a remark about it */
