@@ -21,7 +21,7 @@ static bool no_value(struct check_row *row, enum verdict verdict, const char *wh
     return false;
 }
 
-/* A recipe or kernel that is there and cannot be simulated is an error of the input, of a recipe or a sheet, and no verdict on the row. */
+/* True if the row's recipe or kernel exists but cannot be simulated: an error of the input, a recipe or a sheet, and no verdict on the row. */
 static bool is_broken(struct check_row *row, struct check_source *from, const struct err *why, struct arena *a)
 {
     from->broken = from->broken ? from->broken : arena_printf(a, "%s:%u: %s: %s", row->figure->path, row->figure->line, row->figure->id, why->msg);

@@ -42,7 +42,7 @@ struct check_row {
     enum verdict verdict;
     bool fits;                          /* the simulated run fits as it is configured */
     double fits_probability;
-    bool fits_with_less_memory;         /* a "fits" row: as configured, or with a smaller share of memory for temporaries */
+    bool fits_with_less_memory;         /* in a "fits" row: the run fits as configured, or with a smaller share of memory for temporaries */
     const char *why;                    /* one line that says why, for VERDICT_NO_RECIPE and NO_VALUE */
 };
 struct check { struct check_row *rows; size_t n; };
@@ -173,7 +173,7 @@ typedef bool coverage_timing(void *user, struct run_timing *out, const struct ru
 struct coverage_count {
     const char *what;
     uint64_t n, samples_inside, time_inside;            /* single runs */
-    double submissions, samples_once, time_once;        /* the number with each submission counted once, however many runs it has */
+    double submissions, samples_once, time_once;        /* the same numbers, where each submission counts once, however many runs it has */
 };
 struct coverage {
     struct coverage_count items[16];

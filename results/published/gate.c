@@ -191,7 +191,7 @@ static double growth_of(const struct gate_row *row)
     return fmax(0, row->after - row->before);
 }
 
-/* rows: of one group. */
+/* The accuracy of rows that all belong to one group. */
 static struct gate_accuracy accuracy_of_group(const struct gate_row *rows, size_t n, double margin, struct arena *a)
 {
     struct gate_accuracy out = { .name = rows[0].group };

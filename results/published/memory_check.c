@@ -264,7 +264,7 @@ static bool fits_with(bool *fits, const char *recipe, uint64_t micro_batch, bool
     return good;
 }
 
-/* 1 from the batch that fits up to the last one below the batch that does not. */
+/* The factor by which a prediction is outside the edge: 1 for the batch that fits, and for those between it and the batch that does not. */
 static double edge_factor(const struct memory_edge *e, uint64_t predicted)
 {
     if (predicted < e->fits)
@@ -296,7 +296,7 @@ static bool find_limit(struct memory_limit *out, const struct memory_edge *e, bo
     return true;
 }
 
-/* The edge of the family of rows[first]; false where the family has only one side of it. */
+/* The edge of the family of rows[first]; false if no batch of the family fits, or if all do. */
 static bool edge_of_family(struct memory_edge *e, bool *done, const struct edge_row *rows, size_t n, size_t first)
 {
     *e = (struct memory_edge){ .too_large = UINT64_MAX, .counts_as = counts_as_names[rows[first].row->counts_as] };

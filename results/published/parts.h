@@ -53,7 +53,7 @@ bool kernel_row_predict(double *value, const struct kernel_case *c, const char *
 /* The plan on the given chip, whatever machine the case names. energy: of one call, besides what the chip draws while nothing runs; may be NULL. */
 bool kernel_row_plan(struct op_plan *out, struct energy *energy, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache,
                      struct arena *a, struct err *err);
-/* A multiplication and an addition are two operations; those with padding do not count. */
+/* A multiplication and an addition count as two operations; operations on padding do not count. */
 double kernel_row_flop_per_s(const struct kernel_case *c, const struct op_plan *plan, const struct chip *chip);
 
 /* Bytes on all tiles of one IPU together, while the kernel runs. max_tile_bytes: of the fullest tile, taken as even. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * table_rows.c - the most rows of its table with which a recipe fits, to a thousand, as published limits are rounded.
+ * table_rows.c - the size limit of a recipe's table: the most rows with which it fits, in thousands, as published limits are rounded.
  *
  * `podbench fit` finds the same number, and says more about other sizes (results/study/fit.c).
  */
