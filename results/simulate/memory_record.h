@@ -19,7 +19,7 @@ struct memory_program { const char *origin; const char *name[N_PROGRAM_NAMES]; }
 enum memory_outcome { MEMORY_UNKNOWN, MEMORY_RAN, MEMORY_TOO_LARGE, N_MEMORY_OUTCOMES };
 extern const char *const memory_outcome_names[N_MEMORY_OUTCOMES + 1];      /* "unknown", "ran", "out of memory" */
 struct memory_published { const char *recipe, *hash; int outcome; };    /* hash: recipe_hash(); outcome: an enum memory_outcome */
-/* far: for each unit of distance; 0 without programs. */
+/* far: the spread that each unit of distance adds; 0 if no program is known. */
 struct memory_spread_far { double far; uint64_t n_verdicts; };
 struct memory_record {
     struct memory_program *items; size_t n, cap;
@@ -34,7 +34,8 @@ void memory_programs_write(FILE *f, const struct memory_record *m);
 void memory_spread_write(FILE *f, const struct memory_record *m);
 void memory_published_write(FILE *f, const struct memory_record *m);
 
-/* distance: to the nearest program; 0 if none is known. error: of what is not certain. least: the chance that is left to either verdict. */
+/* distance: that to the nearest known program; 0 if none is known. error: the standard deviation of what is not certain. least: the chance that
+ * either verdict keeps at least. */
 struct memory_doubt { double distance, error, least; };
 /* Programs of without_origin, which may be NULL, do not count as known. At distance 0 a verdict has the chip's memory_error and no further doubt. */
 struct memory_doubt memory_record_doubt(const struct memory_record *m, const char *const *name, double memory_error, const char *without_origin);

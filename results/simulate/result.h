@@ -40,7 +40,7 @@ struct json_t *result_json(const struct result *r);             /* jansson; the 
 void result_json_add_groups(struct json_t *object, const struct result *r);     /* "energy" and "money" */
 enum better { LOWER = -1, NEITHER, HIGHER };                     /* which values of a column are better */
 enum better result_column_better(const char *name);             /* NEITHER for an unknown column */
-bool result_column_is_provenance(const char *name);             /* the column tells what made the row; it predicts nothing */
+bool result_column_is_provenance(const char *name);             /* true for a column that says how the row was made, such as its version; it predicts nothing */
 /* Sorts the parts by size, largest first, whatever the sign. */
 void parts_by_size(enum part out[N_PARTS], const double values[N_PARTS]);
 

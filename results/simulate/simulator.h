@@ -23,7 +23,7 @@ struct simulator_options {
     uint32_t split_attempts;            /* how many divisions of layers are played at most; 0 means the usual number */
     bool step_only;                     /* no evaluation and no samples to converge: nothing of the whole training */
     bool as_counted;                    /* the chance to fit does not depend on how far the program is from known memory */
-    bool judges;                        /* simulates rows that are judged: none knows whether it ran */
+    bool judges;                        /* simulates rows that are judged, so it must not know that a published run fitted */
     bool afresh;                        /* plans of other simulations are not used; their graphs, sheets and convolutions are */
     const struct simulation *splits_of; /* a living simulation whose splits are used and priced anew, without counting memory; NULL: splits are
                                            searched */

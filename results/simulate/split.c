@@ -43,7 +43,7 @@ static void name_stages(struct plan_request *out, const struct splitter *s, cons
 /* without_memory: the division is played without asking if it fits. */
 MEMO_INPUT(play_input, uint32_t border[MAX_STAGES + 1], n_stages, without_memory, unused;);
 
-/* The whole plans of a division that is only tried are forgotten, apart from their parts. */
+/* Plays one division. Its whole plan is forgotten afterwards, as it was only tried, but the plan's parts are remembered. */
 static const void *play(void *world, const void *input, struct err *err)
 {
     struct splitter *s = world;
@@ -125,7 +125,7 @@ static bool improve_once(struct split *best, struct splitter *s, uint32_t n_bord
     return false;
 }
 
-/* One border at a time as long as that helps, then two together, three, all. */
+/* Moves one border at a time as long as that helps; then two together, three, and all. */
 static void improve(struct split *best, struct splitter *s)
 {
     for (uint32_t n = 1; best->valid && n < best->n_stages; )
