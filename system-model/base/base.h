@@ -158,7 +158,7 @@ FILE *open_regular(size_t *n_bytes, const char *path, struct err *err);
 
 /* Reads a whole text file and ends it with a NUL. Refuses anything but a regular file, more than max_bytes, and a NUL byte inside. Bytes that
  * are not UTF-8 are read as Latin-1. n_bytes, which may be NULL, receives the length. */
-enum { LARGEST_FILE_BYTES = 1 << 30 };          /* max_bytes where nothing asks for less */
+enum { LARGEST_FILE_BYTES = 1 << 30 };          /* max_bytes of a caller that has no lower limit */
 bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_bytes,
                     struct arena *a, struct err *err);
 

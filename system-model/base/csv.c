@@ -219,7 +219,7 @@ static bool is_plain_cell(const char *text)
     return !*p && !closer_look[(unsigned char)*text] && (p == text || p[-1] != ' ');
 }
 
-/* Not for several threads: only one may write to f. */
+/* Several threads must not write to one file. */
 void csv_write_cell(FILE *f, const char *text, bool last)
 {
     if (is_plain_cell(text)) {
