@@ -33,8 +33,8 @@ struct op_context {
     /* Made of seed, step, replica and micro-batch: with one key all passes of a dropout draw one mask, and a tensor that is computed again is rounded alike. */
     uint64_t dropout_key;
     struct precision precision;
-    struct rounding_counts *counts;     /* [N_TENSOR_ROLES], added to; NULL if not counted */
-    uint32_t rank;                      /* the replica's number: of a tensor that is cut, it has part rank mod parts */
+    struct rounding_counts *counts;     /* counts by role of the tensor, to which the operation adds; NULL: nothing is counted */
+    uint32_t rank;                      /* the replica's number; of a tensor that is cut, it has part rank mod parts */
     /* Values of the replicas that the operation exchanges something with (op_exchange()), in their order, its own included; 0 if it is alone. Their
      * inputs of the operation must be there. */
     const struct tensor_value *const *peers; uint32_t n_peers;

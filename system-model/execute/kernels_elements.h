@@ -173,7 +173,7 @@ static inline void run_random(const struct run *r)
             out(r, 0)[i] = (real)(at->low + at->high * sqrt(-2 * log(drawn_number(r, i, 0))) * cos(2 * M_PI * drawn_number(r, i, 1)));
 }
 
-/* graph_is_executable() has refused it. */
+/* Never called with an operation: graph_is_executable() refuses codelets. */
 static inline void run_codelet(const struct run *r) { (void)r; }
 
 /* Adds up the columns of a matrix, each in double, from the first row on. */

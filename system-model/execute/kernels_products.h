@@ -108,7 +108,7 @@ enum conv_pass { CONV_Y, CONV_X, CONV_W };
 struct conv {
     const struct op_attributes *at;
     const struct tensor *x, *w, *y;
-    real *vx, *vw, *vy, *windows;       /* `windows` holds those of one image and group */
+    real *vx, *vw, *vy, *windows;       /* `windows` has the windows of one image and one group of channels */
     enum conv_pass pass;
     uint64_t positions, window, in_chans, out_chans;    /* channels of one group */
     const struct product_way *way;

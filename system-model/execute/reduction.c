@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * reduction.c - sums over replicas, in the order of a tree or of a ring; each addition is rounded to the weight's type, if numbers are to be.
+ * reduction.c - sums over replicas, in the order of a tree or of a ring. If numbers are rounded, each addition is rounded to the weight's type.
  *
- * As a tree: the sum over n replicas is that over the first n / 2 and that over the rest, added. A reduction over groups and then between them
- * gives the same bits where the groups are subtrees: powers of two.
- * As a ring: n chunks; chunk i starts at replica i + 1, each next one adds its own, and replica i has the sum in the end (Patarasuk and Yuan 2009).
+ * As a tree: the sum over n replicas is the sum over the first n / 2 plus the sum over the rest. A reduction over groups and then between them gives
+ * the same bits if the groups are subtrees, whose sizes are powers of two.
+ * As a ring: there are n chunks. Chunk i starts at replica i + 1, each next replica adds its own part, and in the end replica i has the sum
+ * (Patarasuk and Yuan 2009).
  */
 #include "system-model/execute/execute_internal.h"
 
