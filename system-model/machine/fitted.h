@@ -20,7 +20,7 @@ struct fitted_constant {
 extern const struct fitted_constant fitted_constants[MAX_FITTED];
 extern const size_t n_fitted_constants;
 
-extern const struct field memory_error_field;           /* on the same sheet, of every chip whose own sheet has none: how far bytes are off */
+extern const struct field memory_error_field;           /* how far bytes are off, for every chip whose own sheet does not say so; on the same sheet as the constants */
 
 enum { N_FITTED_CHIP_NAMES = MAX_FITTED + 1 };
 void fitted_chip_names(const char **out, struct arena *a);      /* the keys of the sheet, GENERATION.FIELD and memory_error */

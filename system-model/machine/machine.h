@@ -85,7 +85,7 @@ struct chip {
     uint64_t vector_bytes_per_cycle;        /* data path of the vector unit: 8 */
     uint64_t load_bytes_per_cycle;          /* loads from the standard region */
     uint64_t interleaved_load_bytes_per_cycle;      /* 0 if not stated */
-    uint64_t weight_load_bytes_per_cycle;   /* loads of weights into the AMP unit, as compilers use it by default */
+    uint64_t weight_load_bytes_per_cycle;   /* bytes of weights that are loaded into the AMP unit, in the way that compilers use by default */
     double amp_efficiency;                  /* share of these rates in inner loops that use all memory ports; 0 means the full rate */
     uint64_t conv_units_fp16_fp16, conv_units_fp16_fp32, conv_units_fp32;   /* AMP units in use by type */
     /* Exchange and sync. */
