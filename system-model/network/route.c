@@ -153,7 +153,7 @@ static size_t hub_nodes(uint32_t *nodes, const struct topology *t, uint32_t from
     return n;
 }
 
-/* The port of one IPU, gateway links, the port of the other. */
+/* The route over the port of one IPU, gateway links, and the port of the other IPU. */
 static bool gateway_route(uint32_t *links, size_t *n_links, const struct topology *t, uint32_t from, uint32_t to)
 {
     uint32_t nodes[8];
