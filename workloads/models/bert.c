@@ -12,7 +12,7 @@
 
 static const double hidden_dropout = 0.1, attention_dropout = 0.1;
 
-/* Tokens to predict in a row: 15 % of it, the limit of the published data sets. */
+/* The number of tokens to predict in a row: 15 % of its length, the limit of the published data sets. */
 static uint64_t masked_tokens(uint64_t length)
 {
     switch (length) {
@@ -29,9 +29,9 @@ struct bert {
     uint32_t word_table, mask;
 };
 
-/* Packs need a mask of [time, time], others one of padding only. It is made on the chip, from the sequence that each token of a pack belongs to.
- * That is an input like the tokens: eight inputs a row, 8.8 KB (MLPerf Training v2.0, Graphcore bert/popart/bert_data/packed_pretraining_dataset.py).
- */
+/* Packs need a mask of [time, time]; other rows need one of padding only. The mask is made on the chip, from the number of the sequence that each
+ * token of a pack belongs to. These numbers are an input like the tokens: a row has eight inputs, 8.8 KB (MLPerf Training v2.0, Graphcore
+ * bert/popart/bert_data/packed_pretraining_dataset.py). */
 static uint32_t attention_mask(struct bert *m)
 {
     uint64_t rows = m->sequences > 1 ? m->length : 1;

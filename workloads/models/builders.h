@@ -65,13 +65,13 @@ struct rotary build_rotary(struct builder *b, uint64_t length, uint64_t turned, 
 /* Self-attention of [batch, time, width]; mask is added to the scores, NO_ID if none. */
 struct attention {
     uint64_t heads; uint32_t mask; double dropout; bool split_qkv;
-    uint64_t key_heads;                 /* heads of keys and values, which one product makes, besides that of the queries; 0: one product makes all three */
+    uint64_t key_heads;                 /* heads of keys and values, which one product makes, and another makes the queries; 0: one product makes all three */
     bool unbiased, unscaled;            /* products without biases; scores are not divided by the root of a head's width */
     struct rotary rotary;
     uint64_t past;                      /* keys and values that the chip or streaming memory holds, the newest token's place included; 0: none */
-    uint32_t biases;                    /* added to the scores before the mask: of positions, by head; 0: none */
-    uint32_t factor;                    /* multiplies scores before the mask is added, and shares after the softmax; 0: none */
-    bool joins_weights;                 /* split_qkv splits the weights alone, which are joined for one product */
+    uint32_t biases;                    /* biases of positions, by head, which are added to the scores before the mask; 0: none */
+    uint32_t factor;                    /* a factor of the scores, before the mask is added, and of the shares after the softmax; 0: none */
+    bool joins_weights;                 /* with split_qkv, only the weights are separate; they are joined for one product */
     bool shares_key;                    /* the value's product has the key's weights */
     bool divides;                       /* scores are divided by the root of a head's width; else multiplied by its inverse */
     uint32_t positions;                 /* [time, width] of relative positions, which are scored too (Transformer-XL); 0 if none */

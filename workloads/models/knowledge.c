@@ -70,7 +70,8 @@ static uint32_t turned_by(struct builder *b, uint32_t x, uint32_t angle)
     return complex_product(b, x, turn);
 }
 
-/* The relation applied to one end of a triple, which is then compared with the other end. back: to the tail, against its direction. */
+/* One end of a triple with the relation applied to it, to be compared with the other end. back: `end` is the tail, and the relation is applied in
+ * the opposite direction. */
 static uint32_t translated(const struct triples *t, uint32_t end, uint32_t relation, bool back)
 {
     struct builder *b = t->b;

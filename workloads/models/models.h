@@ -17,9 +17,9 @@ enum key_cache { CACHE_NONE, CACHE_ON_CHIP, CACHE_STREAMING, N_KEY_CACHES };
 enum token_choice { CHOICE_BY_HOST, CHOICE_BY_DEVICE, N_TOKEN_CHOICES };
 struct text_generation {
     uint64_t prompt_tokens, new_tokens; /* tokens of a text's prompt, and tokens to generate; with none new, nothing is generated */
-    uint64_t prompts;                   /* texts in a micro-batch, the rest of which is padding; 0: all of it */
+    uint64_t prompts;                   /* texts in a micro-batch; the rest of it is padding; 0: it is full */
     int cache, choice;                  /* enum key_cache, enum token_choice */
-    uint64_t weight_bits;               /* 4: weights of products in groups of 64 with a scale and an addend each; 0: as computed */
+    uint64_t weight_bits;               /* 4: weights of products are stored with 4 bits, in groups of 64 with a scale and an addend each; 0: in the type of the products */
 };
 
 /* The sizes that shape a graph. All zero but micro_batch: a training step in fp16 with the sizes of the model's paper. */
