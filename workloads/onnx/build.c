@@ -128,7 +128,7 @@ static bool *map_wanted(const struct mapper *p)
 
 /* ---- inputs and outputs ------------------------------------------------------------------------------------------------ */
 
-/* A window reads the value, directly or after at most `depth` operations that prepare images. */
+/* True if a window reads the value, directly or after at most `depth` operations that prepare images. */
 static bool goes_to_window(const struct onnx_model *m, uint32_t value, uint32_t depth)
 {
     for (const struct onnx_node *n = m->nodes, *end = m->nodes + m->n_nodes; n < end; n++) {

@@ -224,8 +224,8 @@ struct function_of_two { enum op_kind kind; enum op_function function; };
 static struct function_of_two function_of(const struct onnx_node *n) { return (struct function_of_two){ n->op->kind, n->op->function }; }
 static struct function_of_two combination(enum op_function f) { return (struct function_of_two){ OP_COMBINE, f }; }
 
-/* A number and a tensor: where PopART has such a form, one pass without an exchange. A division stays one, a maximum is no ReLU, and a power
- * has a tensor as its exponent, whatever it is. */
+/* A function of a number and a tensor. If PopART has a form for this, it is one pass without an exchange. As PopART does, a division is kept as a
+ * division, a maximum does not become a ReLU, and a power has a tensor as its exponent, whatever its value. */
 static uint32_t with_number(struct mapper *p, struct function_of_two two, uint32_t x, double number, bool number_first)
 {
     bool subtract = two.function == FUNCTION_SUBTRACT && two.kind == OP_COMBINE, divide = two.function == FUNCTION_DIVIDE && two.kind == OP_COMBINE;

@@ -63,7 +63,7 @@ struct onnx_import {
     bool output_is_image;                       /* [batch, channels, height, width] in the file, channels last in the graph */
 };
 
-/* Facts from a file that is not imported yet: sizes to give, and whether it was exported for training (it drops out, or has norms of batches). */
+/* Facts from a file that is not imported yet: the sizes to give, and whether it was exported for training, with dropouts or norms by batch. */
 struct onnx_description { const char *producer; bool training; const char **dimensions; size_t n_dimensions; };
 bool onnx_describe(struct onnx_description *out, const char *path, struct arena *a, struct err *err);
 

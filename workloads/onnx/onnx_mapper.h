@@ -88,7 +88,7 @@ uint32_t map_every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t fro
 uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, const uint32_t *perm, uint32_t n);
 
 /* map_math.c */
-bool map_fits_in(const struct tensor *small, const struct tensor *large);      /* broadcasting makes the small one as large */
+bool map_fits_in(const struct tensor *small, const struct tensor *large);      /* true if broadcasting makes `small` as large as `large` */
 uint32_t map_scaled(struct mapper *p, uint32_t x, double factor);        /* x itself for 1 */
 uint32_t map_shifted(struct mapper *p, uint32_t x, double by);           /* x itself for 0 */
 uint32_t map_added(struct mapper *p, uint32_t x, uint32_t y);           /* x + y; y fits in x */

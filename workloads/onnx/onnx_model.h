@@ -77,7 +77,7 @@ struct onnx_model {
     uint32_t *inputs, *outputs; size_t n_inputs, n_outputs;
     size_t n_wanted;                        /* the first outputs that count: in training one, or those that recipe.output names */
     struct hash_table names;                /* the numbers of values, by name */
-    uint64_t batch;                         /* samples, from the recipe */
+    uint64_t batch;                         /* the number of samples, from the recipe */
     uint32_t n_bodies;                      /* branches taken and rounds run so far */
     bool approximate;                       /* option --approximate */
     const struct onnx_options *options;

@@ -16,7 +16,8 @@ bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *
 void onnx_stand_in(struct onnx_model *m, struct onnx_node *n);
 void onnx_fuse(struct onnx_model *m);
 
-/* layers.c: gives every operation its layer, where rounds (by operation; NULL: all run once) are equal; marks tensors that depend on one of this role. */
+/* layers.c: onnx_group_layers() gives every operation a layer, whose operations run equally often (rounds, by operation; NULL: all run once);
+ * map_dependent() marks tensors that depend on one of this role. */
 void onnx_group_layers(struct graph *g, const uint32_t *rounds);
 /* Opens the layer that the node's metadata name, unless it is open. False if they name no layer. */
 bool onnx_open_layer(struct graph *g, const struct onnx_node *n);
