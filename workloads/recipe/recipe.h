@@ -56,7 +56,7 @@ struct recipe {
     /* [training] */
     double epochs, samples_to_converge; /* 0 if not given */
     const char *converge;               /* "model", or NULL */
-    const char *submitter;              /* whose submissions' effect on the samples to converge applies; NULL: Graphcore's */
+    const char *submitter;              /* the submitter whose effect on the samples to converge applies; NULL: Graphcore */
     const char *reference_round;        /* the round whose reference convergence points are used: "v2.0"; NULL means the id's */
     uint64_t eval_every, eval_samples;  /* samples between evaluations; samples of one evaluation */
     int eval_placement;

@@ -10,9 +10,8 @@
 
 struct recipe_terms {
     char round[8], division[8], submitter[32];
-    bool named;                         /* named by the recipe's id or reference_round; else v2.0, closed */
-                                        /* submitter: of training.submitter; else Graphcore, whose
-                                         * programs recipes are of */
+    bool named;                         /* the recipe's id or reference_round names the round; else it is v2.0, closed */
+                                        /* submitter: that of training.submitter; else Graphcore, as recipes describe its programs */
 };
 struct recipe_terms recipe_terms(const struct recipe *r);
 

@@ -5,7 +5,7 @@
 #include "workloads/recipe/recipe_internal.h"
 #include "system-model/base/hash_table.h"
 
-/* Everything but the workload that shapes the graph: what is not in these options, neither the builder nor the key sees. */
+/* The options that shape the graph, with the workload: neither the builder nor the key sees anything else of the recipe. */
 static struct model_options graph_options(const struct recipe *r)
 {
     struct model_options o = r->model;

@@ -19,14 +19,14 @@ static const char *const eval_placements[] = { "inline", "end", NULL };
 static const char *const eval_programs[] = { "forward", "training", NULL };
 static const char *const training_rates[] = { "steps", "logged", NULL };
 static const char *const activations[] = { "own", "gelu", "gelu-new", "relu", "swish", NULL };
-static const char *const input_types[] = { "own", "uint8", "fp16", "fp32", NULL };      /* as enum input_type */
+static const char *const input_types[] = { "own", "uint8", "fp16", "fp32", NULL };      /* in the order of enum input_type */
 static const char *const optimizer_places[] = { "on-chip", "streaming", NULL };
-static const char *const weights_places[] = { "on-chip", "streaming", NULL };        /* as enum weights_place */
+static const char *const weights_places[] = { "on-chip", "streaming", NULL };        /* in the order of enum weights_place */
 static const char *const phase_ios[] = { "in-turn", "overlapped", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
 static const char *const yes_no[] = { "yes", "no", NULL };
-static const char *const key_caches[] = { "none", "on-chip", "streaming", NULL };         /* as enum key_cache */
-static const char *const token_choices[] = { "host", "device", NULL };                      /* as enum token_choice */
+static const char *const key_caches[] = { "none", "on-chip", "streaming", NULL };         /* in the order of enum key_cache */
+static const char *const token_choices[] = { "host", "device", NULL };                      /* in the order of enum token_choice */
 static const char *const rts_domains[] = { "all", "pod", NULL };
 
 /* ---- when a key matters ------------------------------------------------------------------- */
