@@ -443,6 +443,30 @@ static void text_of_a_graph(void **state)
     arena_free(&a);
 }
 
+/* The table of 11 words in three parts of 4, 4 and 3, though an input has more numbers, and a table of a later layer more words. */
+static void the_word_table_in_parts(void **state)
+{
+    struct graph g, out;
+    struct arena a = { 0 };
+    uint64_t rows = 0, n_parts = 0;
+    (void)state;
+    graph_start(&g, "test", 3, &a);
+    graph_layer(&g, (struct layer){ .name = "first", .role = LAYER_FIRST });
+    uint32_t words = weight(&g, DIMS(11, 4)), ids = given(&g, TYPE_INT32, DIMS(90));
+    uint32_t y = graph_op(&g, OP_GATHER, (uint32_t[]){ words, ids }, 2, none);
+    y = graph_op(&g, OP_ADD, (uint32_t[]){ given(&g, TYPE_FP16, DIMS(90, 4)), y }, 2, none);
+    graph_layer(&g, (struct layer){ .name = "body", .role = LAYER_BODY });
+    uint32_t more = graph_op(&g, OP_GATHER, (uint32_t[]){ weight(&g, DIMS(70, 4)), ids }, 2, none);
+    graph_op(&g, OP_ADD, (uint32_t[]){ y, more }, 2, none);
+    assert_false(graph_split_table(&out, &g, 12, &a));
+    assert_true(graph_split_table(&out, &g, 3, &a));
+    for (size_t i = 0; i < out.n_tensors; i++)
+        if (out.tensors[i].role == ROLE_WEIGHT && out.tensors[i].dims[0] < 11)
+            rows += out.tensors[i].dims[0], n_parts++;
+    assert_true(n_parts == 3 && rows == 11);
+    arena_free(&a);
+}
+
 /* 48 x 72 in blocks of 8: 0.3 of 6 x 9 are 16.2, so 17. A weight that two products share stays dense, and so does one that is looked up too. */
 static void products_made_sparse(void **state)
 {
@@ -487,6 +511,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(other_shapes), cmocka_unit_test(inputs_get_no_gradient), cmocka_unit_test(branches_are_summed),
     cmocka_unit_test(tied_weights_keep_several_gradients), cmocka_unit_test(matmul_of_activations),
     cmocka_unit_test(recurrence), cmocka_unit_test(what_needs_no_gradient_gets_none), cmocka_unit_test(pieces_beside_one_that_is_read),
-    cmocka_unit_test(what_layers_hand_on), cmocka_unit_test(every_kind_has_a_name), cmocka_unit_test(text_of_a_graph), cmocka_unit_test(tables_over_replicas), cmocka_unit_test(products_made_sparse),
+    cmocka_unit_test(what_layers_hand_on), cmocka_unit_test(every_kind_has_a_name), cmocka_unit_test(text_of_a_graph), cmocka_unit_test(tables_over_replicas), cmocka_unit_test(products_made_sparse), cmocka_unit_test(the_word_table_in_parts),
 };
 TAP_MAIN(tests)
