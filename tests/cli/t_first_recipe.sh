@@ -24,6 +24,13 @@ result $? "a model too large for an IPU is split" "$(cat bert-base.ini)"
 grep -q '^available_memory = 0' gpt2-small.ini && grep -q '^optimizer_state = streaming$' gpt2-small.ini
 result $? "a vocabulary that needs less memory for temporaries" "$(cat gpt2-small.ini)"
 
+# The batch is doubled while that gains 2 %: twice as much still fits, and gains less.
+batch=$(sed -n 's/^micro_batch = //p' resnet18.ini)
+for n in "$batch" $((2 * batch)); do "$PODBENCH" run resnet18.ini --set parallel.micro_batch="$n" --format csv 2>err; done >out
+awk -F, '/^id,/ { for (i = 1; i <= NF; i++) c[$i] = i; next } { rate[++n] = $c["throughput_samples_per_s"]; fits = $c["fits"] }
+    END { exit !(fits == "yes" && rate[2] > rate[1] && rate[2] < 1.02 * rate[1]) }' out
+result $? "a batch of $batch, as twice as much gains little" "$(cat out err)"
+
 # What saves memory is tried: without recomputation only a sequence of stages fits, of which three wait for the fourth.
 bubble=$("$PODBENCH" run bert-base.ini | sed -n 's/.*bubble \([0-9]*\) %.*/\1/p')
 [ "${bubble:-0}" -lt 25 ] && grep -q '^schedule = popart$' bert-base.ini
