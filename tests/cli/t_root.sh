@@ -36,6 +36,9 @@ looks_in "$work/tree/" "--root before PODBENCH_ROOT" ../tree/build/podbench --ro
 export PODBENCH_ROOT=
 looks_in "$work/tree/" "an empty PODBENCH_ROOT names nothing" ../tree/build/podbench
 unset PODBENCH_ROOT
+[ "$(../tree/build/podbench --home)" = "$work/tree" ] && PODBENCH_ROOT=$work/other && export PODBENCH_ROOT && [ "$(../tree/build/podbench --home)" = "$work/other" ]
+result $? "--home prints it"
+unset PODBENCH_ROOT
 cd "$work/tree" || exit 1
 looks_in "" "paths begin in the folder that the program is run in" build/podbench
 cd "$work/other" || exit 1

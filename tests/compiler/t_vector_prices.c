@@ -107,6 +107,16 @@ static void prices_are_the_librarys(void **state)
     }
 }
 
+/* Normal numbers are drawn 4 at a time in halves, 2 in floats, in 4 cycles (poprandCycleEstimators.cpp); the states of six generators are copied. */
+static void random_numbers(void **state)
+{
+    (void)state;
+    struct op_attributes at = { .draw = DRAW_NORMAL, .high = 1, .to_type = halves, .view = { ROWS, WIDTH } };
+    assert_near(price(OP_RANDOM, at, NO_SECOND, false, integers), 1.05, 0.1);
+    at.to_type = floats;
+    assert_near(price(OP_RANDOM, at, NO_SECOND, false, integers), 2.05, 0.1);
+}
+
 /* Cycles of an integer element: 7 for a sum of two tensors (H:312), 6 for a product with a number (H:590), 277 for a division (H:350), 22 for
  * four comparisons (H:419). Four bytes become halves in 9 (PE:257); another cast takes 2 each (PE:287). Rounding integers takes nothing. */
 static void integers_take_one_element_at_a_time(void **state)
@@ -133,7 +143,7 @@ static void a_stage_of_the_largest_takes_eleven_a_pair(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prices_are_the_librarys), cmocka_unit_test(integers_take_one_element_at_a_time),
+        cmocka_unit_test(prices_are_the_librarys), cmocka_unit_test(random_numbers), cmocka_unit_test(integers_take_one_element_at_a_time),
         cmocka_unit_test(a_stage_of_the_largest_takes_eleven_a_pair),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

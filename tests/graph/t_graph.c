@@ -505,12 +505,30 @@ static void products_made_sparse(void **state)
     arena_free(&a);
 }
 
+/* sigmoid(0.7) = 0.66818777, tanh(0.7) = 0.60436778. Slopes are of what is kept: the value of ReLU, tanh and sigmoid, the input of swish and GELU. */
+static void activations_and_their_slopes(void **state)
+{
+    (void)state;
+    assert_near(op_value_of_one(OP_RELU, &none, 1.7), 1.7, 0);
+    assert_near(op_value_of_one(OP_RELU, &none, -0.3), 0, 0);
+    assert_near(op_slope(OP_RELU, 1.7), 1, 0);
+    assert_near(op_slope(OP_RELU, 0), 0, 0);
+    assert_near(op_value_of_one(OP_TANH, &none, 0.7), 0.60436778, 1e-8);
+    assert_near(op_slope(OP_TANH, 0.6), 0.64, 1e-15);
+    assert_near(op_value_of_one(OP_SIGMOID, &none, 0.7), 0.66818777, 1e-8);
+    assert_near(op_slope(OP_SIGMOID, 0.3), 0.21, 1e-15);
+    assert_near(op_value_of_one(OP_SWISH, &none, 0.7), 0.46773144, 1e-8);       /* 0.7 x 0.66818777 */
+    assert_near(op_slope(OP_SWISH, 0.7), 0.82338678, 1e-8);                     /* 0.66818777 x (1 + 0.7 x 0.33181223) */
+    assert_near(op_value_of_one(OP_GELU, &none, 0), 0, 0);
+    assert_near(op_slope(OP_GELU, 0), 0.5, 1e-15);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolution), cmocka_unit_test(convolution_over_time), cmocka_unit_test(matmul),
     cmocka_unit_test(transposes), cmocka_unit_test(slices_pads_and_joins), cmocka_unit_test(gathers),
     cmocka_unit_test(other_shapes), cmocka_unit_test(inputs_get_no_gradient), cmocka_unit_test(branches_are_summed),
     cmocka_unit_test(tied_weights_keep_several_gradients), cmocka_unit_test(matmul_of_activations),
-    cmocka_unit_test(recurrence), cmocka_unit_test(what_needs_no_gradient_gets_none), cmocka_unit_test(pieces_beside_one_that_is_read),
+    cmocka_unit_test(recurrence), cmocka_unit_test(activations_and_their_slopes), cmocka_unit_test(what_needs_no_gradient_gets_none), cmocka_unit_test(pieces_beside_one_that_is_read),
     cmocka_unit_test(what_layers_hand_on), cmocka_unit_test(every_kind_has_a_name), cmocka_unit_test(text_of_a_graph), cmocka_unit_test(tables_over_replicas), cmocka_unit_test(products_made_sparse), cmocka_unit_test(the_word_table_in_parts),
 };
 TAP_MAIN(tests)

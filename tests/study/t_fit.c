@@ -120,6 +120,23 @@ static void the_fewest_ipus(void **state)
     }
 }
 
+/* Layers that are cut over all 16 IPUs, 4 x 4, are cut over 8 of them as 2 x 4, and layers cut over 4 are over 2. */
+static void fewer_ipus_cut_layers_into_fewer_parts(void **state)
+{
+    static const char *const cuts[2][4] = {
+        { "vendor-ipu-pod16-bloom-560m-generate-popxl", "parallel.ipus_per_replica=8", "parallel.tensor_parallel=2x4", "parallel.replicas=2" },
+        { "vendor-ipu-m2000-llama2-7b-sl2048-tp4-popxl", "parallel.ipus_per_replica=2", "parallel.tensor_parallel=2", "parallel.replicas=2" },
+    };
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const struct fit_answer *x = find(cuts[i][0], NULL, 0, 0);
+        const struct fit_size *tried = fit_tried(&x->axes[FIT_IPUS], i ? 2 : 8);
+        assert_non_null(tried);
+        assert_near(tried->fits_probability, simulated(cuts[i][0], cuts[i] + 1, 3).fits_probability, 1e-12);
+        assert_true(tried->fits_probability < simulated(cuts[i][0], NULL, 0).fits_probability);
+    }
+}
+
 /* One of the layers at work is what the categories count, though another may need more while less is stashed. All of them together hold what the categories count, to a grain of 256 B each. */
 static void layers_fill_the_tile(void **state)
 {
@@ -257,7 +274,7 @@ static void none_is_said_only_where_nothing_fits(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_largest_fits_and_the_next_does_not), cmocka_unit_test(a_size_that_fits_again), cmocka_unit_test(each_size_once), cmocka_unit_test(the_global_batch_is_kept),
-    cmocka_unit_test(the_fewest_ipus), cmocka_unit_test(none_is_said_only_where_nothing_fits), cmocka_unit_test(layers_fill_the_tile), cmocka_unit_test(changes_do_what_they_say),
+    cmocka_unit_test(the_fewest_ipus), cmocka_unit_test(fewer_ipus_cut_layers_into_fewer_parts), cmocka_unit_test(none_is_said_only_where_nothing_fits), cmocka_unit_test(layers_fill_the_tile), cmocka_unit_test(changes_do_what_they_say),
     cmocka_unit_test(a_recipe_that_does_not_fit), cmocka_unit_test(sizes_refused), cmocka_unit_test(keys_as_options),
 };
 TAP_MAIN(tests)
