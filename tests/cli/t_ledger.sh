@@ -56,6 +56,9 @@ sed -i 's/^micro_batch = 4$/micro_batch = 8/' "$work/root/workloads/recipes/vend
 [ $? -eq 1 ] && grep -q 'vendor-N005: tolerance is 0.25; line [0-9]* of kept.csv has 0.1$' "$work/out" \
     && grep -q 'vendor-N018: the values of its recipe are not those of line [0-9]* of kept.csv$' "$work/out"
 result $? "check tells of a wider tolerance and of another recipe under the same name" "$(tail -50 "$work/out"; cat "$work/err")"
+"$PODBENCH" ledger --root "$work/root" --format csv >"$work/kept" 2>"$work/err"
+[ $? -eq 1 ] && grep -q '^vendor-N005,0.25,[0-9a-f]\{16\},$' "$work/kept" && grep -q '^vendor-N018,[0-9.]*,[0-9a-f]\{16\},$' "$work/kept"
+result $? "and ledger --format csv prints the lines to append, their reasons left empty" "$(cat "$work/kept" "$work/err")"
 grep -q '^  vendor-A05 and 1 more: its recipe changed after its miss at first sight' "$work/out"
 result $? "check prints the reasons of earlier changes"
 

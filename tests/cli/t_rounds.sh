@@ -39,6 +39,12 @@ for format in text json csv junit; do
     cmp -s "$work/one" "$work/out"
     result $? "lint: threads change nothing in $format"
 done
+logs=$(find "$work/tree" -name bert | head -1)
+cp -r "$logs" "$logs.podbench-1f2e3d4c.old"
+run rounds "$work/tree" --format csv
+cmp -s "$work/first" "$work/out" && grep -q "bert.podbench-1f2e3d4c.old: is not finished: its writer is at work, or was killed: not read$" "$work/err"
+result $? "what a killed writer left is told, and not read" "$(cat "$work/err")"
+rm -r "$logs.podbench-1f2e3d4c.old"
 refuses "no such folder" "a folder that is not there" rounds "$work/none"
 mkdir "$work/empty"
 refuses "no result_N.txt in it or below it" "a folder without logs" rounds "$work/empty"

@@ -99,6 +99,14 @@ gives 0 'stopped early, before every graph was planned; how much better the othe
 run search $resnet --seconds 0.000001 --format json
 grep -q '^  "exact": false,' "$work/out" && grep -q '^  "bound": null' "$work/out"
 result $? "and claims nothing of what it did not plan" "$(grep '"exact"\|"bound"' "$work/out")"
+# Control-C: SIGINT is signal 2, bit 2 of the signals that the program catches.
+"$PODBENCH" search mlperf-v1.0-closed-ipu-pod16-bert-large --jobs 1 >"$work/out" 2>"$work/err" </dev/null &
+searching=$!
+until grep -q '^SigCgt:.*[2367abef]$' "/proc/$searching/status" 2>/dev/null || ! kill -0 "$searching" 2>/dev/null; do sleep 0.1; done
+kill -INT "$searching"
+wait "$searching"
+status=$?
+gives 0 'podbench: search: interrupted; the best so far follows' "an interrupted search prints the best so far"
 refuses "--seconds: 'soon' is not a number from 0 up" "a time that is no number" search $resnet --seconds soon
 run search --help
 tr -s ' \n' '  ' <"$work/out" >"$work/one-line" && mv "$work/one-line" "$work/out"

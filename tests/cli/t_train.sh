@@ -86,6 +86,26 @@ gives 0 "target 0.999: not reached" "an end in samples is no failure"
 run train tiny.ini --set training.target=0.999999 --set optimizer.opt_learning_rate_decay_steps=2
 gives 1 "not reached after 32 samples" "without the target the status is 1"
 
+# ---- speech: three words an utterance, of three kinds; every second of eight frames shows one. By 800 samples each utterance's words are found.
+mkdir speech
+for part in train eval; do
+    perl -e 'srand(5); my ($part, $n, $x, $y) = (@ARGV, 16, "", "");
+        sub npy { my ($path, $type, $shape, $bytes) = @_; my $h = "{\x27descr\x27: \x27$type\x27, \x27fortran_order\x27: False, \x27shape\x27: ($shape), }";
+            $h .= " " x (63 - (10 + length $h) % 64) . "\n"; open(F, ">", "speech/$path"); print F "\x93NUMPY\x01\x00", pack("v", length $h), $h, $bytes; close F }
+        for (1 .. $n) { my @l = map { int rand 3 } 1 .. 3; $y .= pack("l<3", @l);
+            for my $t (0 .. 7) { my $k = $t % 2 ? $l[$t / 2] : -1; $x .= pack("f<120", map { int($_ / 40) == $k ? 1 : 0 } 0 .. 119) } }
+        npy("$part-features.npy", "<f4", "$n, 8, 120", $x); npy("$part-labels.npy", "<i4", "$n, 3", $y)' "$part"
+done
+sed 's/^id = .*/id = speech/; s|^path = .*|path = speech|; s/^sequence_length = .*/sequence_length = 8/; s/^replicas = .*/replicas = 1/; s/^eval_samples = .*/eval_samples = 16/
+    s/^opt_learning_rate_warmup_steps = .*/opt_learning_rate_warmup_steps = 1/; s/^eval_every = .*/eval_every = 400/' "$PODBENCH_ROOT/workloads/recipes/trained/digits.ini" >speech.ini
+run train speech.ini --until 800 --format csv
+awk -F, '$3 == 400 { first = $8 } $3 == 800 { last = $8 } END { off = first * 48 - int(first * 48 + 0.5); exit !(first > 0 && first < 0.5 && off * off < 1e-12 && last != "" && last == 0) }' out
+result $? "a transducer learns to read three words" "$(cat err; grep '[0-9]$' out | cut -d, -f3,7,8)"
+sed 's/^eval_every = .*/eval_every = 4/' speech.ini >begun.ini
+run train begun.ini --until 4 --format csv
+awk -F, 'NR == 2 { exit !($8 > 0.8) }' out
+result $? "after a step it finds few of them" "$(cat err out)"
+
 # One class alone is learned in a step or two: then all of the items that are evaluated are right, and none of another class's.
 cp -r data four && images train 50 1 && images t10k 16 1
 run train tiny.ini --until 64 --format csv
