@@ -93,7 +93,7 @@ static void group_by_submitter(struct converged_results *t, const struct round_r
         s->median = median_of(s->ratios, s->n);
 }
 
-/* The sum of the mean squares of a benchmark's submitters but one. */
+/* The sum of the mean squares of a benchmark's submitters, without one of them. */
 static double sum_of_squares(size_t *n, const struct converged_results *t, const char *benchmark, const char *without)
 {
     double sum = 0;

@@ -72,7 +72,7 @@ static bool check_pair(const struct result_prediction *p, const struct result_pr
     if (!predicts_same(p, q))
         return true;
     if (isnan(p->minutes) == isnan(q->minutes))
-        return fail(err, "%s:%u: predicts what line %u predicts", path, q->line, p->line);
+        return fail(err, "%s:%u: predicts the same number as line %u", path, q->line, p->line);
     return p->use == q->use || fail(err, "%s:%u: use: %s, but line %u says that the same result is %s", path, q->line, q->use_name, p->line, p->use_name);
 }
 

@@ -129,7 +129,7 @@ static void test_refusals(void **state)
         { "v1.0,closed,S,s8,resnet,,-3,,,,seen\n", ":2: samples_per_s: -3 is outside 1e-12 to 1e+18" },
         { "v1.0,closed,S,s8,resnet,,900,,950,990,seen\n", ":2: low and high: want both, around the prediction, or neither" },
         { "v1.0,closed,S,s8,resnet,,900,,850,,seen\n", ":2: low and high: want both, around the prediction, or neither" },
-        { "v1.0,closed,S,s8,resnet,,900,,,,seen\nv1.0,closed,S,s8,resnet,,901,,,,seen\n", ":3: predicts what line 2 predicts" },
+        { "v1.0,closed,S,s8,resnet,,900,,,,seen\nv1.0,closed,S,s8,resnet,,901,,,,seen\n", ":3: predicts the same number as line 2" },
         { "v1.0,closed,S,s8,resnet,,900,,,,fitted\nv1.0,closed,S,s8,resnet,,,31,,,blind\n",
           ":3: use: blind, but line 2 says that the same result is fitted" },
         { "", "holds no prediction; want rows below the header" },
