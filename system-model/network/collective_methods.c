@@ -26,7 +26,7 @@ static bool any_ranks(const struct collective *run, struct err *err)
 
 static bool ranks_in_same_domains(const struct collective *run, struct err *err)
 {
-    return run->at.spanning || fail(err, "%s: hierarchical wants the ranks of every group in equally many domains of %s",
+    return run->at.spanning || fail(err, "%s: hierarchical wants every group to have ranks in the same number of domains of %s",
                                     collective_kind_names[run->req->kind], run->t->machine->name);
 }
 

@@ -481,7 +481,7 @@ static void uneven_domains_run_flat(void **state)
     struct collective_request apart = { .kind = COLLECTIVE_ALL_REDUCE, .method = METHOD_HIERARCHICAL, .ranks = two_groups, .n_groups = 2,
                                         .n_ranks = 3, .bytes = 6e6 };
     assert_false(collective_run(&c, &t, &apart, &a, &err));
-    assert_string_equal(err.msg, "all-reduce: hierarchical wants the ranks of every group in equally many domains of ipu-pod128");
+    assert_string_equal(err.msg, "all-reduce: hierarchical wants every group to have ranks in the same number of domains of ipu-pod128");
     arena_free(&a);
 }
 
