@@ -99,7 +99,7 @@ static void answer_add_bound(struct document *d, const struct timeline *t)
                   idle > NOTEWORTHY_PERCENT ? arena_printf(d->arena, "; IPU %u waits %.0f %%", idlest, idle) : "");
 }
 
-/* The largest parts, and the sum of the others. */
+/* Adds the largest parts of the step, and the sum of the others. */
 static void answer_add_step(struct document *d, const struct result *r)
 {
     enum { PARTS_SHOWN = 6 };

@@ -51,7 +51,7 @@ struct session {
     bool trains;                        /* the command trains, so every key has an effect */
 };
 
-extern const char podbench_commit[];       /* that the program was built from; "unknown" outside a repository and an archive of it; commit.c is made by make */
+extern const char podbench_commit[];       /* the commit that the program was built from; "unknown" outside a repository and an archive of it; commit.c is made by make */
 
 struct command {
     const char *group;                          /* the heading of a group, at its first command; NULL for the others */

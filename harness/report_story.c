@@ -17,7 +17,7 @@ static bool id_ends_with(const char *text, const char *end)
     return n >= n_end && text_is(text + n - n_end, end);
 }
 
-/* The row RECIPE.NAME of the closed division in the vendor's own framework, whose recipe ends in the model's name. */
+/* True for the row RECIPE.NAME of MLPerf's closed division in the vendor's own framework, if the recipe ends in the model's name. */
 static bool is_closed_row(const struct check_row *row, const char *name)
 {
     const char *recipe = row->figure->recipe;
