@@ -126,9 +126,8 @@ static double olympic_score(const struct run_drawing *d, const struct drawn_run 
     return olympic_minutes(minutes, n, d->reference.terms.dropped);
 }
 
-/* Tests a whole submission of the closed division against the reference; others pass. In rounds whose too fast
- * submissions had their logs scaled, the times are scaled; in rounds that scale the score of those that pass, the
- * score is. */
+/* Tests a whole submission of the closed division against the reference; others pass. If the submission is too fast, some rounds had the times in
+ * its logs scaled; others scale the score of a submission that passes. Times or score are scaled as the round has it. */
 static struct outcome judge_submission(const struct run_drawing *d, struct drawn_run *runs, size_t n, bool asks_why, struct arena *a)
 {
     struct rcp_verdict v;
