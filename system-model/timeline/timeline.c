@@ -166,7 +166,7 @@ static void play_run(struct player *pl, const struct pipeline_run *run)
     uint64_t period = fetch + slots + copies;
     for (size_t i = first_span; i < t->n_spans; i++)
         t->spans[i].period_cycles = period;
-    /* the first micro-batch leaves the last stage after the cycle in which it reaches it; a run begins with that cycle */
+    /* the first micro-batch leaves the last stage after the cycle in which it reaches that stage; a run begins with that cycle */
     if (run->first_cycle == pl->p->tasks[pl->p->n_stages - 1].first_cycle)
         t->first_output_cycles = max_u64(t->first_output_cycles, pl->now + period);     /* for the slowest replica */
     pl->now += period * run->n_cycles;
