@@ -23,7 +23,7 @@ struct edition {
     const char *tag;                    /* tag of mlcommons/logging at the round's deadline, or "main of DATE" where there is none yet */
     bool reference_points;              /* the edition tests convergence against reference points */
     bool repeats_submission_keys;       /* each submission_ line is judged, not only the first of its key */
-    bool exact_count;                   /* another number of logs is an error */
+    bool exact_count;                   /* true: a package with another number of logs is refused */
     bool system_description;            /* system descriptions are checked, and their division decides if seeds and convergence are checked */
     const char *statuses;               /* statuses that a system description may have, separated by bars; or "any" */
     int seeds;                          /* enum seed_rule */
@@ -88,7 +88,7 @@ bool benchmark_unknown(const struct round_table *t, const char *benchmark, const
 struct eval_schedule {
     double interval;                    /* samples or epochs between evaluations */
     bool in_samples;                    /* true: the interval counts samples; false: epochs */
-    double latest_first;                /* the first evaluation is due by here */
+    double latest_first;                /* the first evaluation is due by this number of samples or epochs */
 };
 /* How often the rules of v1.0 to v2.1 ask for an evaluation. Returns false for a benchmark without a known schedule. */
 bool eval_schedule_of(struct eval_schedule *out, const char *benchmark, double global_batch);
