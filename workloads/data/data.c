@@ -27,7 +27,7 @@ static double rows_at(const struct data_rows *r, uint64_t item, uint64_t i)
     return r->bytes ? r->bytes[at] : r->floats ? (double)r->floats[at] : r->counts[at];
 }
 
-/* A Feistel network of four rounds over the next even number of bits; what falls outside is sent through it again. */
+/* A Feistel network of four rounds over the next even number of bits. A result that is not below n is sent through it again. */
 uint64_t shuffled(uint64_t i, uint64_t n, uint64_t key)
 {
     uint32_t half = 1;
@@ -253,7 +253,7 @@ void dataset_fill(const struct dataset *d, float *to, uint32_t tensor_id, enum d
             continue;
         }
         const struct data_rows *r = c == COLUMN_ROWS ? &d->x[part] : &d->labels[part];
-        for (uint64_t i = 0; i < width; i++)        /* the predictor begins with the first row of its table, which is no start symbol of its own */
+        for (uint64_t i = 0; i < width; i++)        /* the predictor begins with row 0 of its table, as there is no start symbol */
             to[i] = (float)(c != COLUMN_PREVIOUS ? rows_at(r, items[b], i) : i == 0 ? 0 : rows_at(r, items[b], i - 1));
     }
 }
