@@ -157,6 +157,8 @@ static const struct row group_norms[] = {
     { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back > c; Mul c g6 > d; Add d b6 > y", "group-norm" },
     { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back > c; Mul c g6 > y", "group-norm" },
     { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back > c; Add c g6 > d; Mul d b6 > y", "group-norm bias-add mul" },
+    { "Reshape i groups > a; InstanceNormalization a g2 zero2 > b; Reshape b back > y", "group-norm" },            /* a scale of groups, or a shift: not fused */
+    { "Reshape i groups > a; InstanceNormalization a one2 g2 > b; Reshape b back > c; Mul c g6 > d; Add d b6 > y", "group-norm mul add" },
     { "Reshape v groups > a; InstanceNormalization a one2 zero2 > b; Reshape b flat > y", "group-norm" },          /* not an image: not fused */
     { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b flat > y", "group-norm" },
     { "Reshape j groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back3 > c; Mul c g61 > d; Add d b61 > y", "group-norm" },       /* one dimension */
@@ -222,7 +224,7 @@ static void draft_all(struct draft *d)
         draft_number(d, numbers[i].name, numbers[i].x);
     for (size_t i = 0; i < sizeof by_digits / sizeof *by_digits; i++)
         draft_number(d, by_digits[i], strtod(by_digits[i], NULL));
-    draft_text(d, "g4 = 4; b4 = 4; n6 = 6; m6 = 6; g6 = 6,1,1; b6 = 6,1,1; groups = [2,2,-1]; back = [2,6,3,4]; "
+    draft_text(d, "g4 = 4; b4 = 4; g2 = 2; n6 = 6; m6 = 6; g6 = 6,1,1; b6 = 6,1,1; groups = [2,2,-1]; back = [2,6,3,4]; "
                   "flat = [2,-1]; g61 = 6,1; b61 = 6,1; back3 = [2,6,4]; turned = [2,6,1,4]");
     for (uint64_t n = 2; n < 7; n += 4)
         for (int one = 0; one < 2; one++) {

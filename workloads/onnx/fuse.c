@@ -60,6 +60,16 @@ static bool is_constant_near(const struct onnx_model *m, uint32_t value, double 
     return onnx_is_known_number(v) && is_near(v->known[0], x, 1e-3);
 }
 
+/* True if each element is known, and is x. */
+static bool is_filled_with(const struct onnx_model *m, uint32_t value, double x)
+{
+    const struct onnx_value *v = &m->values[value];
+    for (uint64_t i = 0, n = v->known ? onnx_elements(v) : 0; i < n; i++)
+        if (!is_near(v->known[i], x, 1e-3))
+            return false;
+    return v->known;
+}
+
 static bool is_over_last(const struct onnx_model *m, const struct onnx_node *n)
 {
     struct onnx_list axes;
@@ -322,6 +332,8 @@ static bool fuse_group_norm(struct onnx_model *m, struct onnx_node *last)
     const struct onnx_value *x = &m->values[variable(&p, 'x')], *y = onnx_out(m, last, 0), *groups = &m->values[variable(&p, 'g')];
     if (x->n_dims < 3 || x->n_dims != y->n_dims || x->dims[1] != y->dims[1] || groups->n_dims != 3)
         return false;
+    if (!is_filled_with(m, variable(&p, 'o'), 1) || !is_filled_with(m, variable(&p, 'z'), 0))
+        return false;                   /* a scale or a shift of whole groups */
     uint32_t by[2];
     double epsilon = onnx_float(maker(&p, variable(&p, 'n')), "epsilon", 1e-5);
     scale_and_shift(&p, &last, x->dims[1], by);
