@@ -2,8 +2,8 @@
 /*
  * run_log.c - one log file folded into one run.
  *
- * Time to train is the last run_start before the first run_stop, up to that. Steady throughput is taken from the finest marks a log
- * has:
+ * Time to train is the time from the last run_start before the first run_stop to that run_stop. Steady throughput is taken from the finest marks a
+ * log has:
  *   epoch marks       train_samples / median(epoch_stop - epoch_start)
  *   block marks       train_samples / median((block_stop - block_start) / epoch_count); a block may include its evaluation
  *   sample blocks     median over blocks after the first of samples gained / (block_stop - block_start)
