@@ -70,7 +70,7 @@ static size_t count_claims(const struct claims *c, enum audit_verdict v)
     return n;
 }
 
-/* verdict N_AUDIT_VERDICTS: of any verdict. */
+/* Adds the claims with this verdict; N_AUDIT_VERDICTS: all claims. */
 static struct table *add_claims(struct document *d, const struct claims *c, struct table t, enum audit_verdict verdict)
 {
     struct table *out = document_table(d, t);
