@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * memory_record.h - how sure a verdict on memory is: the less so, the less a program is like all whose memory is known; and how published runs ended.
+ * memory_record.h - how sure a verdict on memory is, by how like the program is to those whose memory is known; and how published runs ended.
  *
  * Known is the memory of a program that was published as too large, or of which bytes were published. That a program ran says little: most have
  * room to spare. Far from these programs the bytes that are not certain are off by a factor whose logarithm has the standard deviation
  *     sqrt(memory_error^2 + (far x distance)^2),
- * with the distance of the nearest by its names. However few bytes a program of another kind needs, and however many, its chance stays
- * between 1 / (n + 2) and 1 less this, by n verdicts that are known (Laplace's rule of succession).
+ * with the distance of the nearest by its names. However few or many bytes a program of another kind needs, its chance stays between 1 / (n + 2) and
+ * 1 - 1 / (n + 2), where n is the number of known verdicts (Laplace's rule of succession).
  *
- * A published configuration is known to fit or not: it ran, or was out of memory. Its probability is 1 or 0 then, and that by its bytes alone is told, too. Whatever changes its
- * recipe's hash, or a value of its machine, makes it another. A row that is judged does not know itself (options.judges of a simulator).
+ * A published configuration is known to fit or not: it ran, or was out of memory. Its probability is then 1 or 0, and the probability by its bytes
+ * alone is shown, too. A change of the recipe's hash, or of a value of the machine, makes it another configuration. A row that is judged is
+ * predicted as if its own outcome were not known (options.judges of a simulator).
  */
 #ifndef MEMORY_RECORD_H
 #define MEMORY_RECORD_H

@@ -86,7 +86,8 @@ uint64_t most_ipus_tried(const struct recipe *r, const struct machine *m)
     return min_u64(max_u64(r->replicas * r->ipus_per_replica, min_u64(MOST_IPUS_TRIED, m->n_ipus)), MAX_REPLICA_IPUS);
 }
 
-/* A pipeline of any schedule runs a multiple of four times its stages; its global batch is the recipe's or a little more. */
+/* The number of micro-batches in a step, rounded up to a multiple of four times the stages, which a pipeline of any schedule can run; the global
+ * batch may grow a little. */
 static const char *rounded_accumulation(const struct recipe *r, uint64_t replicas, uint64_t width, struct arena *a)
 {
     uint64_t accumulation = ceil_div(max_u64(r->gradient_accumulation, 1) * r->replicas, replicas), multiple = 4 * width;
