@@ -50,7 +50,7 @@ struct reference {
     struct properties at;
     double published, simulated;        /* samples/s */
     double left_out;                    /* ln(simulated / published), its group left out of the fit */
-    double without_family, unfitted;    /* left_out with all runs of its family and mode left out; with nothing fitted. Context rows have neither */
+    double without_family, unfitted;    /* without_family: as left_out, but without all runs of its family and mode; unfitted: with nothing fitted. Context rows have neither */
     double first_sight;                 /* ln(predicted / published) when it was first simulated; NaN if first predictions were not kept yet */
     double open_low, open_high;         /* ln(throughput / answer) of the slowest open reading, at most 0, and of the fastest, at least 0 */
     double first_open_low, first_open_high;     /* the same range, for the readings that were open at the first prediction */
