@@ -374,10 +374,9 @@ struct cycles compile_weight_work(struct compiler *c, const struct layer_range *
     return *(const struct cycles *)memo_get(&c->memo, sum_weight_work, &q, sizeof q, NULL).at;
 }
 
-/* Everything that a plan may read of an operation and its tensors, in words without padding: equal forms give equal
- * plans. Equal attributes are the same object. A backward pass refers by `forward` to the first operation equal to the
- * one that it differentiates (else NO_ID), and of_input is the index of the input of that operation whose gradient a result is. Each
- * tensor is followed by its dimensions. */
+/* Everything that a plan may read of an operation and its tensors, in words without padding, so that equal forms give equal plans. Equal
+ * attributes are the same object. forward: in a backward pass, the first operation equal to the one that it differentiates, else NO_ID. of_input:
+ * for a result, the index of the forward input whose gradient it is. Each tensor is followed by its dimensions. */
 struct tensor_form { uint8_t type, role, is_made, n_dims; uint32_t of_input; };
 struct op_form { uint64_t attributes; uint32_t kind, pass, forward, n_inputs; };
 struct longest_form { struct op_form op; struct { struct tensor_form form; uint64_t dims[MAX_DIMS]; } tensors[MAX_OP_INPUTS + MAX_OP_OUTPUTS]; };

@@ -72,7 +72,7 @@ static uint64_t vertex_cycles(const struct search *f, const struct conv_candidat
     return conv_vertex_cycles(f->vertices, f->chip, amp, &w) + (is_amp ? zero_sums_cycles(f, c, t) : 0);
 }
 
-/* Bytes at the measured share of the nominal rate, and one cycle of skew between columns if anything moves. */
+/* Cycles to receive bytes at the measured share of the nominal rate, and one cycle of skew between columns if anything moves. */
 static uint64_t exchange_cycles(const struct chip *chip, uint64_t n_bytes, uint64_t n_shared_bytes)
 {
     if (n_bytes + n_shared_bytes == 0)

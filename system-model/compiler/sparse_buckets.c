@@ -2,8 +2,9 @@
 /*
  * sparse_buckets.c - how a random pattern fills the buckets of a dynamic product, and how far blocks have to travel that found no room.
  *
- * The host fills the buckets of a partition, z of them, with its blocks. What exceeds them lies in others: of the same rows first, of the nearest
- * partitions of the inner dimension before it, then of any partition of rows (graphcore/poplibs at 7eac0f26, SparsePartitionerImpl.cpp, balanceBuckets).
+ * The host fills the buckets of a partition, z of them, with its blocks. Blocks that exceed them go into other buckets: first into those of the same
+ * rows, in the nearest partitions of the inner dimension before it; then into those of any partition of rows (graphcore/poplibs at 7eac0f26,
+ * SparsePartitionerImpl.cpp, balanceBuckets).
  * The program then lets all buckets travel as far as the farthest of them has to, over all partitions inside (findOverflowDistance):
  *     steps = z (d + 1) - z          if blocks lie d partitions of the inner dimension away
  *     steps = (x' - 1) y z + ...     if they lie in other partitions of rows, x' of them

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sparse_plan.c - what the chip pays for the split that was chosen of a sparse product: supersteps, exchanges, bytes.
+ * sparse_plan.c - what the chip pays for the chosen split of a sparse product: supersteps, exchanges, bytes.
  *
  * The planner's estimates choose the split (sparse_static.c, sparse_dynamic.c). The program then has one superstep for the product and one for the
  * reduction; exchanges and supersteps have the chip's price, which the planner leaves out. Vertices are priced for the rows and blocks that there are,

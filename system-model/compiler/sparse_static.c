@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sparse_static.c - the split of a product whose places of non-zero blocks the program has, as PopSparse searches it.
+ * sparse_static.c - the split of a product whose non-zero blocks have places that the program knows, as PopSparse searches it.
  *
- * Columns of the dense side are split 1 to 32 times, those of the sparse side into 1 to 128 bands with as many blocks each. A tile has a run of a
- * band's blocks, row by row. Each split is priced by the planner's own estimate (graphcore/poplibs at 7eac0f26, StaticMatMulPartitioner.cpp):
+ * Columns of the dense side are split 1 to 32 times, those of the sparse side into 1 to 128 bands with equal numbers of blocks. A tile has a run of
+ * a band's blocks, row by row. Each split is priced by the planner's own estimate (graphcore/poplibs at 7eac0f26, StaticMatMulPartitioner.cpp):
  *     cycles = dense rows in + blocks in (if columns are split) + vertex + zeros + sums out + reduction + results moved, a byte a cycle
  *     bytes  = max(dense rows + blocks + sums, sums received + sums)
  * How many rows and columns a tile meets is the mean of a random pattern and one standard deviation. Rows and columns with less than a tenth of the
