@@ -395,8 +395,8 @@ static bool concat(struct cuts *c, const struct op *op, uint32_t id)
     return true;
 }
 
-/* Columns of a table, or of each sample's table, that are cut stay cut, such as the scores of all words when one token's are picked. If the rows are
- * cut, results are summed. */
+/* If the columns of a table are cut, or those of each sample's table, the columns of the result are cut, too, such as the scores of all words when
+ * one token's are picked. If the rows are cut, results are summed. */
 static bool lookup(struct cuts *c, const struct op *op, uint32_t id)
 {
     const struct tensor_cut table = c->of[op->inputs[0]];
