@@ -119,7 +119,7 @@ const char *quantity_within(double x, const char *unit, double half_width, struc
 struct page { FILE *f; const char *assets_dir; struct arena *a; };
 /* Writes the head with page.css and NAME.css of the folder of assets, and opens the body. */
 bool page_open(const struct page *p, const char *title, const char *name, struct err *err);
-void page_add_json(const struct page *p, const char *id, struct json_t *value);        /* data for the page's script; takes the value */
+void page_add_json(const struct page *p, const char *id, struct json_t *value);        /* data for the page's script; frees the value */
 bool page_close(const struct page *p, const char *name, struct err *err);               /* closes the page with page.js and NAME.js */
 
 /* ---- terminal.c ------------------------------------------------------------------------------------------------ */
