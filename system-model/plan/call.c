@@ -13,8 +13,8 @@
  *                    process, whose callbacks run in one thread. I/O tiles hide the port's time of all but this micro-batch.
  *     results        a stream copy that waits, and the copies into fresh memory of what is returned; averages over the host's processes
  *     weights        a run that reads them, the link, and three copies on the host (graphcore/poptorch python/_poplar_executor.py:543-553)
- *     unexplained    training calls of models of unexplained_parameters and more; fitted, as no source names a cause. A table over
- *                    replicas is no part of a program's size: none of the models that show it has one, and a few lookups are all that reads it
+ *     unexplained    training calls of models of unexplained_parameters and more; fitted, as no source names a cause. A table spread over replicas
+ *                    does not count in a program's size: no model that shows this time has one, and only a few lookups read it
  * Streams that are not buffered wait in the loop, at every micro-batch (plan_fetch()). Data made on the chip need no stream, and no upload
  * (graphcore/popart irlowering.cpp:3169-3240 and devicex.cpp:857, 946, 1626 at d2f20d78). Requests for inference that overlap hide all of a
  * call but its latency.
