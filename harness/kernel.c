@@ -51,7 +51,8 @@ static uint64_t link_cycles(const struct plan *p)
     return sum;
 }
 
-/* The interval of all operations together: their ends add up, as those of one kind err alike. A guess where guesses take most of the cycles. */
+/* The interval of all operations together: the ends of their intervals add up, because operations of one kind err alike. It is a guess if guesses
+ * take most of the cycles. */
 static void add_trust(struct document *d, const struct kernel_row *rows, size_t n, double all_cycles)
 {
     double cycles = 0, low = 0, high = 0, guessed = 0;

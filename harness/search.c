@@ -349,7 +349,7 @@ static double time_left(void *user)
     return talk->most_s > 0 ? fmax(0, 1 - progress_seconds(&talk->progress) / talk->most_s) : 1;
 }
 
-/* --seconds; by default none, but for the model of a file. 0 is none too. */
+/* Reads --seconds. By default there is no limit, except for the model of a file; 0 means no limit, too. */
 static bool read_seconds(double *out, const struct options *o, struct session *s, struct err *err)
 {
     struct recipe rec;
