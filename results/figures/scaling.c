@@ -43,7 +43,7 @@ static const struct result *scaling_result(const struct results *results, const 
     return NULL;
 }
 
-/* Sizes are powers of two, so there are fewer than the room. */
+/* Sizes are powers of two, so there are never more than MOST_SIZES. */
 static void find_sizes(struct scaling *out, const struct results *results)
 {
     for (uint64_t ipus = 1; ipus <= 1024; ipus *= 2)
