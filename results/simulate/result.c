@@ -67,7 +67,7 @@ enum better result_column_better(const char *name)
     return m ? m->better : strncmp(name, "breakdown_", strlen("breakdown_")) == 0 ? LOWER : NEITHER;
 }
 
-/* The columns of CSV in their order: predictions, parts and provenance. JSON has the predictions, and text too. */
+/* The columns of CSV in their order: predictions, parts and provenance. JSON and text have the predictions. */
 static struct table_column *add_metric_columns(struct table_column *at, bool provenance)
 {
     static const enum cell_type cells[] = { [FIELD_TEXT] = CELL_TEXT, [FIELD_U64] = CELL_U64, [FIELD_F64] = CELL_REAL, [FIELD_BOOL] = CELL_BOOL };
