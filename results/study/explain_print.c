@@ -165,7 +165,7 @@ static void add_conclusion(struct document *d, const struct explanation *e)
     add_host(d, e);
 }
 
-/* Null where the number of cores is not known, or preparing a sample takes no time that is known. */
+/* Null if the number of cores or the time to prepare a sample is not known. */
 static json_t *host_json(const struct explanation *e)
 {
     const struct plan *p = &e->sim->plan;
