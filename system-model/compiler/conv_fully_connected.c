@@ -22,7 +22,8 @@ static struct conv_shape joint_shape(uint32_t groups, uint32_t field, uint32_t i
     return s;
 }
 
-/* The layer's input or the gradient of its output is where another operation left it. */
+/* The matmul of one pass with a plan of its own. Its first operand, the layer's input or the gradient of its output, is where another operation
+ * left it. */
 static struct conv_shape apart_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
                                      enum op_pass pass)
 {

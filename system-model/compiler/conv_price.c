@@ -172,8 +172,8 @@ bool conv_plans_by_fours(const struct search *f, const struct conv_candidate *c)
     return f->shape->in_chans % 4 == 0 || (c->joined && f->chip->planner_copies == COPIES_ESTIMATED);
 }
 
-/* True if each tile copies its input after the exchange: channels that do not fill a grain are padded, and kernel
- * elements become channels. Tiles that share an input each do it. */
+/* True if each tile copies its input after the exchange: channels that do not fill a grain are padded, and kernel elements become channels. Each
+ * of the tiles that share an input makes this copy. */
 bool conv_pads_tiles(const struct search *f, const struct conv_candidate *c)
 {
     uint64_t chans = c->vertex == VERTEX_SLIC ? c->s.in_chans : f->shape->in_chans;
