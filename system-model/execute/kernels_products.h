@@ -63,7 +63,7 @@ static inline void run_all_to_all(const struct run *r)
     memcpy(out(r, 0), in(r, 0), n_out(r) * sizeof(real));
 }
 
-/* The gradient of |a - b| is the sign of the difference, for b the other way round. */
+/* The gradient of |a - b| by a is the sign of a - b; by b it is the opposite sign. */
 static inline void run_distance(const struct run *r)
 {
     const struct op *f = op_forward(r->g, r->op);
