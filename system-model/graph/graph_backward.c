@@ -91,8 +91,8 @@ static bool in_pass(const struct backward *b, const struct op *f, uint32_t i, en
     return second == (pass == PASS_BACKWARD_WEIGHT);
 }
 
-/* [batch, time, 4 hidden]: the gradient that flows back through the steps, whether or not the input needs one. A GRU
- * has those of update and reset, and of both addends of the candidate, from the input and from the state. */
+/* [batch, time, 4 hidden]: the gradient of the gates, which flows back through the steps whether or not the input needs a gradient. For a GRU the
+ * four are update, reset, and both addends of the candidate, from the input and from the state. */
 static uint32_t gate_gradient(struct graph *g, const struct op *f)
 {
     const struct tensor *y = &g->tensors[f->outputs[0]];
