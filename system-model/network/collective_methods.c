@@ -89,7 +89,7 @@ static void twisted_order(uint32_t *ipus, uint32_t n, uint32_t first_ipu, uint32
     }
 }
 
-/* Both ways on the two twisted rings of a torus that one group fills: four flows per rank and step. */
+/* Plays a phase on the two twisted rings of a torus that one group fills, both ways round: four flows per rank and step. */
 static bool quad_ring(struct collective *run, const struct ring_phase *p, struct err *err)
 {
     uint32_t n = p->rings->n, first_ipu = p->rings->ipus[0];
