@@ -41,7 +41,7 @@ struct table_column {
     bool zero_is_unknown;               /* a real number or 32-bit count that is 0, or an empty text, is not known */
     bool aligns_right, is_code;         /* text that holds numbers; Markdown sets it in backticks */
     int digits;                         /* text and Markdown show a real number, or a whole one of 64 bits, as a quantity with this many digits and a prefixed unit */
-    bool shows_sign;                    /* a quantity that is a change: + or - */
+    bool shows_sign;                    /* the quantity is a change, shown with its sign, + or - */
     const char *unit, *help;            /* for lists of columns; tables print the unit of a quantity alone */
 };
 
@@ -95,7 +95,7 @@ void table_drop_json(const struct table *t);                /* frees JSON cells 
 struct json_t *json_number(double x);                       /* null when x is not finite */
 struct json_t *json_known(bool known, double x);            /* null when it is not known */
 struct json_t *json_words(const char *const *words, size_t n);      /* an array of strings */
-/* Prints with two-space indent, real numbers to 15 digits, and a newline; frees it. */
+/* Prints with two-space indent, real numbers to 15 digits, and a newline; frees `json`. */
 void print_json(FILE *f, struct json_t *json);
 void write_markdown_text(FILE *f, const char *text);        /* the text on one line, without characters that end a cell or begin an HTML tag */
 
