@@ -41,7 +41,8 @@ static uint32_t count_parts(const struct graph *g, enum layer_role role)
     return n;
 }
 
-/* A table in parts: the first IPUs have one each, and the same parts of the heads' product come back to them as the last stages. */
+/* A table in parts: each of the first IPUs has one part as a stage. The last stages are on the same IPUs, and each computes the part of the heads'
+ * product that its part of the table gives. */
 static bool spread_with_table(struct plan *p, uint32_t n_blocks, struct err *err)
 {
     struct plan_request *o = &p->request;

@@ -115,7 +115,8 @@ static void make_kept(struct stage_program *out, const struct maker *m)
 
 /* ---- what is handed on --------------------------------------------------------------------------------- */
 
-/* Forward: activations that this stage or an earlier one makes and a later one reads. Backward: gradients, the other way round. */
+/* Forward: activations that this stage or an earlier one makes and a later one reads. Backward: gradients that this stage or a later one makes and
+ * an earlier one reads. */
 static void make_handed(struct stage_program *out, const struct maker *m)
 {
     const struct graph *g = m->g;
