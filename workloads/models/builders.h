@@ -40,8 +40,9 @@ uint32_t build_dense(struct builder *b, uint32_t x, uint64_t width, bool bias); 
 uint32_t build_layer_norm(struct builder *b, uint32_t x);
 uint32_t build_rms_norm(struct builder *b, uint32_t x, double epsilon);
 uint32_t build_dropout(struct builder *b, uint32_t x, double rate);     /* drops out in training only */
-/* As torch's dropout_ runs, which PopTorch from 3.0 on does not intercept (poptorch/source/dispatch_tracer/RegisterOptionalAtenOps.cpp.inc has dropout alone): noise
- * by four operations (popart_canonicalization/RandomSamplingOps.cpp:69, bernoulli; ATen's Dropout.cpp), and a product with it. */
+/* A dropout in place, as torch's dropout_ runs it, because PopTorch from 3.0 on does not intercept that
+ * (poptorch/source/dispatch_tracer/RegisterOptionalAtenOps.cpp.inc has dropout alone): noise by four operations
+ * (popart_canonicalization/RandomSamplingOps.cpp:69, bernoulli; ATen's Dropout.cpp), and a product with it. */
 uint32_t build_dropout_in_place(struct builder *b, uint32_t x, double rate);
 uint32_t build_gather(struct builder *b, uint32_t table, uint32_t indices);
 uint32_t build_view(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);     /* a view that is rearranged into a layout of its own */
