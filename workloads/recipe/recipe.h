@@ -128,7 +128,7 @@ struct recipe_setting {
     const char *section;
     const struct field *field;          /* a field of struct recipe */
     const char *value;                  /* as written; NULL if not given: the default holds */
-    uint32_t line;                      /* 0 means an override, or not given */
+    uint32_t line;                      /* its line in the file; 0 means an override, or not given */
     bool matters;                       /* false: changes nothing in this recipe */
 };
 size_t recipe_settings(struct recipe_setting **out, const struct recipe *r, struct arena *a);
