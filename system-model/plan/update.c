@@ -356,7 +356,7 @@ static void list_tensors(struct update_builder *b, uint32_t ipu)
     sort_items(b->u.chains, b->u.n_chains, sizeof *b->u.chains, by_ipu_and_size);
 }
 
-/* What is merged; each number is that of the IPU with the most: bytes whose all-reduces are merged, bytes in shards, tensors in shards, and
+/* The merged parts of an update; each number is that of the IPU with the most: bytes whose all-reduces are merged, bytes in shards, tensors in shards, and
  * tensors with norms, in shards or not; and the widest type of all tensors with norms. */
 struct merged { double bytes, sharded_bytes; uint32_t n_sharded, n_sharded_norms, n_norms; uint64_t norm_elements; enum data_type norm_type; };
 
