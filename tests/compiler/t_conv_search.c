@@ -462,7 +462,7 @@ static void test_a_choice_is_priced_elsewhere(void **state)
     assert_true(n_slower > N_RANDOM / 20 && n_refused > N_RANDOM / 2 && n_turned > 0);
 }
 
-/* The place of an operand decides what a plan pays, and nothing else. Half of the shapes pay at least a hundredth more. */
+/* The place of an operand changes what a plan costs, but not which plan is chosen. Half of the shapes cost at least a hundredth more. */
 static void test_the_planner_knows_no_places(void **state)
 {
     (void)state;

@@ -61,7 +61,7 @@ static void test_dynamic_vertices(void **state)
         struct bucket_work w = bucket(cases[i].block, cases[i].type, cases[i].partials, cases[i].z, cases[i].pass);
         assert_near(dynamic_sparse_cycles(&w), cases[i].cycles, 1e-9);
     }
-    /* the planner counts what begins and ends a vector of columns once a row */
+    /* the planner counts the instructions around a vector of columns once a row */
     struct bucket_work halves = bucket(1, TYPE_FP16, 1, 20, PASS_FORWARD), floats = bucket(1, TYPE_FP32, 1, 9, PASS_FORWARD);
     halves.estimated = floats.estimated = true;
     assert_near(dynamic_sparse_cycles(&halves), 30 + 32 + 186 + 6 * (33 + 4 * (12 + 16 + 2 * 15 + 13 + 10)), 1e-9);

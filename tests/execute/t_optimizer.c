@@ -140,7 +140,7 @@ static void check(enum vector_work work, bool shards)
     arena_free(&a);
 }
 
-/* Recipes list the names of OPTIMIZERS, and optimizers are found by those of their rows. */
+/* Recipes list the names in OPTIMIZERS, and optimizers are found by the names in their rows: the two must agree. */
 static void formulas(void **state)
 {
 #define NAME(work, name) #name,

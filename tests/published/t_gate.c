@@ -103,7 +103,7 @@ static void long_lists_are_cut(void **state)
         assert_non_null(strstr(text, "   0.50  -\n"));
         free(text);
     }
-    /* A group of which one row no longer fits has no range. */
+    /* A group has no range if one of its rows no longer fits. */
     struct gate_group mixed = { .cause = "memory", .n = 2, .low = -0.5, .high = INFINITY, .largest = &move };
     struct gate one = { .groups = &mixed, .n_groups = 1, .n_moves = 2 };
     char *text_of_one = printed(&one);

@@ -279,7 +279,8 @@ static void chances_by_fifths(void **state)
     arena_free(&a);
 }
 
-/* Two of three verdicts that are 50 to 60 % sure are wrong, and one of two that are 90 % sure and more: each group names the surest of its wrong ones. */
+/* Two of the three verdicts that are 50 to 60 % sure are wrong, and so is one of the two that are 90 % sure or more. Each group names its surest
+ * wrong verdict. */
 static void verdicts_by_sureness(void **state)
 {
     static const struct { double chance; bool fits; } said[] = { { 0.55, true }, { 0.42, false }, { 0.47, false }, { 0.03, false }, { 0.99, true } };

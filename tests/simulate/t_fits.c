@@ -121,7 +121,7 @@ static void how_many_ipus_are_tried(void **state)
     }
 }
 
-/* Four processes with a replica each: one replica over more IPUs than they had is one process. */
+/* Four processes have a replica each. If one replica takes all their IPUs, one process is left. */
 static void one_replica_is_one_process(void **state)
 {
     struct remedied y;
@@ -329,7 +329,8 @@ static void a_table_goes_over_stages(void **state)
     free(y);
 }
 
-/* Eight rows of 512 fit 16 GC2 in none of these ways, nor in several together, but with layers cut over four IPUs and weights off the chip. A recipe of PyTorch has no phases. */
+/* Eight rows of 512 fit 16 GC2 by none of the other remedies, nor by several together. They fit with layers cut over four IPUs and weights off the
+ * chip. Programs of PyTorch have no phases. */
 static void phases_are_the_last_resort(void **state)
 {
     static const char *const sets[] = { "recipe.system=dss8440", "parallel.micro_batch=8", "recipe.framework=PyTorch" };
@@ -347,7 +348,7 @@ static void phases_are_the_last_resort(void **state)
     }
 }
 
-/* On fifty models of one IPU: where more IPUs make one fit, a remedy does. */
+/* Fifty models of one IPU: if a model fits on more IPUs, one of its remedies fits, too. */
 static void a_remedy_is_found_where_more_ipus_are_one(void **state)
 {
     static const char text[] = "[recipe]\nid = any\nworkload = resnet18\nsystem = ipu-pod16\nsdk = 3.1.0\nmode = train\nsource = a test\n"

@@ -5,10 +5,11 @@
  *
  * The law holds to the bit for rates, links and hosts; with another clock, a step that the host binds is rounded to other whole cycles, one at most. Where a plan is
  * chosen anew, on fewer tiles or in less memory, it may be a little faster: PopLibs chooses by its estimate, not by what a plan takes. Only programs that fit lose
- * memory here: where none fits, PopLibs doubles the share for temporaries until it finds a plan, which may be a faster one. A loss in slices works where its
- * product left them, which no planner of the product knows: of two plans that it finds equal within 2 %, one may leave a slice on an eighth of the tiles. So
- * programs of such a loss are tried with a loss of all tokens at once. A torus may be slower than the ladder it contains, as the last public library goes each full
- * route in turn there and does not on a ladder (docs/unexplained.md): with replicas wider than two IPUs alone, by no more than the bound here.
+ * memory here: where none fits, PopLibs doubles the share for temporaries until it finds a plan, which may be a faster one. A loss in slices is
+ * computed where its product left them, which the planner of the product does not know: of two plans that it finds equal within 2 %, one may leave a
+ * slice on an eighth of the tiles. So programs with such a loss are tried with a loss of all tokens at once. A torus may be slower than the ladder
+ * that it contains, as the last public library takes the full routes of a torus one after the other, but not those of a ladder
+ * (docs/maintainers/unexplained.md): only with replicas wider than two IPUs, and by no more than the bound here.
  */
 #include "tests/check.h"
 #include "tests/model_paths.h"

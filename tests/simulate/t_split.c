@@ -146,7 +146,7 @@ static void remembered(void **state)
     stop(&y);
 }
 
-/* Halves of a block are given apart, and what has no room is left out. */
+/* Halves of a block are written apart; text that does not fit the room is left out. */
 static void splits_as_text(void **state)
 {
     const struct plan_request o = { .n_stages = 3, .stage_sizes = { { { 3, 3 } }, { { 7, 6 } }, { { 0, 0 } }, { { 5, 5 } } } };

@@ -234,7 +234,7 @@ static void energy_of_a_sample(void **state)
     arena_free(&a);
 }
 
-/* Nothing fits 16 GC2 unless the word table is on several of them. A table of which something was said stays as it is. */
+/* Nothing fits 16 GC2 unless the word table is on several of them. A table whose parts are given stays as it is. */
 static void a_table_over_stages_is_the_last_resort(void **state)
 {
     static const char *const sets[] = { "recipe.system=dss8440" };
@@ -265,7 +265,8 @@ static double less_each_time(void *user)
     return *left -= 0.1;
 }
 
-/* Eight graphs, of which time for half is there: five are planned, and what they are of is simulated. Those that are most like the recipe come first. */
+/* There are eight graphs, and time to plan about half of them: five are planned, those most like the recipe first, and only their configurations
+ * are simulated. */
 static void planning_takes_half_of_the_time(void **state)
 {
     struct simulator s;

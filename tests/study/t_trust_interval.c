@@ -90,7 +90,7 @@ static void neighbours_count_with_their_sign(void **state)
     /* nearer than 1, so that far adds nothing; the host takes 0.04 of the step, at a distance of 0.25, where vector work is 0.6 of what is computed */
     const double host = 0.5 * 0.04 * log(1.25), vector = 0.7 * 0.36 * 0.5, apart = 0.1 * v * (0.08 - bias);
     const double about = 0.03 * 0.03 + host * host + vector * vector;
-    assert_near(e.half_width, sqrt(1.7 * 1.7 * about + apart * apart), 1e-9);            /* the nearest is held, whatever the number of spreads */
+    assert_near(e.half_width, sqrt(1.7 * 1.7 * about + apart * apart), 1e-9);            /* the interval reaches the nearest run's error, whatever the number of spreads */
     assert_near(e.spread, sqrt(about + apart * apart / T_NINE_IN_TEN / T_NINE_IN_TEN), 1e-9);
     const struct references none = { .n = 0 };
     assert_true(spread_expect_at(&s, &none, &p).half_width == 0 && spread_expect_at(&(struct spread){0}, &both, &p).half_width == 0);
@@ -204,7 +204,8 @@ static void the_fit_finds_the_spread(void **state)
     assert_true(spread_fit_questions(questions, 3).base == 0);              /* too few */
 }
 
-/* The 12th smallest of 12 errors, 1 to 12 %, holds nine in ten (0.9 x 13 = 11.7), and the 18th of 19. Readings explain 0.5 % of each. Eight are too few. */
+/* The 12th smallest of 12 errors of 1 to 12 % holds nine in ten (0.9 x 13 = 11.7), and the 18th of 19 does. Open readings explain 0.5 % of each
+ * error. Eight errors are too few. */
 static void nine_in_ten_are_counted(void **state)
 {
     struct reference references[19];
@@ -221,7 +222,7 @@ static void nine_in_ten_are_counted(void **state)
     assert_near(spread_fit_questions(questions, 8).nine_in_ten, T_NINE_IN_TEN, 1e-9);
     assert_near(question_outside(&questions[18], 0.1), 0.085, 1e-12);       /* 19 % too fast: the slowest reading explains 0.5, the interval 10 */
     assert_near(question_outside(&questions[17], 0.1), 0.075, 1e-12);       /* 18 % too slow */
-    questions[18].near.apart = 0.15;                                        /* the nearest's own error, at no distance, is held by itself */
+    questions[18].near.apart = 0.15;                                        /* the interval always reaches the error of a run at no distance */
     questions[18].near.nearest = 0;
     const struct spread wide = { .base = 0.02 };
     assert_near(spreads_that_hold(&wide, &questions[18].near, &one, 0.17), sqrt(0.17 * 0.17 - 0.15 * 0.15) / 0.02, 1e-9);

@@ -115,8 +115,8 @@ static void readings_are_simulated(void **state)
     arena_free(&a);
 }
 
-/* A loss in slices, which lie on an eighth of the tiles by the plan of the product before it: on all tiles the program is faster by more than two plans of one
- * product differ. The interval spans both; stated, in either way, nothing is open. */
+/* By the plan of the product before a loss in slices, these lie on an eighth of the tiles. On all tiles the program would be faster, by more than
+ * two plans of one product may differ, so the interval spans both. If a recipe states that slices are even, or that they are not, nothing is open. */
 static void slices_on_a_part_of_the_tiles(void **state)
 {
     const char *sliced = "vendor-ipu-pod4-gpt2-small-gbs1024-pytorch", *even = "framework.even_slices=yes", *stated = "framework.even_slices=no";
