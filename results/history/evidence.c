@@ -101,8 +101,8 @@ double level_points_mean(const struct level_points *l, size_t from, size_t end)
 
 /* ---- shapes -------------------------------------------------------------------------------------- */
 
-/* A shape z, which is 0 before its first point. The members are sums over its points of d[i] = z[i] - r z[i-1], which noise of correlation r
- * leaves of it: of d squared, of d, and of d times what is left of the point itself. Each sum is a polynomial in r, given by its coefficients. */
+/* A shape z, which is 0 before its first point. The members are sums over its points of d[i] = z[i] - r z[i-1], with the correlation r of the
+ * noise: of d squared, of d, and of d times the same difference of the points. Each sum is a polynomial in r, given by its coefficients. */
 struct shape { double square[3], sum[2], product[3], variance; };
 
 static struct shape step_at(const struct level_points *l, size_t k)
