@@ -95,10 +95,9 @@ struct accuracy {
     const struct check_row *worst;      /* NULL when none is simulated */
 };
 
-/* A time to train can be simulated with the published samples to converge, which tests the model of the system alone
- * (simulated, error), or with predicted ones, which tests the whole (predicted, predicted_error). Groups of either
- * hold the rows that have both values. With predicted samples a row counts by its role, as what calibrated its
- * configuration's speed says nothing about its samples. */
+/* A time to train can be simulated with the published samples to converge, which tests the model of the system alone (simulated, error), or with
+ * predicted ones, which tests the whole (predicted, predicted_error). Groups of both kinds hold the same rows, those that have both values. With
+ * predicted samples a row counts by its role, because what calibrated its configuration's speed says nothing about its samples. */
 enum samples_used { SAMPLES_ANY, SAMPLES_PUBLISHED, SAMPLES_PREDICTED };
 
 struct check_group {
