@@ -35,8 +35,8 @@ void memory_programs_write(FILE *f, const struct memory_record *m);
 void memory_spread_write(FILE *f, const struct memory_record *m);
 void memory_published_write(FILE *f, const struct memory_record *m);
 
-/* distance: that to the nearest known program; 0 if none is known. error: the standard deviation of what is not certain. least: the chance that
- * either verdict keeps at least. */
+/* distance: that to the nearest known program; 0 if none is known. error: the standard deviation of what is not certain. least: the smallest
+ * chance that is left to either verdict. */
 struct memory_doubt { double distance, error, least; };
 /* Programs of without_origin, which may be NULL, do not count as known. At distance 0 a verdict has the chip's memory_error and no further doubt. */
 struct memory_doubt memory_record_doubt(const struct memory_record *m, const char *const *name, double memory_error, const char *without_origin);

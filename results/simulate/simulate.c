@@ -196,7 +196,8 @@ static void fill_cost(struct result *r, const struct recipe *rec)
     r->cost_missing = is_known(r->cost_per_step) || is_known(r->energy_cost_per_step) ? NULL : "the recipe states no price: --set cost.price_per_hour=PRICE or cost.price_per_kwh=PRICE";
 }
 
-/* A call makes one token of each text. With a cache, the prompt's tokens pass one by one before it, as programs of single-token calls have it. */
+/* A call makes one token of each text. With a cache, the tokens of the prompt are computed one by one before that, as in programs whose calls take
+ * a single token. */
 static void fill_generation(struct result *r, const struct recipe *rec)
 {
     const struct text_generation *g = &rec->model.generation;
