@@ -37,8 +37,6 @@ static void add_cell(struct csv_reader *r, const char *text, size_t n)
 {
     if (r->failed)
         return;
-    if (r->n_cells == 0)
-        r->row_line = r->line;
     if (r->n_cells == MOST_COLUMNS) {
         r->failed = true;
         fail(r->err, "%s:%u: more than %d columns", r->table->path, r->line, MOST_COLUMNS);
@@ -94,6 +92,7 @@ static void csv_on_row(int end, void *user)
         r->failed = !(r->table->columns ? csv_add_row(r) : csv_set_header(r));
     r->n_cells = 0;
     r->within_row = false;
+    r->row_line = r->line;              /* after a lone carriage return another row begins here */
 }
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
@@ -132,6 +131,7 @@ static bool csv_read_lines(struct csv_reader *r, struct csv_parser *p, const cha
         const char *newline = memchr(text + at, '\n', n - at);
         length = newline ? (size_t)(newline - text) + 1 - at : n - at;
         r->line++;
+        r->row_line = r->within_row ? r->row_line : r->line;
         if (!r->within_row && is_plain_line(text + at, length)) {
             csv_cut_line(r, text + at, length);
             continue;
@@ -141,7 +141,7 @@ static bool csv_read_lines(struct csv_reader *r, struct csv_parser *p, const cha
             return fail(r->err, "%s:%u: %s", r->table->path, r->line, csv_error(p) == CSV_EPARSE ? misplaced_quote : csv_strerror(csv_error(p)));
     }
     if (!r->failed && csv_fini(p, csv_on_cell, csv_on_row, r) != 0)
-        return fail(r->err, "%s:%u: a quote is not closed", r->table->path, r->row_line ? r->row_line : r->line);
+        return fail(r->err, "%s:%u: a quote is not closed", r->table->path, r->row_line);
     return !r->failed;
 }
 

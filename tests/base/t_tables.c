@@ -99,6 +99,8 @@ static void csv_refuses(void **state)
     assert_string_equal(CSV_MESSAGE("a,b,a\n"), ":1: column 'a' appears twice");
     assert_string_equal(CSV_MESSAGE("a,b\n1,2\n3\n"), ":3: 1 cell, want 2 (a, ...)");
     assert_string_equal(CSV_MESSAGE("a,b\n1,\"2\n3,4\n"), ":2: a quote is not closed");
+    assert_string_equal(CSV_MESSAGE("a,b\n1,2\n\"3,4\n"), ":3: a quote is not closed");
+    assert_string_equal(CSV_MESSAGE("a,b\n1,2\n\"3\n\",4,5\n"), ":3: 3 cells, want 2 (a, ...)");
     assert_string_equal(CSV_MESSAGE("a,b\n1,2 \"inch\n"), ":2: a quote stands within a cell; put the whole cell in quotes, and double those in it");
     assert_string_equal(CSV_MESSAGE("a;b\n1;2\n"), ":1: cells are separated by semicolons, want commas");
     assert_string_equal(CSV_MESSAGE("a\tb;c\n1\t2\n"), ":1: cells are separated by tabs, want commas");
