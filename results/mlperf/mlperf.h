@@ -226,7 +226,7 @@ struct score_row {
     double recomputed_minutes;          /* the score with the factor applied */
     double energy_j, power_w;           /* energy_j: the energy of a run; power_w: that energy divided by the score's time; NaN without power logs */
     const char *metric;                 /* as in struct folder */
-    double models;                      /* trained at once in weak scaling, each on MEASURE_INSTANCE accelerators; NaN for strong scaling */
+    double models;                      /* models that are trained at once in weak scaling, each on MEASURE_INSTANCE accelerators; NaN for strong scaling */
     const char *note;                   /* why there is no score, or a remark about it */
     const char *shown_note;             /* the note in words, with the energy */
     const char *path;
