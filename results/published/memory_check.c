@@ -29,7 +29,7 @@ static bool is_counted(const char **counted, size_t *n, const char *configuratio
     return false;
 }
 
-/* counts_as: of rows of memory; N_COUNTS_AS: published runs. Each configuration once. */
+/* counts_as: rows of memory that count in this way; N_COUNTS_AS: published runs. Each configuration counts once. */
 static bool is_evidence(const struct check_row *row, enum counts_as counts_as, const char **counted, size_t *n)
 {
     bool wanted = counts_as == N_COUNTS_AS ? is_weak_evidence(row) : is_verdict(row->figure) && row->counts_as == counts_as;
