@@ -49,7 +49,7 @@ struct error_stats {
     const char *worst_row;
     double *sizes;                      /* room for all errors */
 };
-/* Keeps row. */
+/* Adds an error. Keeps the pointer `row`, not a copy of its text. */
 void error_stats_add(struct error_stats *s, double error, const char *row);
 void error_stats_add_interval(struct error_stats *s, bool inside, double width);
 void error_stats_end(struct error_stats *s);
