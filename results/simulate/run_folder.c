@@ -116,7 +116,7 @@ bool run_folder_check(const char *folder, const char *schema, struct err *err)
 
 /* ---- writing --------------------------------------------------------------------------------------- */
 
-/* The text is on disk under its temporary name, and its hash in files; NULL if not listed. */
+/* Writes a table to disk under a temporary name, and its hash into `files`; NULL if it is not to be listed there. */
 static bool write_run_table(struct new_file *out, const char *folder, const struct run_table *t, json_t *files, struct arena *a,
                         struct err *err)
 {
