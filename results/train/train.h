@@ -32,7 +32,7 @@ struct optimizer_values rates_at(const struct rates *r, uint64_t step);
 
 struct quality { const char *name; bool lower_is_better; };
 struct quality quality_of(const struct graph *g);
-uint64_t training_best_class(const float *scores, uint64_t n);        /* the first of the largest */
+uint64_t training_best_class(const float *scores, uint64_t n);        /* the class with the largest score; the first of equal ones */
 /* Transducers. The fewest labels to insert, remove or replace that make one of the other; n_b is at most MOST_LABELS. */
 enum { MOST_LABELS = 64 };
 uint64_t edit_distance(const float *a, uint64_t n_a, const float *b, uint64_t n_b);
@@ -55,7 +55,7 @@ struct training_setup {
     double startup_s, step_s, evaluation_s;                     /* the simulated machine's times */
     struct quality quality;
     struct precision precision;
-    uint64_t identity;                  /* a hash of recipe and data: equal if their trainings are */
+    uint64_t identity;                  /* a hash of recipe and data; equal hashes mean equal trainings */
 };
 /* Opens the recipe's data. Points into the simulation and its result. */
 bool training_setup_make(struct training_setup *out, const struct simulation *sim, const struct result *r, struct arena *a, struct err *err);
