@@ -15,7 +15,7 @@ enum vector_work {
     WORK_ZERO,
     WORK_REARRANGE,             /* copies into another layout: every element moves */
     WORK_SQUARES,               /* sum of squares */
-    WORK_SCALE,                 /* times a number */
+    WORK_SCALE,                 /* multiplies by a number */
     N_GRADIENT_WORKS,
     WORK_LAST_OF_GRADIENTS = N_GRADIENT_WORKS - 1,
     OPTIMIZERS(WORK)

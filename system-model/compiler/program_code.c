@@ -72,7 +72,7 @@ void program_start(struct tile_program *out, const struct graph *g, size_t n_cod
                                   .has_codelet = ARENA_ARRAY(a, bool, N_CODELETS), .arena = a };
 }
 
-/* The program's operations, in its order. */
+/* Adds the operation that the program runs next. */
 void program_add_op(struct tile_program *out, const struct op *op, const struct op_plan *p)
 {
     out->ops = arena_grow(out->arena, out->ops, out->n_ops, &out->cap_ops, sizeof *out->ops);
