@@ -172,8 +172,8 @@ static inline void gru_step(real *g, real *share, const real *x, const real *h, 
         }
 }
 
-/* One step back: d [4 hidden] of update, reset and the candidate's two addends, before their functions; dh of the
- * state before is added to. The state at the step is (1 - update) candidate + update h. */
+/* One step back. d: [4 hidden], the gradients of update, reset and the candidate's two addends, before their functions. The gradient of the
+ * earlier state is added to dh. The state at the step is (1 - update) candidate + update h. */
 static inline void gru_back(real *d, real *dh, const real *dy, const real *g, const real *share, const real *h, const real *rw,
                             uint64_t hidden, bool before)
 {
