@@ -113,7 +113,7 @@ uint64_t build_side(const struct builder *b, uint32_t x);   /* the side of squar
 uint32_t build_global_pool(struct builder *b, uint32_t x);
 /* Square images of three channels; bytes are cast and normalised on the chip. */
 uint32_t build_images(struct builder *b, uint64_t size, uint64_t channels);
-/* Mean, a product, and the loss. */
+/* Ends a network for images: the mean over the image, a product, and the loss. */
 void build_image_head(struct builder *b, uint32_t x, uint64_t classes, double dropout);
 
 /* ---- families that tests build in sizes of their own: w->config points to the configuration ----------------------------- */

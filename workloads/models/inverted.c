@@ -71,7 +71,7 @@ static uint32_t inverted_block(struct builder *b, uint32_t x, const struct stage
     return stride == 1 && in == channels ? build_op2(b, OP_ADD, surviving(b, y, chance), x) : y;
 }
 
-/* Rounded to a multiple of 8, and not below nine tenths. */
+/* The channels of the wider network, rounded to a multiple of 8, but not below nine tenths. */
 static uint64_t widened(uint64_t channels, uint64_t width_tenths)
 {
     assert(channels % 8 == 0);
