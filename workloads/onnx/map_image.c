@@ -456,7 +456,7 @@ static uint32_t cubic_side(struct mapper *p, uint32_t x, enum resize_place how, 
     return sum;
 }
 
-/* Rows, then columns. */
+/* Resizes rows, then columns. */
 static bool map_cubic(struct mapper *p, const struct op_attributes *at)
 {
     const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);

@@ -58,7 +58,7 @@ struct onnx_import {
     struct onnx_source *sources; size_t n_sources, cap_sources;
     const char *loss, *ignored;                 /* outputs that are trained, and others that are not; NULL if none */
     uint32_t *inputs; size_t n_inputs;          /* tensors of the graph's inputs, in file order */
-    bool *input_is_image;                       /* channels last in the graph */
+    bool *input_is_image;                       /* true for an input that has its channels last in the graph */
     uint32_t output;                            /* tensor of the first output (inference) */
     bool output_is_image;                       /* [batch, channels, height, width] in the file, channels last in the graph */
 };
