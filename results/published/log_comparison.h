@@ -41,5 +41,5 @@ void log_compare(struct log_comparison *out, const struct folder *f, const struc
 void log_comparison_print(FILE *out, const struct log_comparison *c);
 struct table log_comparison_rows(void);         /* the lines of all comparisons, for CSV */
 void log_comparison_add(struct table *rows, const struct log_comparison *c, struct arena *a);
-struct json_t *log_comparison_json(const struct log_comparison *c);     /* the caller owns it */
+struct json_t *log_comparison_json(const struct log_comparison *c);     /* a JSON value, which the caller owns */
 #endif
