@@ -36,7 +36,7 @@ const char *result_line(enum metric_group group, const struct result *r, double 
 const char *result_columns(struct arena *a);    /* the header as text, which is equal for two versions that write the same columns */
 void result_write_csv(FILE *f, const struct result *r);         /* r NULL: the header */
 struct table result_table(struct arena *a);     /* the columns without rows; a row may be a struct that begins with a result */
-struct json_t *result_json(const struct result *r);             /* jansson; the caller owns it */
+struct json_t *result_json(const struct result *r);             /* a JSON object, which the caller owns */
 void result_json_add_groups(struct json_t *object, const struct result *r);     /* "energy" and "money" */
 enum better { LOWER = -1, NEITHER, HIGHER };                     /* which values of a column are better */
 enum better result_column_better(const char *name);             /* NEITHER for an unknown column */

@@ -117,6 +117,6 @@ struct remedy_request {
  * come first, fastest first, then the others by shortfall. */
 bool remedies_find(struct remedy *out, size_t *n, const struct remedy_request *q, struct arena *a, struct err *err);
 void remedies_document(struct document *d, const struct remedy *r, size_t n);
-struct json_t *remedies_json(const struct remedy *r, size_t n);     /* an array; the caller owns it */
+struct json_t *remedies_json(const struct remedy *r, size_t n);     /* a JSON array, which the caller owns */
 
 #endif
