@@ -72,7 +72,7 @@ struct drawn_runs {
 /* The same request and seed give the same runs. Fails for values that no run can have, and when until_valid finds no
  * valid submission. */
 bool runs_draw(struct drawn_runs *out, const struct draw_request *q, struct arena *a, struct err *err);
-struct json_t *drawn_runs_json(const struct drawn_runs *d);     /* the caller owns it */
+struct json_t *drawn_runs_json(const struct drawn_runs *d);     /* a JSON object, which the caller owns */
 bool drawn_runs_are_few(const struct drawn_runs *d);        /* true if no run would be left when the round's fastest and slowest are dropped */
 const char *drawn_runs_why_no_score(const struct drawn_runs *d, struct arena *a);
 void drawn_runs_document(struct document *d, const struct drawn_runs *drawn);
