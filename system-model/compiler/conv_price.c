@@ -207,7 +207,7 @@ static void add_kernel_padding(const struct search *f, struct conv_cost *k, cons
     uint64_t cycles = copy_pieces_cycles(f->vertices, b->weights + (alone ? b->in : 0));
     k->compute += cycles;
     k->rearrange += cycles;
-    k->supersteps += alone;             /* otherwise it is part of the superstep in which the input's channels arrive */
+    k->supersteps += alone;             /* a copy that is not alone is part of the superstep in which the input's channels arrive */
 }
 
 /* A tile's even share of the whole input, laid out by kernel elements. Kernels that keep their rows have the input's
