@@ -158,7 +158,7 @@ static bool read_optimizer(struct plan_request *out, const struct recipe *r, str
 
 /* ---- faults ------------------------------------------------------------------------------------- */
 
-/* "3" or "0-1", then a number. */
+/* Reads an IPU ("3") or, for a pair, two IPUs ("0-1"), and then the value of their fault. False for any other text. */
 static bool read_fault(uint32_t ends[2], bool pair, double *value, const struct ini_entry *e, struct arena *a)
 {
     char *first = arena_strdup(a, e->value), *number = strchr(first, ' ');
