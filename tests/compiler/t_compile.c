@@ -94,7 +94,7 @@ static void layers_in_training(void **state)
  * Nothing reads the two results. */
 static void inputs_arrive_by_their_first_reader(void **state)
 {
-    static const struct layer_cost want = { .host_bytes = 3 * 66, .n_arrivals = 2, .result_bytes = 2 * 66, .n_results = 2, .output_bytes = 0 };
+    static const struct layer_cost want = { .host_bytes = 3 * 66 + 1, .n_arrivals = 3, .result_bytes = 2 * 66 + 1, .n_results = 3, .output_bytes = 0 };
     const struct op_attributes none = {0};
     struct unit u;
     (void)state;
@@ -106,6 +106,8 @@ static void inputs_arrive_by_their_first_reader(void **state)
     uint32_t sum = graph_op(&u.graph, OP_ADD, x, 2, none);
     graph_op(&u.graph, OP_MUL, (uint32_t[]){ sum, x[2] }, 2, none);
     graph_op(&u.graph, OP_MUL, (uint32_t[]){ sum, x[0] }, 2, none);
+    uint32_t byte = tensor(&u, ROLE_INPUT, TYPE_FP8, 1, 0);
+    graph_op(&u.graph, OP_RELU, &byte, 1, none);
     const struct layer_cost *costs = layer_costs_unplanned(&u.graph, &u.arena);
     assert_int_equal(costs->host_bytes, want.host_bytes);
     assert_int_equal(costs->n_arrivals, want.n_arrivals);
