@@ -26,7 +26,7 @@ result $? "a vocabulary that needs less memory for temporaries" "$(cat gpt2-smal
 
 # The batch is doubled while that gains 2 %: twice as much still fits, and gains less.
 batch=$(sed -n 's/^micro_batch = //p' resnet18.ini)
-for n in "$batch" $((2 * batch)); do "$PODBENCH" run resnet18.ini --set parallel.micro_batch="$n" --format csv 2>err; done >out
+for size in "$batch" $((2 * batch)); do "$PODBENCH" run resnet18.ini --set parallel.micro_batch="$size" --format csv 2>err; done >out
 awk -F, '/^id,/ { for (i = 1; i <= NF; i++) c[$i] = i; next } { rate[++n] = $c["throughput_samples_per_s"]; fits = $c["fits"] }
     END { exit !(fits == "yes" && rate[2] > rate[1] && rate[2] < 1.02 * rate[1]) }' out
 result $? "a batch of $batch, as twice as much gains little" "$(cat out err)"
