@@ -19,6 +19,8 @@ struct knowledge_config { enum score score; uint64_t entities, relations, width,
 
 struct triples { struct builder *b; const struct knowledge_config *c; uint64_t n, n_shards, width, n_negatives; uint32_t relation; };
 
+/* Below, operands that make operations have names where a call has two of them, as compilers evaluate arguments in orders of their own. */
+
 static uint32_t mapped(struct builder *b, enum op_function f, uint32_t x) { return graph_op(b->g, OP_MAP, &x, 1, (struct op_attributes){ .function = f }); }
 
 static uint32_t difference(struct builder *b, uint32_t x, uint32_t y)
@@ -57,8 +59,10 @@ static uint32_t complex_product(struct builder *b, uint32_t x, uint32_t y)
 {
     uint64_t e = build_width(b, x) / 2;
     uint32_t xr = range(b, x, 1, 0, e), xi = range(b, x, 1, e, e), yr = range(b, y, 1, 0, e), yi = range(b, y, 1, e, e);
-    uint32_t real_part = difference(b, build_op2(b, OP_MUL, xr, yr), build_op2(b, OP_MUL, xi, yi));
-    return joined(b, real_part, build_op2(b, OP_ADD, build_op2(b, OP_MUL, xr, yi), build_op2(b, OP_MUL, xi, yr)), 1);
+    uint32_t both_imaginary = build_op2(b, OP_MUL, xi, yi), both_real = build_op2(b, OP_MUL, xr, yr);
+    uint32_t real_part = difference(b, both_real, both_imaginary);
+    uint32_t x_imaginary = build_op2(b, OP_MUL, xi, yr), y_imaginary = build_op2(b, OP_MUL, xr, yi);
+    return joined(b, real_part, build_op2(b, OP_ADD, y_imaginary, x_imaginary), 1);
 }
 
 /* Rotation by angles: sine and cosine in fp16 always (besskge/utils.py). */
@@ -66,8 +70,8 @@ static uint32_t turned_by(struct builder *b, uint32_t x, uint32_t angle)
 {
     enum data_type type = b->g->tensors[angle].type;
     uint32_t narrow = as_type(b, angle, TYPE_FP16);
-    uint32_t turn = joined(b, as_type(b, mapped(b, FUNCTION_COS, narrow), type), as_type(b, mapped(b, FUNCTION_SIN, narrow), type), 1);
-    return complex_product(b, x, turn);
+    uint32_t sine = as_type(b, mapped(b, FUNCTION_SIN, narrow), type), cosine = as_type(b, mapped(b, FUNCTION_COS, narrow), type);
+    return complex_product(b, x, joined(b, cosine, sine, 1));
 }
 
 /* One end of a triple with the relation applied to it, to be compared with the other end. back: `end` is the tail, and the relation is applied in
@@ -148,8 +152,9 @@ static void sigmoid_loss(const struct triples *t, uint32_t own, uint32_t negativ
     struct builder *b = t->b;
     own = as_type(b, own, TYPE_FP32);
     negatives = as_type(b, negatives, TYPE_FP32);
-    uint32_t weighed = build_op2(b, OP_MUL, build_op1(b, OP_SOFTMAX, negatives), log_sigmoid(b, mapped(b, FUNCTION_NEGATE, negatives), -12));
-    own_is_first(t, joined(b, log_sigmoid(b, own, 12), row_sums(b, weighed), 1));
+    uint32_t others = log_sigmoid(b, mapped(b, FUNCTION_NEGATE, negatives), -12), weights = build_op1(b, OP_SOFTMAX, negatives);
+    uint32_t weighed = row_sums(b, build_op2(b, OP_MUL, weights, others)), first = log_sigmoid(b, own, 12);
+    own_is_first(t, joined(b, first, weighed, 1));
 }
 
 /* ---- the program ------------------------------------------------------------------------------------------------------- */
@@ -173,10 +178,11 @@ static void score_both_ends(struct triples *t, uint32_t head, uint32_t tail, uin
         sigmoid_loss(t, own, scores_of_all(t, translated(t, head, t->relation, false), negatives));
         return;
     }
-    uint32_t first = translated(t, range(b, tail, 0, 0, half), range(b, t->relation, 0, 0, half), true);
-    uint32_t second = translated(t, range(b, head, 0, half, half), range(b, t->relation, 0, half, half), false);
-    uint32_t x = joined(b, scores_of_all(t, first, range(b, negatives, 0, 0, n)), scores_of_all(t, second, range(b, negatives, 0, n, n)), 0);
-    sigmoid_loss(t, own, x);
+    uint32_t relation = range(b, t->relation, 0, 0, half), first = translated(t, range(b, tail, 0, 0, half), relation, true);
+    relation = range(b, t->relation, 0, half, half);
+    uint32_t second = translated(t, range(b, head, 0, half, half), relation, false);
+    uint32_t of_second = scores_of_all(t, second, range(b, negatives, 0, n, n)), of_first = scores_of_all(t, first, range(b, negatives, 0, 0, n));
+    sigmoid_loss(t, own, joined(b, of_first, of_second, 0));
 }
 
 static void score_tails(struct triples *t, uint32_t head, uint32_t tail, uint32_t negatives)
@@ -187,7 +193,8 @@ static void score_tails(struct triples *t, uint32_t head, uint32_t tail, uint32_
         softmax_loss(t, NO_ID, scores_of_all(t, x, joined(b, tail, negatives, 0)));
         return;
     }
-    softmax_loss(t, own_scores(t, x, tail), without_own(b, scores_of_all(t, x, joined(b, tail, negatives, 0))));
+    uint32_t others = without_own(b, scores_of_all(t, x, joined(b, tail, negatives, 0)));
+    softmax_loss(t, own_scores(t, x, tail), others);
 }
 
 static bool knowledge_build(struct builder *b, const struct workload *w, struct err *err)
@@ -205,7 +212,8 @@ static bool knowledge_build(struct builder *b, const struct workload *w, struct 
     uint32_t all = build_gather(b, table, indices), head = range(b, all, 0, 0, t.n), others = moved(&t, range(b, all, 0, t.n, t.n + t.n_negatives));
     build_layer(b, LAYER_BODY, 0, 0, 1, "relations");
     uint64_t relation_width = c->score == SCORE_ROTATE ? t.width / 2 : t.width;
-    t.relation = build_gather(b, build_weight(b, "relations", DIMS(c->relations, relation_width)), build_input(b, "relation", TYPE_INT32, DIMS(t.n)));
+    uint32_t which = build_input(b, "relation", TYPE_INT32, DIMS(t.n));
+    t.relation = build_gather(b, build_weight(b, "relations", DIMS(c->relations, relation_width)), which);
     build_layer(b, LAYER_LAST, 0, 0, 1, "scores");
     if (c->by_operations) {
         head = as_type(b, head, TYPE_FP32);
