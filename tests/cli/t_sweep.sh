@@ -25,6 +25,8 @@ for jobs in 1 2 7; do
     cmp -s "$work/out" "$work/whole.csv"
     result $? "$jobs threads: the same bytes"
 done
+PODBENCH_MEMO=off "$PODBENCH" sweep $bert $grid 2>/dev/null | cmp -s - "$work/whole.csv"
+result $? "nothing remembered: the same bytes"
 
 # ---- what is bad
 
