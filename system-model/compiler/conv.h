@@ -55,7 +55,8 @@ static inline uint64_t shape_positions(const struct conv_shape *s)
     return (uint64_t)s->batch * s->field_h * s->field_w;
 }
 
-/* How often each dimension is split, and the share of the fullest tile. in and out are grains of channels. */
+/* p_...: the number of tiles that a dimension is split over; serial_...: the number of steps that channels are split over. The other numbers are the
+ * fullest tile's share in one step; `in` and `out` count grains of channels. */
 struct share {
     uint64_t p_groups, p_batch, p_field, p_kernel, p_in, p_out, serial_in, serial_out;
     uint64_t groups, batch, height, width, kernel_h, in, out;
@@ -71,20 +72,23 @@ static inline uint64_t tiles_in_use(const struct share *t)
     return t->p_groups * t->p_batch * t->p_field * t->p_kernel * t->p_in * t->p_out;
 }
 
-/* The numbers of conv_bound.c that are the same for all splits of a candidate. They are cycles unless their name says bytes. */
+/* The numbers of conv_bound.c that are the same for all splits of a candidate. */
 struct conv_units {
-    double turn, sync, rate, bus;       /* values of the chip; rate and bus in bytes a cycle */
-    double fixed, once;                 /* cycles of each step; cycles of all steps together */
-    double positions, row, row_positions;           /* positions of the field; an item of a worker's list; positions of one item of each worker */
-    double load, position, channel, loads;          /* cycles to load weights, to use a load at all positions, and of that use for each channel; loads in a block */
-    double weights, weight_copy, input, thin_input; /* bytes of a block's weights; cycles a byte to copy them; bytes of a grain of the input */
-    double received, padding, slice;    /* cycles a byte */
-    double results, outputs, partial_bytes;         /* results of a grain of output channels; elements for each; bytes */
-    double slice_once, add_once;        /* one slice of a single element; one addition of a single element to a sum */
-    double serial;                      /* slices and the loop's counter in each step, if there are several steps */
-    double stage, exchanged, added;     /* one stage of sums; exchange of one element in it; addition of one element */
-    double cast, cast_fixed, zero;      /* an element cast; any cast at all; an element set to zero */
-    bool by_in, by_out;                 /* weights are loaded once for each grain of input channels; of output channels */
+    double turn, sync, rate, bus;       /* turn, sync: cycles of the chip; rate: bytes a cycle; bus: tiles that share an exchange bus */
+    double fixed, once;                 /* fixed: cycles of each step; once: cycles of changes of layout, which are paid once */
+    double positions, row, row_positions;           /* positions: of batch and field; row: cycles of an item of a worker's list;
+                                           row_positions: positions of one longest row for each worker */
+    double load, position, channel, loads;          /* load: cycles of a load of weights; position: cycles to use a load at all positions; channel: further
+                                           such cycles for each grain of input channels; loads: of a kernel row, without by_in and by_out */
+    double weights, weight_copy, input, thin_input; /* weights: bytes of a kernel row between two grains; weight_copy: cycles a byte to copy
+                                           weights; input: bytes of all input of one grain; thin_input: the same with no more rows than the field */
+    double received, padding, slice;    /* cycles a byte: to receive input; to copy it on the tile; to slice an operand */
+    double results, outputs, partial_bytes;         /* results: of a grain of output channels; outputs: output elements for each result; partial_bytes: bytes of one partial sum */
+    double slice_once, add_once;        /* slice_once: cycles of a slice without elements; add_once: cycles to add one element to a sum */
+    double serial;                      /* fixed cycles of the slices and the loop's counter in each step, if there are several */
+    double stage, exchanged, added;     /* stage: fixed cycles of a stage of sums; exchanged: cycles to exchange one element; added: cycles to exchange and add it */
+    double cast, cast_fixed, zero;      /* cast: cycles to cast an element; cast_fixed: fixed cycles of a cast; zero: cycles to set a sum to zero */
+    bool by_in, by_out;                 /* by_in: weights are loaded for each grain of input channels; by_out: for each grain of output channels */
 };
 
 /* A vertex, its grains, and the shape that it sees. */
@@ -140,9 +144,9 @@ struct search {
     const struct conv_shape *shape;
     uint64_t n_tiles, bound_bytes, best_cycles;
     uint64_t least_over_bytes;          /* the least memory of a split that was left out for its memory */
-    struct conv_cost layout, by_step;   /* costs that all splits share: changes of layout; bringing weights into the order of serial steps */
+    struct conv_cost layout, by_step;   /* layout: the changes of layout of all splits; by_step: bringing weights into the order of serial steps, where there are any */
     uint64_t rearranged_bytes;
-    uint64_t operand_bytes;             /* operands and results, an even share of a tile */
+    uint64_t operand_bytes;             /* a tile's even share of operands and results */
     const struct conv_candidate *best_candidate;
     bool is_wide;                       /* tries all numbers of serial steps, also with inputs that arrive in each step */
     struct share best;
@@ -236,8 +240,8 @@ struct plan_choice {
     uint64_t joint_inner;               /* parts of the inner dimension in the joint plan; 0: each pass has its own plan */
     struct bounds within;
 };
-/* In training: a plan for each pass, or a joint one whose weights never move, whichever is faster over the three
- * passes. out is by pass. */
+/* Plans the three passes of a layer that is trained: each by itself, or jointly with weights that never move, whichever takes fewer cycles over all
+ * three. `out` has one plan for each pass. */
 void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], struct plan_choice *choice, const struct layer_shape *l, const struct chip *chip,
                                const struct op_plan_options *opt);
 /* Prices what was chosen for another chip, as conv_plan_as() does. */

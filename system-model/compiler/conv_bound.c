@@ -2,15 +2,14 @@
 /*
  * conv_bound.c - lower bounds for a subtree of the search: cycles and bytes of the fullest tile.
  *
- * The share of a tile is known in the dimensions that are split already; the others are whole, and n tiles are left
- * for them. Let x of these share a sum (input channels, kernel rows), y the outputs, z the field: x y z <= n. Whatever
- * x, y and z are, a tile then has at least
- *     work W / n;   loads of weights L / (x y);   input I y / n;   sums S x / n,
- * so that one step takes at least, with costs that conv_price charges at least,
- *     cycles >= rest + A / (x y) + a y + c x,       bytes >= V / (x y) + I y / n + S x / n,
- * and both have their minimum over real x and y in closed form. Roundings and small terms are left out. Every
- * coefficient comes from the tables that conv_price sums, so that a branch whose bound is above the best plan holds no
- * plan as good.
+ * In a subtree some dimensions are split already, and a tile's share of them is known. The other dimensions are whole,
+ * and n tiles are left for their splits. Say that these splits make x parts of a sum (input channels, kernel rows), y
+ * parts of the outputs and z parts of the field, with x y z <= n. Whatever x, y and z are, a tile then has at least
+ *     work W / n;   loads of weights L / (x y);   input I y / n;   sums S x / n.
+ * Each of these costs at least what conv_price charges for it at least, so one step takes at least
+ *     cycles >= rest + A / (x y) + a y + c x,       bytes >= V / (x y) + I y / n + S x / n.
+ * Both have their minimum over real x and y in closed form. Roundings and small terms are left out. Every coefficient
+ * comes from the tables that conv_price sums. A branch whose bound is above the best plan therefore has no plan as good.
  */
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/conv.h"
@@ -23,7 +22,8 @@ static double to_real(uint64_t n) { return (double)(int64_t)n; }
 
 /* ---- what is the same for all splits of a candidate ------------------------------------------------------------ */
 
-/* The lower bound of the vertex, in the loops of add_loads(). The input channels of HMAC are inside a position. */
+/* Splits the vertex's lower bound into the units that add_loads() multiplies. HMAC does not load weights for each grain of input channels: these are
+ * part of the cost of a position. */
 static void vertex_units(struct conv_units *u, const struct search *f, const struct conv_candidate *c)
 {
     struct share whole = conv_whole(c, 1, 1);
@@ -143,17 +143,17 @@ static double least_of_two(double a, double b, double most)
     return a / y + b * y;
 }
 
-/* The minimum of a / (x y) + b y + c x for y >= 1 and x from low to high; without y if the outputs are split already.
- * */
+/* The minimum of a / (x y) + b y + c x for x from low to high and any positive y; y is 1 if the outputs are split already. */
 static double least_of_three(double a, double b, double c, double low, double high, bool y_is_open)
 {
     double x = clamped(y_is_open ? cbrt(a * b / (c * c)) : sqrt(a / c), low, high);
     return c * x + (y_is_open ? 2 * sqrt(a / x * b) : a / x + b);
 }
 
-/* The terms of the file head, for one step: bytes of all loads of weights that are left (V), of a tile's input (I /
- * n), and its results (S / n). n may be less than the tiles, as an uneven split leaves some without a share; `parts`
- * counts those too, because weights that are spread over tiles are on all of them. */
+/* The terms of the file head, for one step. weights: bytes of all loads of weights that are left (V); input: bytes of a tile's input (I / n);
+ * results, outputs: a tile's results, and their output elements (S / n). depth: how many tiles share a sum so far; groups: how many parts the groups
+ * may still be split into. An uneven split leaves some tiles without a share: n does not count them; `parts`, the tiles that one block of weights is
+ * spread over, does. */
 struct point { double n, parts, weights, input, outputs, results, depth, steps, groups; };
 
 /* The bytes of a tile are so_far + weights / (x y) + input y + sums x. */
@@ -183,14 +183,14 @@ static double least_bytes(const struct search *f, const struct conv_candidate *c
 /* The cycles of a step are rest + loads / (x y) + inputs y, and sums x if they are shared. */
 struct step { double rest, loads, inputs; };
 
-/* A tile already has one part in z of the weights: V / (x y) - V / n move. */
+/* The z tiles that need the same weights each hold one part of them before the step. A tile receives the others: V / (x y) - V / n. */
 static void add_loads(struct step *s, const struct conv_candidate *c, const struct share *t, const struct point *p)
 {
     const struct conv_units *u = &c->units;
     uint64_t rows = c->filter_height == 1 ? t->kernel_h : ceil_div(t->kernel_h, c->filter_height);
     double in = to_real(t->in), loads = to_real(t->groups * rows) * u->loads * (u->by_in ? in : 1) * (u->by_out ? to_real(t->out) : 1);
     double work = loads * (u->position + in * u->channel), weights = p->weights / u->rate, load = u->load;
-    if (u->positions > u->row_positions * p->n)         /* each worker has at least one row: this many rows in all, or one for each load */
+    if (u->positions > u->row_positions * p->n)         /* rows of a worker: positions over the longest row, but at least one for each load */
         work += loads * u->row * u->positions / u->row_positions;
     else
         load += u->row;
@@ -223,8 +223,8 @@ static void add_serial(struct step *s, const struct search *f, const struct conv
         s->rest += (has_input_before(t) ? u->sync / p->steps : 0) + p->outputs / p->depth * u->partial_bytes * u->slice;
 }
 
-/* Adds cycles to a step's rest, loads and inputs: `shared` plus the sums' x if x tiles share a sum, `whole` if none do. so_far is what every split
-   takes, over all steps. */
+/* Cycles of sums. so_far: what every split takes in all steps, for sums and all else; shared + sums x: what a step adds if x tiles share each sum;
+   whole: what it adds if no tiles do. zero: setting sums to zero, which is part of so_far, of sums and of whole. */
 struct sum_terms { double so_far, zero, shared, sums, whole; };
 
 static struct sum_terms add_sums(struct step *s, const struct search *f, const struct conv_candidate *c, const struct share *t, const struct point *p,

@@ -7,9 +7,9 @@
  * (poplin's getOutputRangeForKernelRange; kernel rows that share a pass of the AMP go together). The estimate by which
  * poplin's planner chooses splits counts all positions, and so does conv_price; the skipped ones are taken off the
  * plan that was chosen. A 3x3 kernel over 7 x 7 positions skips 18 in 100, over 56 x 56 it skips 2.
- * A tile inside the field has no padding, and a tile with the middle row of a kernel has none above and below: the
- * tile that skips least is the one that all wait for. Padding is what precedes the input and what is reached beyond
- * it.
+ * All tiles wait for the tile that skips least. A tile inside the field meets no padding, and a tile that has only the
+ * middle row of a kernel meets none above and below. Padding lies before the input, and beyond it as far as the kernel
+ * reaches.
  */
 #include "system-model/base/assumed.h"
 #include "system-model/compiler/conv.h"

@@ -9,16 +9,17 @@
  *     cycles = steps * (exchange in + compute + reduce) + once (changes of layout, cast)   + sync a superstep
  * The form and the terms are those of the convolution planner of PopLibs (poplin at 7eac0f2). That planner leaves out
  * the sync of each superstep, exchange transit, and the halo's share of the exchange, which the chip pays: they are
- * added here. No estimate is charged if nothing moves, such as the planner's exchange of partial sums if a sum has one
- * part. Results are where they were computed, as evenly as the split leaves them (op_plan's imbalance).
+ * added here. An exchange in which nothing moves costs nothing here; the planner charges for some of these, such as the
+ * exchange of partial sums if a sum has one part. Results stay where they were computed, spread over the tiles as
+ * evenly as the split allows (`imbalance` of struct op_plan).
  *
- * The planner's estimate of copies by single elements may differ from the chip (planner_copies on the chip's sheet,
- * with the release that its measurements were made with): splits are then chosen by the estimate, and the plan pays
- * the regression over measured copies. More tiles may make such a plan slower (channels not in fours).
- * The elements that a strided 1x1 kernel meets are laid out before the loop, as kernel elements that become channels
- * are.
- * Limits: results of a serial loop are moved as partial sums and cast at its end, as the planner of PopLibs prices it;
- * as there, they are missing from the temporary memory. docs/maintainers/unexplained.md says which measured convolutions no price
+ * The planner's estimate of copies by single elements may differ from what the chip takes (planner_copies on the chip's
+ * sheet, with the release that its measurements were made with). Splits are then chosen by the estimate, but the plan
+ * pays the regression over measured copies. With channels that are not in fours, more tiles may make such a plan slower.
+ * A strided 1x1 kernel reads only some elements of the input. These are laid out before the loop, like kernel elements
+ * that become channels.
+ * Limits, which are also those of PopLibs' planner: the results of a serial loop are moved as partial sums and cast at
+ * its end, and the temporary memory does not count them. docs/maintainers/unexplained.md says which measured convolutions no price
  * here explains, and what was tried.
  */
 #include "system-model/base/assumed.h"
@@ -197,8 +198,8 @@ static bool pads_kernel(const struct share *t, const struct conv_candidate *c)
     return t->kernel_h % c->filter_height != 0 || c->s.kernel_h % c->filter_height != 0;
 }
 
-/* If some tile's kernel rows do not fill the AMP's filter height, it copies its weights next to rows of zeros, and
- * its input to where so high a kernel reaches over rows of zeros, unless the input is copied already. */
+/* If kernel rows of a tile do not fill the AMP's filter height, the tile copies its weights in order to add rows of zeros. It also copies its input, to
+ * add rows of zeros where the higher kernel reaches, unless the input is copied already. */
 static void add_kernel_padding(const struct search *f, struct conv_cost *k, const struct conv_candidate *c, const struct share *t, const struct operand_bytes *b)
 {
     if (!pads_kernel(t, c))
@@ -232,8 +233,8 @@ struct conv_cost conv_gathering(const struct search *f, const struct conv_candid
     return k;
 }
 
-/* Serial steps add slices of the operands before each step, the result put in its place or added after it, and an
- * increment of the loop's counter. */
+/* Adds what a step of a serial loop takes besides its work: its operands are sliced before it, its result is put in its place or added to a sum after it,
+ * and the loop's counter is increased. */
 static void add_serial_steps(const struct search *f, struct conv_cost *k, const struct share *t, const struct conv_candidate *c,
                              const struct operand_bytes *b)
 {
@@ -258,8 +259,7 @@ static void multiply_cost(struct conv_cost *k, uint64_t n)
     k->received_bytes *= n;
 }
 
-/* The loop's body. The input of output-serial steps is the same in all, and as a rule exchanged once, which split_cost()
- * adds. */
+/* The cost of one step. Output-serial steps all have the same input: if it is exchanged once before the loop, split_cost() adds that exchange. */
 static struct conv_cost step_cost(const struct search *f, const struct conv_candidate *c, const struct share *t,
                              const struct operand_bytes *b, uint64_t compute)
 {

@@ -2,19 +2,19 @@
 /*
  * conv_search.c - the search of splits for convolutions and matmuls.
  *
- * Parallel splits divide groups, output channels, input channels, kernel rows and field, with a product of at most the
- * tiles; serial splits divide channels. Products are also tried transposed (swapOperands of poplin). Only splits that
- * change a tile's share are tried. The search is exact: a branch is skipped if nothing in it can be as fast as the
- * best plan so far, or within the memory (conv_bound.c). The order of visits, most promising first, changes the effort
- * and not the answer, as conv_price keeps the first of equal plans.
- * Limits: of the splits that leave a tile's share the same, only those with the fewest parts or one more are tried;
- * there is one level (no split over chips), the kernel is split over rows only, and the last dimension of the field
- * gets whatever tiles are left.
+ * Parallel splits divide groups, output channels, input channels, kernel rows and field over the tiles. Serial splits
+ * divide channels over the steps of a loop. Products are also tried transposed (swapOperands of poplin).
+ * The search is exact: a branch is skipped only if no plan in it can be as fast as the best one so far, or if none fits
+ * the memory (conv_bound.c). The most promising branch is searched first. That order changes the effort and not the
+ * answer, because of equal plans conv_price keeps the same one in every order.
+ * Limits: some splits leave a tile's share the same, and of these only the one with the fewest parts and the one with a
+ * part more are tried. Nothing is split over chips. Kernels are split over their rows only. The last dimension of the
+ * field gets whatever tiles are left.
  */
 #include "system-model/compiler/conv.h"
 
-/* Splits one row of positions over all the tiles that are left, then into four, three, two parts and one. Fewer parts
- * are larger: once one is too large, the rest are. */
+/* Tries one row of positions over all the tiles that are left, then in four, three and two parts, and whole. Each try has larger parts than the one
+ * before it, so the first that is too large ends the tries. */
 static void search_flat_field(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles)
 {
     uint64_t rows = shape_positions(&c->s), last = 0;
@@ -76,8 +76,8 @@ static bool may_be_best(struct search *f, const struct conv_candidate *c, const 
     return is_in_memory(f, least) && conv_is_as_fast(f, least.cycles);
 }
 
-/* Batches that do not divide leave tiles without a share. If a share of the field is too large, all larger ones are.
- * */
+/* Tries splits of the batch and the field. `parts` leaves out the tiles that get no share because the batch does not divide evenly. If that many
+ * parts are too few for a good plan, so are fewer. */
 static void search_field(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles)
 {
     double too_few = 0;
@@ -132,8 +132,8 @@ static void offer_in(struct search *f, const struct conv_candidate *c, struct sh
     offer_split(f, c, t, tiles, s, p, c->flat ? OPEN_FIELD : OPEN_KERNEL, below_in);
 }
 
-/* The sum is left whole, or divided into parts, together with the kernel's rows. One part more than a share needs still shortens the sums, if
-   there is a grain for each part. */
+/* Tries the input channels whole, and in as many parts as conv_sum_range() allows, where kernel rows may multiply the parts of a sum. One part more than
+   a share needs still shortens the sums, if there is a grain for each part. */
 static void search_in_chans(struct search *f, const struct conv_candidate *c, struct share *t, uint64_t tiles)
 {
     struct splits s;
@@ -205,8 +205,9 @@ static void search_groups(struct search *f, const struct conv_candidate *c, stru
 
 /* ---- vertices and serial steps ---------------------------------------------------------------------- */
 
-/* PopLibs takes any number of steps up to the tiles, and lets each receive the input or all share one copy (poplin ConvModel.cpp:3312-3352 at 7eac0f26). Steps
- * beyond N_USUAL_SERIAL, and inputs that come in each, are tried for the AMP if nothing else is within the memory. */
+/* PopLibs tries any number of steps up to the number of tiles; the input arrives anew in each step, or once for all (poplin ConvModel.cpp:3312-3352 at
+ * 7eac0f26). Here the numbers after the first N_USUAL_SERIAL, and inputs that arrive in each step, are tried for the AMP alone, and only if nothing else is
+ * within the memory. */
 static const uint32_t serial_steps[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384 };
 enum { N_SERIAL = sizeof serial_steps / sizeof *serial_steps, N_USUAL_SERIAL = 11 };
 /* Kept small, as thousands of branches may lie on a thread's stack at once. */
@@ -298,7 +299,7 @@ static void start_way(struct way *w, const struct conv_shape *s, const struct ch
         conv_add_units(&w->list.items[i], &w->f);
 }
 
-/* The form with the fastest split within the bound; the first of equal ones, and the first if there is no split. */
+/* The form of the product that has the fastest split within the bound. If the forms are equal or none has a split, it is the first. */
 static struct way *fastest_way(struct way *ways, size_t n_ways)
 {
     struct way *best = &ways[0];

@@ -40,7 +40,7 @@ struct conv_split {
 
 /* The needs of a plan on a tile besides its data. The body of a serial loop counts once. */
 struct op_code {
-    uint32_t supersteps, exchanges;     /* compute sets; exchange phases */
+    uint32_t supersteps, exchanges;     /* supersteps: compute sets; exchanges: exchange phases */
     uint32_t pieces;                    /* runs of bytes that the fullest tile receives, each from one other tile */
     uint32_t field_pieces;              /* pieces of images that come from convolutions with another layout; each takes an instruction */
     uint32_t state_bytes;               /* the fields of all vertices */
@@ -49,7 +49,7 @@ struct op_code {
 
 /* Must not hold padding: plans are compared as bytes. */
 struct op_plan {
-    uint64_t compute_cycles, exchange_cycles, sync_cycles;  /* over all supersteps; their sum is the time of the pass */
+    uint64_t compute_cycles, exchange_cycles, sync_cycles;  /* sums over all supersteps; the three together are the time of the pass */
     uint32_t n_supersteps;
     uint32_t n_tiles_used;
     uint64_t mac, padded_mac;           /* multiply-accumulates of the operation, without and with padded channels and kernel rows */

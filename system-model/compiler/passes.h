@@ -28,7 +28,7 @@ struct passes {
     uint64_t n_tiles, element_bytes;
     uint64_t n_operand;                 /* tensors with at least this many elements are laid out like the operand, smaller ones evenly */
     double imbalance;                   /* elements of the operand on the fullest tile over an even share */
-    uint64_t row, groups;               /* elements of a whole row; groups of channels on the fullest tile, 0: rows are whole */
+    uint64_t row, groups;               /* row: elements of a whole row; groups: groups of channels on the fullest tile, 0 if rows are whole */
     bool integers, turned;              /* turned: `groups` counts groups of rows */
     uint64_t scratch_bytes;             /* results between passes, on the fullest tile */
     uint64_t room_bytes;                /* the most that temporaries may take of a tile */
@@ -64,7 +64,7 @@ struct vector_op {
     const struct graph *g;
     const struct op *op, *forward;
     const struct tensor *x, *y;         /* first input and output of the forward operation */
-    uint64_t n, n_out, last;            /* elements of x, of y; the last dimension of x */
+    uint64_t n, n_out, last;            /* n: elements of x; n_out: elements of y; last: the last dimension of x */
     const struct op_plan_options *opt;
     struct plan_cache *cache;
     bool backward;

@@ -44,16 +44,16 @@ double zero_partials_cycles(uint64_t n_workers, uint64_t n_of_worker, uint64_t p
 
 /* ---- sparse_static.c ------------------------------------------------------------------------------------------------ */
 
-/* A split of the columns of the dense side, and of those of the sparse one into bands that have the same number of blocks. Memory and cycles are
- * those by which the planner chooses. Returns n_splits 0 if no split fits the share of memory, or none has offsets within 16 bits. */
+/* A split of the dense side's columns into ranges, and of the sparse side's columns into bands that have the same number of blocks. `cycles` and
+ * `bytes` are the planner's estimate, by which it chooses. n_splits is 0 if no split fits the share of memory, or none has offsets within 16 bits. */
 struct static_split {
     uint64_t n_splits, n_bands;
     uint64_t cycles, bytes;
-    uint64_t columns, blocks, band_blocks;              /* the fullest tile's columns and non-zero blocks; columns of blocks of its band */
-    uint64_t tile_rows, met_rows, met_columns;          /* rows of blocks in the tile; rows and columns of blocks that the tile's non-zero blocks meet */
+    uint64_t columns, blocks, band_blocks;              /* columns, blocks: the fullest tile's columns and non-zero blocks; band_blocks: columns of blocks in its band */
+    uint64_t tile_rows, met_rows, met_columns;          /* tile_rows: rows of blocks in the tile; met_rows, met_columns: rows and columns of blocks that its non-zero blocks meet */
     uint64_t sources;                                   /* tiles with sums of the same rows */
     uint64_t n_rows;                                    /* rows of blocks that are not left out */
-    double row_chance, run_ends;                        /* a row has blocks in a band; ends of tiles' runs in such a row */
+    double row_chance, run_ends;                        /* row_chance: the chance that a row has blocks in a band; run_ends: the mean number of ends of tiles' runs inside such a row */
     uint64_t dense_exchange, block_exchange, compute, zero, sum_exchange, sum_compute, move;
 };
 struct static_split static_sparse_split(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt);
@@ -62,26 +62,28 @@ uint64_t static_sparse_meta_bytes(uint64_t n_workers, uint64_t rows, uint64_t bl
 
 /* ---- sparse_sums.c -------------------------------------------------------------------------------------------------- */
 
-/* Bytes that the fullest tile receives, and cycles of its workers, as popops reduces the sums of a split: rows that are only copied; sums that are added
- * where the result lies, and those spread over all tiles, whose results then move. */
+/* How popops reduces the sums of a split. Bytes are those that the fullest tile receives. copied_bytes: of rows that are only copied; place_bytes: of
+ * sums that are added where the result lies; spread_bytes: of sums that are added on all tiles; move_bytes: of the results of these, which then move.
+ * compute: cycles of the tile. */
 struct static_sums { uint64_t copied_bytes, place_bytes, spread_bytes, compute, move_bytes; };
 struct static_sums static_sparse_sums(const struct static_split *p, const struct sparse_shape *s, const struct chip *chip, uint64_t n_tiles);
 
 /* ---- sparse_dynamic.c ----------------------------------------------------------------------------------------------- */
 
-/* Partitions of rows, inner dimension and columns, over one tile each; and the bucket of each tile. */
+/* A split of rows into x, inner dimension into y and columns into z partitions: x y z tiles, each with a bucket. */
 struct dynamic_split {
     uint64_t x, y, z;
     uint64_t cycles, bytes;
-    uint64_t blocks, meta;                              /* blocks, and words of their places, that a bucket has room for */
-    uint64_t steps;                                     /* rounds in which buckets travel on, as some blocks found no room in the buckets of their own partition; the median of several patterns */
+    uint64_t blocks, meta;                              /* blocks: blocks that a bucket has room for; meta: words that it has room for, which say where blocks are */
+    uint64_t steps;                                     /* rounds in which buckets travel on, because some blocks found no room in the buckets of their own partition: the median of several patterns */
     uint64_t most_blocks;                               /* the most blocks of one partition, in all its buckets, after blocks without room went to other partitions */
 };
 struct dynamic_search { const struct sparse_shape *s; const struct chip *chip; const struct op_plan_options *opt; uint64_t grain; double density; };
 struct dynamic_search dynamic_sparse_search(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt);
-/* The costs of one pass on a tile. Cycles: exchange of dense rows and of buckets, turning of blocks, the vertex, and the reduction of sums over
- * `depth` tiles or their cast. Bytes: the dense side that the tile receives, one bucket, and all temporaries. `blocks` is the number of blocks in the
- * tile's partition; 0: those of an even pattern, which the planner assumes. */
+/* The costs of one pass on a tile. exchange: cycles to receive dense rows and buckets; turn: cycles to turn blocks; vertex: cycles of the product;
+ * sum_exchange, sum_compute: cycles of a reduction of `sums` sums over `depth` tiles, or of their cast. dense_bytes: what the tile receives of the dense side;
+ * bucket_bytes: one bucket; bytes: all temporaries. The parameter `blocks` is the number of blocks in the tile's partition; with 0 it has as many as in an
+ * even pattern, which the planner assumes. */
 struct dynamic_cost { uint64_t exchange, turn, sum_exchange, sum_compute, dense_bytes, bucket_bytes, sums, depth, bytes; double vertex; };
 struct dynamic_cost dynamic_sparse_pass(const struct dynamic_search *f, const struct dynamic_split *p, enum op_pass pass, uint64_t blocks);
 struct dynamic_split dynamic_sparse_split(const struct sparse_shape *s, const struct chip *chip, const struct op_plan_options *opt);

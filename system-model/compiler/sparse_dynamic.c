@@ -69,8 +69,8 @@ static uint64_t conv_units(const struct chip *c, uint64_t type, enum partials_ty
     return type == TYPE_FP32 ? c->conv_units_fp32 : partials == PARTIALS_FP32 ? c->conv_units_fp16_fp32 : c->conv_units_fp16_fp16;
 }
 
-/* Workers share rows and columns in the way that leaves the busiest with least (splitTileBetweenWorkers); with blocks of several elements they share
- * columns alone. */
+/* Rows and columns are divided among workers so that the busiest has as little work as possible (splitTileBetweenWorkers). Blocks of several elements
+ * have only their columns divided. */
 struct busiest { double rows; uint64_t columns; };
 
 static struct busiest busiest_worker(uint64_t rows, uint64_t vectors, uint64_t n_workers)

@@ -13,8 +13,8 @@
  * field then takes core_cycles for its in_grain x units multiply-accumulates. */
 struct amp {
     uint64_t units, in_grain, load_cycles;
-    double core_cycles;                 /* MACs over the chip's rate, over the share of that rate which an inner loop sustains */
-    double conflict_cycles;             /* added where the memory serves the two loads of a cycle one after the other */
+    double core_cycles;                 /* the MACs of a position over the rate that an inner loop sustains */
+    double conflict_cycles;             /* further cycles, where the memory serves the two loads of a cycle one after the other */
     uint64_t element_bytes, partial_bytes, result_bytes;
 };
 /* The type must be one that the chip multiplies (chip_multiplies()). */
@@ -26,16 +26,17 @@ struct amp amp_with_units(const struct chip *chip, struct amp a, uint64_t units)
  * conv_bound.c relax the same numbers into lower bounds. All members are uint16_t, so that a test can change
  * each of them in turn. */
 
-/* The cost of one turn of a loop besides what is inside it: cycles of the tile's supervisor, and of each worker. */
+/* The cost of one turn of a loop without what is inside it. tile: cycles of the tile's supervisor; worker: cycles of each worker. */
 struct loop_terms { uint16_t tile, worker; };
 
 /* A convolution vertex is a nest of loops: groups { input grains { output grains { kernel rows { kernel columns: a
  * load of weights, then all positions } } } }. A vertex that lacks a loop has zeros for it. */
 struct conv_terms {
-    struct loop_terms call, call_in;    /* a call; each input grain, once a call */
-    struct loop_terms group, group_out; /* a group; each of its output grains, once a group */
+    struct loop_terms call, call_in;    /* call: a call; call_in: an input grain, once in the call */
+    struct loop_terms group, group_out; /* group: a group; group_out: an output grain, once in each group */
     struct loop_terms in, out, kernel_row, load;
-    uint16_t item, position;            /* cycles of a worker: an item of its list (a row or a piece of one); a position that no sheet prices */
+    uint16_t item, position;            /* cycles of a worker. item: an item of its list (a row or a piece of one); position: a position of HMAC or of
+                                           an outer product, which no sheet prices */
 };
 
 /* One row of a slice vertex costs a worker row + position * max(width, least_width) cycles. */
@@ -48,14 +49,15 @@ struct vertex_table {
     struct conv_terms conv[N_VERTEX_KINDS];
     uint16_t amp_filter_load[5];            /* by filter height: what a load of weights takes besides the weights */
     uint16_t amp_half_partials;             /* cycles of a worker in a call, with partial sums of 2 bytes */
-    uint16_t amp_1x1_least_positions, amp_1x1_alone;        /* a tile with fewer positions is charged for this many; one with a single position is charged these cycles more */
-    struct slic_terms slic[2];              /* a stride of one; a stride of two */
+    uint16_t amp_1x1_least_positions, amp_1x1_alone;        /* least_positions: a worker with two or more positions is charged for no fewer;
+                                               alone: further cycles of a worker with a single position */
+    struct slic_terms slic[2];              /* [0]: a stride of one; [1]: a stride of two */
     uint16_t slic_thin_load;                /* cycles of a worker in a load, with fewer than four channels */
     uint16_t outer_product_free_chans;      /* output channels that a position's cycles include; each four more take another cycle */
     struct vector_terms reduce, cast, zero, slice;          /* the vectors of `reduce` are vectors of outputs */
     uint16_t reduce_partial;                /* cycles for each partial of a vector of outputs */
     uint16_t copy_by_fours;                 /* elements moved for each four of the operand */
-    uint16_t copy_pieces;                   /* a copy in pieces: once; and for each 100 bytes, by what a piece is */
+    uint16_t copy_pieces;                   /* fixed cycles of a copy in pieces; the next three are its cycles for 100 bytes, in pieces of a half, of a float, and of 8 bytes */
     uint16_t copy_halves_per_100_bytes, copy_floats_per_100_bytes, copy_words_per_100_bytes;
 };
 extern const struct vertex_table vertex_table;
