@@ -13,7 +13,8 @@
 
 enum score { SCORE_TRANSE, SCORE_ROTATE, SCORE_COMPLEX };
 
-/* shared: all triples have the same negatives, and each other's tails; both_ends: heads are replaced for half of the triples, tails for the others.
+/* shared: all triples have the same negatives, to which each adds the other triples' tails; both_ends: negatives replace the heads of one half of the triples, and the
+ * tails of the other half.
  * by_operations: distances are differences of expanded tensors in fp32, not an operator of their own. */
 struct knowledge_config { enum score score; uint64_t entities, relations, width, negatives; bool shared, both_ends, by_operations; };
 
@@ -74,8 +75,9 @@ static uint32_t turned_by(struct builder *b, uint32_t x, uint32_t angle)
     return complex_product(b, x, joined(b, cosine, sine, 1));
 }
 
-/* One end of a triple with the relation applied to it, to be compared with the other end. back: `end` is the tail, and the relation is applied in
- * the opposite direction. */
+/* One end of a triple with the relation applied to it, to be compared with the other end. back: `end` is the tail, and TransE and RotatE apply the
+ * relation in the opposite direction. ComplEx would then multiply by its conjugate; the product here is the same for both ends, with as many
+ * operations. */
 static uint32_t translated(const struct triples *t, uint32_t end, uint32_t relation, bool back)
 {
     struct builder *b = t->b;
