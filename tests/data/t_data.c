@@ -211,6 +211,15 @@ static void speech_is_read_or_refused(void **state)
     static const float want[6] = { 0, 1, 1, 0, 2, 0 };         /* the start, then the labels */
     for (int i = 0; i < 6; i++)
         assert_near(previous[i], want[i], 0);
+    /* version 2 of the format has four bytes for the header's length */
+    uint8_t one[1024], two[1024];
+    size_t n_bytes = npy(one, "<f4", "3, 4, 2", x, sizeof x);
+    memcpy(two, "\x93NUMPY\x02\x00", 8), memcpy(two + 8, (uint8_t[4]){ one[8] }, 4), memcpy(two + 12, one + 10, n_bytes - 10);
+    write_bytes("train-features.npy", two, n_bytes + 2);
+    assert_true(open_speech(&d, &g, &a, &err));
+    float again[16];
+    dataset_fill(d, again, named(&g, "features", NULL), DATA_TRAIN, items, 0);
+    assert_memory_equal(again, got, sizeof got);
     labels[3] = 3;
     write_npy("train-labels.npy", "<i4", "3, 2", labels, sizeof labels);
     assert_false(open_speech(&d, &g, &a, &err));

@@ -92,6 +92,7 @@ static void what_is_refused(void **state)
     refuses(".partials=fp32", "want section.key = another reading, as in precision.partials = fp32");
     refuses("precision.=fp32", "want section.key = another reading, as in precision.partials = fp32");
     refuses("precision.partial=fp32", "unknown key in [precision]; did you mean 'partials'? known: compute, all_products_fp8, partials, fp32_operations, stable_norm, stochastic_rounding, loss_scale");
+    refuses("recipe.iid=3", "unknown key in [recipe]; did you mean 'id'? known: id, workload, system, framework, sdk, mode, approximate, output, operators, repeat, source, no_figure");
     refuses("precise.partials=fp32", "unknown section [precise]; did you mean 'precision'? known: recipe, data, model, generation, parallel, precision, sparsity, optimizer, training, hosts, "
             "cost, framework, faults, open");
     refuses("optimizer.opt_momentum=0.8", "has no readings; want a key that podbench list keys has a range of values for");

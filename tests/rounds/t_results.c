@@ -122,6 +122,15 @@ static void test_processors(void **state)
     assert_near(r.items[0].accelerators, 15, 0);
     assert_string_equal(r.items[0].accelerator, "Toy CPU");
     assert_string_equal(r.items[0].vendor, "");
+    /* nor does one have them that states no number and names none */
+    static const char *const names[] = { "", "N/A", "None", "-", "Accelerator" };
+    const char *dir = write_system("cpu", "5", "", 60, &a);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_int_equal(system(arena_printf(&a, "sed -i 's,\\(accelerator_model_name\": \"\\)[^\"]*,\\1%s,' '%s/../cpu.json'", names[i], dir)), 0);
+        r = read_top(&counts, NULL, 1, &a);
+        assert_true(i < 4 ? r.items[0].accelerators == 15 : isnan(r.items[0].accelerators));
+        assert_string_equal(r.items[0].accelerator, i < 4 ? "Toy CPU" : "Accelerator");
+    }
     arena_free(&a);
 }
 
