@@ -19,7 +19,9 @@ static inline void check_validity(const struct simulation *sim, const struct res
     struct validity v;
     validity_of(&v, by, sim, r, NULL, &a);
     LAW(v.low >= 0 && v.low <= v.high && isfinite(v.high));
-    LAW(v.high == 0 || (v.low <= r->throughput_samples_per_s * (1 + 1e-9) && v.high >= r->throughput_samples_per_s * (1 - 1e-9)));
+    const double expected = validity_expected(&v);      /* the prediction less the error of runs like this one */
+    LAW(v.throughput == r->throughput_samples_per_s);
+    LAW(v.high == 0 || (v.low <= expected * (1 + 1e-9) && v.high >= expected * (1 - 1e-9)));
     LAW(v.n_nearest <= MAX_NEAREST && v.n_extrapolates <= N_PROPERTIES);
     for (size_t i = 1; i < v.n_nearest; i++)
         LAW(v.nearest[i].distance >= v.nearest[i - 1].distance);
