@@ -241,7 +241,7 @@ static bool begin_with_file(struct beginning *b, const struct asked *q, const ch
 
 /* ---- the search ----------------------------------------------------------------------------------------- */
 
-struct ask_talk { struct progress progress; double most_s; };
+struct ask_talk { struct progress progress; double most_s; uint32_t n_threads; };
 
 static void tell_best(void *user, size_t n_simulated, const struct found *best)
 {
@@ -263,19 +263,24 @@ static double time_left_to_ask(void *user)
     return fmax(0, 1 - progress_seconds(&talk->progress) / talk->most_s);
 }
 
+static bool read_effort(struct ask_talk *talk, const struct options *o, struct err *err)
+{
+    if (o->seconds && !(parse_f64(o->seconds, &talk->most_s) && talk->most_s > 0))
+        return fail(err, "--seconds: '%.40s' is not a number above 0", o->seconds);
+    return count_threads(&talk->n_threads, o, err);
+}
+
 static bool look_around(struct search_result *out, struct ask_talk *talk, const struct asked *q, const struct beginning *b, const struct options *o, struct session *s,
                         struct err *err)
 {
     struct search_request request = { .recipe = b->recipe, .sets = b->sets, .objective = q->objective, .most = o->most ? o->most : 1000000,
-        .exhaustive = 1000, .simulator = &s->simulator, .tell = tell_best, .stop = time_is_over, .left = time_left_to_ask, .user = talk };
+        .exhaustive = 1000, .n_threads = talk->n_threads, .simulator = &s->simulator, .tell = tell_best, .stop = time_is_over, .left = time_left_to_ask, .user = talk };
     bool is_sought = q->objective == MINIMISE_IPUS;
     request.ipus = (struct limit){ is_sought ? 1 : (double)q->ipus, (double)q->ipus };
     if (q->least_throughput > 0)
         request.throughput = (struct limit){ q->least_throughput, NO_LIMIT };
     if (q->least_fits > 0)
         request.fits = (struct limit){ q->least_fits, 1 };
-    if (!count_threads(&request.n_threads, o, err) || (o->seconds && !(parse_f64(o->seconds, &talk->most_s) && talk->most_s > 0)))
-        return err->msg[0] ? false : fail(err, "--seconds: '%.40s' is not a number above 0", o->seconds);
     interrupts_catch();
     s->simulator.options.totals_only = true;
     bool good = search(out, &request, &s->arena, err);
@@ -334,7 +339,7 @@ static const char *limits_text(const struct asked *q, struct arena *a)
 {
     const char *ipus = q->objective == MINIMISE_IPUS ? arena_printf(a, "at most %" PRIu64 " IPUs", q->ipus) : arena_printf(a, "%" PRIu64 " IPU%s", q->ipus, plural(q->ipus));
     const char *rate = q->least_throughput > 0 ? arena_printf(a, ", at least %.10g samples/s", q->least_throughput) : "";
-    return arena_printf(a, "%s%s%s", ipus, rate, q->least_fits > 0 ? arena_printf(a, ", fits with %.10g %%", 100 * q->least_fits) : "");
+    return arena_printf(a, "%s%s, fits with %.10g %%", ipus, rate, 100 * (q->least_fits > 0 ? q->least_fits : FITS_SURELY));
 }
 
 static void add_searched(struct document *d, const struct search_result *found, const struct asked *q, const struct beginning *b)
@@ -401,7 +406,7 @@ int command_ask(const struct options *o, struct session *s, struct err *err)
     struct ask_talk talk = { .most_s = USUAL_SECONDS };
     struct search_result *found = ARENA_NEW(&s->arena, struct search_result);
     const char *path, *id;
-    if (!ask_read_words(&q, o->arguments, o->n_arguments, s, err))
+    if (!ask_read_words(&q, o->arguments, o->n_arguments, s, err) || !read_effort(&talk, o, err))
         return EXIT_BAD_INPUT;
     name_answer(&path, &id, &q, o, &s->arena);
     if (onnx_is_file(q.model) ? !begin_with_file(&b, &q, path, id, s, err)

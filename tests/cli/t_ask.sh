@@ -31,8 +31,13 @@ asked resnet50 on 16 bow at least 5k/s cheapest --most 100
 grep -q " on [1-8] IPUs\{0,1\} of bow-pod16" "$work/out" && awk '/^throughput:/ { exit !($2 >= 5000) }' "$work/out"
 result $? "the fewest IPUs for a rate" "$(sed -n '/ IPU.* of /p;/^throughput/p' "$work/out")"
 asked resnet50 on pod16 at least 1M/s --most 20
-[ "$status" -eq 1 ] && grep -q "nothing that was tried keeps the limits" "$work/out"
-result $? "a rate that nothing reaches is exit 1" "$status"
+[ "$status" -eq 1 ] && grep -q "nothing that was tried keeps the limits (16 IPUs, at least 1000000 samples/s, fits with 90 %)" "$work/out"
+result $? "a rate that nothing reaches is exit 1, and all limits are named" "$status: $(grep '^nothing' "$work/out")"
+for option in --seconds=-1 --jobs=1000000; do
+    asked vit on pod16 $option --out refused.ini
+    [ "$status" -eq 2 ] && [ ! -e "$work/refused.ini" ]
+    result $? "no recipe is left by $option" "$status: $(cat "$work/err")"
+done
 # Another model's samples, convergence and source say nothing of this one.
 asked resnet34 on bow-pod16 train --most 20
 grep -q "^began with: the published recipe [^ ]*resnet50[^ ]*, which has another model" "$work/out" && ! grep -q "^time to train" "$work/out" \
