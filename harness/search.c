@@ -69,8 +69,11 @@ static bool read_limit(struct search_request *q, const char *text, struct err *e
             continue;
         if (l->high > 0)
             return fail(err, "--limit %.60s: %s has a limit already; give LOW..HIGH for both ends", text, known[i].name);
-        if (read_range(l, equals + 1, known[i].unit))
-            return true;
+        if (!read_range(l, equals + 1, known[i].unit))
+            break;
+        if (l == &q->fits && (l->low > 1 || (l->high > 1 && l->high < NO_LIMIT)))
+            return fail(err, "--limit %.60s: a chance is from 0 to 1, as in fits=0.9..", text);
+        return true;
     }
     return fail(err, "--limit %.60s: want ipus, global_batch, tokens, throughput, fits or memory = N or LOW..HIGH, as in ipus=64, fits=0.8.. or memory=..600kB", text);
 }

@@ -65,6 +65,7 @@ run search $resnet $space $fixed --limit ipus=64 --limit global_batch=1..1000
 gives 1 "none: no configuration that was simulated fits within the limits" "no answer is exit 1"
 refuses "cannot minimise 'throughput'" "an objective the wrong way round is refused" search $resnet --minimise throughput
 refuses "want ipus, global_batch, tokens, throughput, fits or memory" "an unknown limit is refused" search $resnet --limit speed=3
+refuses "--limit fits=90..: a chance is from 0 to 1, as in fits=0.9.." "per cent are no chance" search $resnet --limit fits=90..
 refuses "--limit ipus=..64: ipus has a limit already; give LOW..HIGH for both ends" "of two limits neither is dropped" \
     search $resnet --limit ipus=16.. --limit ipus=..64
 refuses "--minimise ipus needs a throughput to reach" "fewest IPUs of no throughput are refused" search $resnet --minimise ipus
