@@ -5,19 +5,25 @@
  *     call = engine run + framework + input prepared in the call + first fetch + results + weights read back + uploads + what no source explains
  *     step = 2 x host latency + call / steps a call
  *
- *     engine run     launch_s: the program is selected and started, and says that it is done
- *     framework      dispatch_s for each call of the session: arguments are bound and checked, outputs made (graphcore/poptorch
- *                    python/_poplar_executor.py:1223-1266 and popart_compiler/source/Compiler.cpp:1149-1190 at c2a8b177)
- *     first fetch    the first micro-batch is fetched on demand, as starting an engine drops what was prefetched (graphcore/popart
- *                    devicex.cpp:977-1012 at d2f20d78): a stream copy that waits for the host, and a copy of the bytes of all replicas of the
- *                    process, whose callbacks run in one thread. I/O tiles hide the port's time of all but this micro-batch.
- *     results        a stream copy that waits, and the copies into fresh memory of what is returned; averages over the host's processes
- *     weights        a run that reads them, the link, and three copies on the host (graphcore/poptorch python/_poplar_executor.py:543-553)
- *     unexplained    training calls of models of unexplained_parameters and more; fitted, as no source names a cause. A table spread over replicas
- *                    does not count in a program's size: no model that shows this time has one, and only a few lookups read it
- * Streams that are not buffered wait in the loop, at every micro-batch (plan_fetch()). Data made on the chip need no stream, and no upload
- * (graphcore/popart irlowering.cpp:3169-3240 and devicex.cpp:857, 946, 1626 at d2f20d78). Requests for inference that overlap hide all of a
- * call but its latency.
+ *     engine run     launch_s: the program is selected and started, and reports its end
+ *     framework      dispatch_s for each call of the session: arguments are bound and checked, and outputs are made
+ *                    (graphcore/poptorch python/_poplar_executor.py:1223-1266 and
+ *                    popart_compiler/source/Compiler.cpp:1149-1190 at c2a8b177)
+ *     first fetch    the first micro-batch is fetched on demand, as starting an engine drops what was prefetched
+ *                    (graphcore/popart devicex.cpp:977-1012 at d2f20d78). This takes a stream copy that waits for the host,
+ *                    and a copy of the bytes of all replicas of the process, whose callbacks run in one thread. I/O tiles
+ *                    hide the port's time of all other micro-batches.
+ *     results        a stream copy that waits, a copy of what is returned into fresh memory, and averages over the host's
+ *                    processes
+ *     weights        a run of the engine that reads the weights, the link, and three copies on the host (graphcore/poptorch
+ *                    python/_poplar_executor.py:543-553)
+ *     unexplained    a fitted time, as no source names its cause. It is part of calls that train or evaluate a model of at
+ *                    least unexplained_parameters, on data that is not made on the chip. A table spread over replicas is
+ *                    not counted among the parameters: no model that shows this time has such a table, and only a few
+ *                    lookups read it.
+ * Streams that are not buffered wait in the loop, at every micro-batch (plan_fetch()). Data that is made on the chip needs
+ * no stream and no upload (graphcore/popart irlowering.cpp:3169-3240 and devicex.cpp:857, 946, 1626 at d2f20d78). If
+ * requests for inference overlap, only the latency of a call remains.
  *
  * A source that takes the mean of a run's first steps (timed_steps) counts what its loader needs for the first batch:
  *     loader = bytes of a step of one process x loader_s_per_byte / timed_steps

@@ -2,22 +2,28 @@
 /*
  * pipeline.c - which stage works on which micro-batch, cycle by cycle, and what moves between the IPUs.
  *
- * Every schedule is a set of tasks (a stage's forward or backward), each at work once a cycle from its first cycle on,
- * for as many cycles as there are micro-batches. S is the number of stages, and s counts them from 0:
- *   popart       forward s in cycle s; backward s in cycle 2S-2-s; the last stage does both at once; one slot: all IPUs side
- *                by side, tasks of one IPU in turn. Cycles: GA + 2S-2. (PopART, pipeline transform)
- *   grouped      as popart in time, but forwards of all IPUs run together, then backwards: two slots.
- *   interleaved  forward s at tick s, backward s at tick 2S-1-s, a micro-batch every two ticks: neighbours alternate.
- *   sequential   one task after the other, no overlap; none: the same, as in a model that is sharded without a pipeline.
- *   inference    forward s in cycle s.
- *   phases       one after the other, each for all micro-batches (phases.c).
- * (TensorFlow's grouped, interleaved, sequential: the depth of its FIFOs is 2, 1, 0 times S-1-s.)
- * Before a cycle that starts a micro-batch the replica waits for the host exchange that brings it: the latency of the host's port, once
- * for each replica that its process serves before it, or once in all if the process keeps several micro-batches ready. Results that go
- * to the host with each micro-batch are a second exchange, taken together with the first; those of a step or a call are sent without waiting.
- * After each slot the outputs of its tasks are copied to the next stage, all in the same exchange: once a cycle in PopART, whose merged copy
- * runs in full while the pipeline fills and drains too (popprograms.cpp:266-322 at sdk 2.5.1); after the forward passes and again
- * after the backward ones in TensorFlow.
+ * A schedule is a set of tasks, each the forward or the backward pass of a stage. A task works once in each cycle, from
+ * its first cycle on, for as many cycles as there are micro-batches. S is the number of stages, and s counts them from 0:
+ *   popart       Forward s begins in cycle s and backward s in cycle 2S-2-s, so the last stage does both in the same cycle.
+ *                There is one slot: IPUs work side by side, and tasks of the same IPU take turns. With GA micro-batches
+ *                there are GA + 2S-2 cycles. (PopART, pipeline transform)
+ *   grouped      The cycles are those of popart, with two slots each: first all forward tasks together, then all backward tasks.
+ *   interleaved  Forward s begins at tick s and backward s at tick 2S-1-s, with a micro-batch every two ticks, so that
+ *                neighbours alternate.
+ *   sequential   One task runs after the other, without overlap.
+ *   none         The same, for a model that is sharded without a pipeline.
+ *   inference    Forward s begins in cycle s.
+ *   phases       One task runs after the other, each for all micro-batches (phases.c).
+ * (Grouped, interleaved and sequential are TensorFlow's: the depth of its FIFOs is 2, 1 and 0 times S-1-s.)
+ *
+ * In a cycle that starts a micro-batch, the replica first waits for the host exchange that brings it. It waits for the
+ * latency of the host's port: once for each replica that its process serves before it, or once in all if the process
+ * keeps several micro-batches ready. Results that go to the host with each micro-batch are a second exchange, which is
+ * taken together with the first. Results of a whole step or call are sent without waiting.
+ *
+ * After each slot the outputs of its tasks are copied to the next stages, all in one exchange. PopART copies once a
+ * cycle, and runs its merged copy in full even while the pipeline fills and drains (popprograms.cpp:266-322 at sdk
+ * 2.5.1). TensorFlow copies after the forward passes, and again after the backward passes.
  */
 #include "system-model/plan/plan.h"
 #include "system-model/graph/graph.h"

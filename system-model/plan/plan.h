@@ -132,7 +132,7 @@ struct plan {
     struct task *tasks;
     uint32_t n_runs;
     struct pipeline_run *runs;
-    uint64_t *io_cycles, *result_cycles;        /* by stage: cycles of a micro-batch's input at the host port, or between I/O tiles and the others; cycles of its results on the same way */
+    uint64_t *io_cycles, *result_cycles;        /* by stage. io_cycles: of a micro-batch's input at the host port, or between I/O tiles and the others; result_cycles: of its results on the same way */
     uint64_t fetch_cycles;              /* time that the replica waits for each micro-batch's host exchange, besides the transfer of its bytes */
     uint64_t overlapped_input_cycles;   /* time in which the host port moves a micro-batch while the chips work; 0 without I/O tiles */
     uint64_t host_floor_cycles;         /* a lower bound of the step: network and decoding of its input, and the port that fills I/O tiles */

@@ -32,10 +32,10 @@ struct state_request { enum optimizer_place place; enum rts rts; enum rts_domain
 
 /* The machines that feed the program: pipeline.c and call.c. */
 struct host_request {
-    uint32_t n_hosts, n_instances;      /* machines; processes on all of them together */
+    uint32_t n_hosts, n_instances;      /* n_hosts: machines; n_instances: processes on all of them together */
     uint32_t requests;                  /* inference: micro-batches of requests under way at once; 0: as the framework does */
     double decode_bytes_per_s;          /* one host's input pipeline; 0 if it is no limit */
-    uint32_t cores, workers;            /* a host's cores; a process's workers, each on a core; 0 if they are no limit */
+    uint32_t cores, workers;            /* cores: of a host; workers: of a process, each on a core; both are 0 if they set no limit */
     double sample_s;                    /* time in which one core prepares a sample; 0 if it is no limit */
     bool synthetic_data;                /* input is made on the chip, and none is read from the host */
 };
