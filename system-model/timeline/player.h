@@ -13,7 +13,7 @@ struct player {
     uint32_t width;             /* IPUs of a replica */
     uint32_t first_row;         /* the first row of the replica being played */
     uint64_t now;               /* the time that this IPU has reached */
-    struct played_task { uint64_t input, work, results, all; uint32_t ipu; } *tasks;    /* cycles of the replica's tasks: reading input; work, as slow as the chip; handing results over; their sum */
+    struct played_task { uint64_t input, work, results, all; uint32_t ipu; } *tasks;    /* cycles of a task of the replica. input: reading it; work: at the chip's speed; results: handing them over; all: the sum of these */
     uint64_t fetch_cycles, slot_cycles, copy_cycles;            /* cycles of all runs so far of this replica */
 };
 
