@@ -30,11 +30,11 @@ struct weight {
     uint32_t tensor_id, ipu, stage;     /* stage: the first one on that IPU that reads it */
     bool is_copy;                       /* a copy of a tied weight that belongs to another IPU */
     bool has_norms, sharded;            /* properties of the tensor's chain */
-    uint32_t n_shards, n_parts;         /* replicas that share its moments, or 1; replicas that the whole tensor is cut over, or 1 */
+    uint32_t n_shards, n_parts;         /* n_shards: replicas that share its moments, or 1; n_parts: replicas that the whole tensor is cut over, or 1 */
     const struct update_steps *steps;   /* the steps of its chain */
     uint64_t n, n_local;
     float *x, *gradient, *moments[2];
-    bool is_reduced, is_reduced_between;        /* reduced in this update over the replicas of a shard group; between the groups */
+    bool is_reduced, is_reduced_between;        /* is_reduced: reduced in this update over the replicas of a shard group; is_reduced_between: between the groups */
 };
 
 /* A replica's stage: its store, what its neighbours handed over, and its stash. list NULL: no packet. */
