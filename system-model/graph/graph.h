@@ -42,7 +42,7 @@ struct tensor {
     uint32_t layer_id;      /* the layer that makes or owns it */
     uint32_t producer_op;   /* NO_ID: input or weight */
     uint32_t of_tensor;     /* for a gradient: the tensor of which it is the gradient; else NO_ID */
-    uint32_t first_reader, last_reader;         /* layers whose operations read it, forward or backward; NO_ID and 0: none does */
+    uint32_t first_reader, last_reader;         /* the first and the last layer with an operation that reads it, forward or backward; NO_ID and 0 if no layer has any */
     bool read_backward;     /* a backward operation reads it */
     struct tensor_part cuts[MOST_CUTS];         /* by axis of IPUs */
     enum state_place place;
@@ -145,7 +145,7 @@ struct op_attributes {
     bool with_cell;                                         /* LSTM: its last cell state follows the last step; forward only */
     bool reset_before;                                      /* GRU: the state is reset before its product with the candidate's weights */
     enum op_function function;
-    double low, high;                                       /* constants of functions; local norm: exponent, addend (rate: factor) */
+    double low, high;                                       /* the constants of a function; in a local norm low is the exponent and high the addend (rate is the factor) */
     bool divided;                                           /* scale: the source divides by the inverse of the constant */
     bool inverted;                                          /* combine: f(b, a); select: x where the condition does not hold */
     bool linear;                                            /* resize: interpolates linearly between neighbours; else takes the nearest */
@@ -194,7 +194,7 @@ struct layer {
     const char *name;                       /* "stage2/unit1", "encoder3/attention", "mlm-head" */
     enum layer_role role;
     uint32_t block_id;                      /* LAYER_BODY: which block, counted from 0 */
-    uint32_t repeats;                       /* how many slices of its input its operations work on, one after another, in either direction; 0: on all of it at once */
+    uint32_t repeats;                       /* forward and backward, the layer's operations work on this many slices of its input, one after another; 0: on the whole input at once */
     uint32_t rounds;                        /* how often its operations run in a micro-batch, each time on the result of the round before; 0: once */
     uint32_t part_id, n_parts;              /* attention is part 0 of 2, feed-forward part 1 of 2; a residual unit 0 of 1 */
 };
