@@ -2,26 +2,31 @@
 /*
  * exchange.c - time of one exchange between tiles, message by message: the price of small messages, which collectives of whole tensors hide.
  *
- * Between tiles of one chip a message takes a sync, its transit, and its words at the exchange's rate. Between chips it takes the sync of
- * chips, the latency of its route, and its words at the rate of the exchange or of the busiest link. If many tiles each send a short message,
- * each message occupies the link pairs of its route for a while: those where it enters or turns from rung to rail for longer than those that
- * it passes straight on.
+ * Between tiles of one chip a message takes a sync, its transit, and its words at the exchange's rate. Between chips it
+ * takes the sync of chips, the latency of its route, and its words at the rate of the exchange or of the busiest link. If
+ * many tiles each send a short message, each message occupies the link pairs of its route for a while. A pair where it
+ * enters, or turns from rung to rail, is occupied for longer than a pair that it passes straight on.
  *     T = sync + latency + max(n x occupancy, words, bytes / rate)
- * Source: measurements of arXiv:1912.03413 (GC2, DSS 8440); what a message costs is in links/BOARD.csv, all else on the sheets. The report shows, and no datasheet gives:
- *   - pairs of tiles, and the tiles of an all-to-all, are at random places: one pair has the mean transit, n pairs the longest of n
- *     (section 4.1.1: 0.13 us on average; Table 4.3: 0.165 us for many pairs; Table 4.15: 0.165 us besides a cycle per tile);
- *   - a gather of more than one word per tile takes one superstep more, however many tiles (Table 4.12: 0.41 us from 4 to 76 tiles besides
- *     the words, 0.074 for single words);
- *   - messages in regular order use every pair of a rung, all others use one (Table 4.3: 2.521 against 4.282 us);
- *   - "random destinations" load the links as if every message crossed between the halves of the IPUs (Table 4.6: two IPUs reach what the
- *     test in both directions reaches, and the sum does not grow from 2 to 16), so EXCHANGE_HALVES does that; each tile's short message
- *     waits at every rail of the longest route (Table 4.3: 4.27, 4.23 and 4.21 ns per message and rail for 1, 3 and 7 rails);
- *   - a broadcast to three or more IPUs is one stream to the first board, and each further board waits until the one before it has passed on
- *     all of it over the rail (Table 4.9: 19.6 us for 4 IPUs, 42.1 for 16; six hops more of 100 KiB at 27.5 GB/s);
- *   - the words of one message over a link have gaps between them, as many as the link's efficiency leaves; the two pairs of a rung take turns
- *     and halve them; messages of one word have none (cycles per word over rung and rail: 1.09 and 1.17 for a broadcast, Table 4.9; for a
- *     scatter 1.10 and 1.19 in messages of 20 words, 1.0 in those of one, Tables 4.14 and 4.13). A stream to one tile alone has more
- *     (1.13 and 1.25, Table 4.4), which is not modelled.
+ * Source: measurements of arXiv:1912.03413 (GC2, DSS 8440). The costs of a message are in links/BOARD.csv, all else is on
+ * the sheets. The report shows these effects, which no datasheet gives:
+ *   - Pairs of tiles, and the tiles of an all-to-all, are at random places. One pair has the mean transit; n pairs have the
+ *     longest of n transits (section 4.1.1: 0.13 us on average; Table 4.3: 0.165 us for many pairs; Table 4.15: 0.165 us
+ *     besides a cycle per tile).
+ *   - A gather of more than one word per tile takes one superstep more, whatever the number of tiles (Table 4.12: 0.41 us
+ *     from 4 to 76 tiles besides the words, 0.074 for single words).
+ *   - Messages in regular order use every pair of a rung, all other messages use one pair (Table 4.3: 2.521 against 4.282
+ *     us).
+ *   - "Random destinations" load the links as if every message crossed between the halves of the IPUs, so EXCHANGE_HALVES
+ *     does that. (Table 4.6: two IPUs reach the rate of the test in both directions, and the sum does not grow from 2 to
+ *     16 IPUs.) The short message of each tile waits at every rail of the longest route (Table 4.3: 4.27, 4.23 and 4.21 ns
+ *     per message and rail for 1, 3 and 7 rails).
+ *   - A broadcast to three or more IPUs is one stream to the first board. Each further board waits until the board before
+ *     it has passed the whole stream on over the rail (Table 4.9: 19.6 us for 4 IPUs, 42.1 for 16; six hops more of 100 KiB
+ *     at 27.5 GB/s).
+ *   - The words of one message over a link have gaps between them, which follow from the link's efficiency. The two pairs
+ *     of a rung take turns, which halves the gaps. A message of one word has none. (Cycles per word over rung and rail: 1.09
+ *     and 1.17 for a broadcast, Table 4.9; for a scatter 1.10 and 1.19 in messages of 20 words, 1.0 in messages of one word,
+ *     Tables 4.14 and 4.13.) A stream to one tile alone has more gaps (1.13 and 1.25, Table 4.4), which is not modelled.
  * Tables 4.11 and 4.12 disagree for 16 IPUs: the same 77,824 bytes take 25.2 and 14.1 us. The model has the first.
  * Not modelled: order of sends within a column, the transit of a broadcast over half a column and more, caches of the host.
  */
