@@ -43,9 +43,9 @@ void prediction_add(struct predictions *p, const struct round_result *of, bool m
 /* While errors are added, the members are sums. error_stats_end() turns them into means, which are NaN where nothing was added. */
 struct error_stats {
     uint64_t n, n_intervals;
-    double mean, median, worst;         /* sizes of predicted / published - 1; worst has its sign */
+    double mean, median, worst;         /* the error is predicted / published - 1: mean and median of its size, and the worst with its sign */
     double bias;                        /* mean with the sign */
-    double inside, width;               /* share of the results inside their interval; its width over the prediction */
+    double inside, width;               /* inside: the share of results inside their interval; width: of the interval, over the prediction */
     const char *worst_row;
     double *sizes;                      /* room for all errors */
 };

@@ -34,18 +34,18 @@ const struct accelerator *accelerator_find(const struct accelerator_table *t, co
 struct round_result {
     const char *round, *date;           /* date: of the first run, YYYY-MM-DD in UTC */
     const char *submitter, *system, *division, *availability, *benchmark;
-    const char *accelerator, *vendor;   /* as the system description names it; the processor of a system without accelerators */
+    const char *accelerator, *vendor;   /* as the system description names them; a system without accelerators has its processor here */
     double accelerators, nodes;
-    const char *interconnect, *network, *framework;     /* network between accelerators; network between nodes */
+    const char *interconnect, *network, *framework;     /* interconnect: the network between accelerators; network: between nodes */
     double global_batch, samples_to_target, epochs_to_target;
     double samples_per_s;
-    double minutes, spread;             /* the official score; slowest minus fastest run, over their mean */
+    double minutes, spread;             /* minutes: the official score; spread: slowest minus fastest run, over their mean */
     double runs, failed;
     double scaling_efficiency;          /* samples/s per accelerator, divided by the rate of the submitter's smallest like system */
     double time_efficiency;             /* scaling_efficiency, with 1 / minutes instead of samples/s */
     const char *smallest_system;
-    double energy_j, power_w;           /* the energy of a run; that energy divided by the score's time; NaN without power logs */
-    double converged_at, reference_at;  /* in the unit of the round's convergence test; the reference's mean at this batch */
+    double energy_j, power_w;           /* energy_j: of a run; power_w: that energy divided by the score's time; both are NaN without power logs */
+    double converged_at, reference_at;  /* in the unit of the round's convergence test; reference_at: the reference's mean at this batch */
     const char *unit;                   /* epochs, samples or steps */
     const char *ruleset, *throughput_method, *note, *path;
 };
