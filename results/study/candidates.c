@@ -150,8 +150,7 @@ void search_measure(struct search_graph *g, const struct simulation *sim)
 
 static double share_of_time(const struct search_state *s) { return s->q->left ? s->q->left(s->q->user) : 1; }
 
-/* Compiles the graph: plans it for as few IPUs as it can be cut over, which is one unless layers or the word table are cut, whether or not it
- * fits. */
+/* Compiles the graph by planning it for as few IPUs as possible, whether or not it fits them: one IPU, or more if layers or the word table are cut. */
 static void compile_one(void *user, size_t i, struct simulator *by)
 {
     struct search_state *s = user;

@@ -37,7 +37,7 @@ struct search_candidate {
     const struct search_graph *graph;
     uint64_t accumulations[MOST_ACCUMULATIONS + 1]; size_t n_accumulations;     /* accumulations to try, the most first */
     double samples, bound;                      /* samples: the fewest to converge; bound: the bound of the objective */
-    bool tried, fits, again;                    /* again: its layers will be divided anew */
+    bool tried, fits, again;                    /* again: the candidate is tried again, with its layers divided anew */
 };
 
 struct search_family {

@@ -32,7 +32,7 @@ extern const char *const cost_formulas[N_PARTS];                /* how each part
 
 /* The bound of the run, taken from the IPU that waits least: the others wait for it. */
 struct bound {
-    bool memory, host_input;            /* the recipe does not fit; the step cannot be shorter than its input takes to arrive */
+    bool memory, host_input;            /* memory: the recipe does not fit; host_input: the step cannot be shorter than its input takes to arrive */
     bool slow_chip;                     /* the time lost to the IPU's fault is larger than any class */
     enum part_class class;
     const struct cost *part, *phase, *operation;    /* the largest of the class; phase and operation may be NULL */

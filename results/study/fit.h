@@ -31,7 +31,7 @@ struct fit_axis {
     enum fit_axis_kind kind;
     uint64_t own, step, most;                   /* own: the recipe's size. Sizes are multiples of step, up to most; step 0: there is no such size */
     struct fit_size *sizes; size_t n, cap;
-    uint64_t best, best_surely;                 /* best: the last size before the first that does not fit; best_surely: before the first that does not fit with FITS_SURELY; 0: none */
+    uint64_t best, best_surely;                 /* best: the last size before the first that does not fit; best_surely: the last before the first that does not surely fit (FITS_SURELY); 0 if there is none */
     uint64_t next;                              /* the first that does not fit; 0 if none was found */
     uint64_t fits_again;                        /* a size past `next` that fits nevertheless; 0 if none was found */
 };

@@ -15,7 +15,7 @@ const char *const novelty_names[N_NOVELTIES] = { "nothing known yet", "program a
 struct candidate {
     struct first_seen row;
     const char *family;
-    bool in_call, is_shared;            /* the host prepares input in the call; a process feeds several replicas */
+    bool in_call, is_shared;            /* in_call: the host prepares input in the call; is_shared: a process feeds several replicas */
     struct properties at;
     size_t batch;
 };

@@ -121,7 +121,7 @@ void own_runs_reference(struct references *out, struct own_runs *runs, struct si
     struct references all = { .items = ARENA_ROOM(a, struct reference, out->n + runs->n), .known = out->known };
     for (size_t i = 0; i < runs->n; i++)
         all.n += simulate_measured(&all.items[all.n], &runs->items[i], s, a);
-    for (size_t i = 0; i < out->n; i++)             /* among runs that are equally near the user's own come first */
+    for (size_t i = 0; i < out->n; i++)             /* the user's own runs come first among those that are equally near */
         all.items[all.n++] = out->items[i];
     *out = all;
 }

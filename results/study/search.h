@@ -38,18 +38,18 @@ struct search_request {
     struct simulator *simulator;
     void (*tell)(void *user, size_t n_simulated, const struct found *best); /* best is NULL if none is known yet; tell may be NULL */
     bool (*stop)(void *user);                   /* asked by all threads before each simulation; true ends the search. May be NULL */
-    double (*left)(void *user);                 /* the share of the time that is left, 1 to 0; planning takes at most half. NULL: no limit */
+    double (*left)(void *user);                 /* returns how much of the time is left, from 1 down to 0; planning takes at most half. May be NULL: time is not limited */
     void *user;
 };
 
 struct search_result {
     struct found own, best;                     /* own: the unchanged recipe, which is the best if best.n_settings is 0 */
-    bool own_counts, any;                       /* the recipe fits and keeps the limits; some configuration does */
+    bool own_counts, any;                       /* own_counts: the recipe fits and keeps the limits; any: some configuration does */
     struct found *front; size_t n_front, cap_front;     /* simulated configurations that none beats in both value and memory */
     double *family_values; size_t n_family_values;      /* the best value of each family of which some configuration counts */
     uint64_t n_simulated, n_refused, n_unfit, n_bounded;    /* bounded: families of configurations that were not tried, by their bound */
     double space;                               /* configurations in all */
-    bool whole, exact, stopped;                 /* all were simulated; none can be better; the limit of simulations was reached, or `stop` ended it */
+    bool whole, exact, stopped;                 /* whole: all were simulated; exact: no configuration can be better; stopped: at the limit of simulations, or by `stop` */
     double best_bound;                          /* unless exact: no configuration can be better than this bound; NaN: not known, as the search was stopped */
 };
 
