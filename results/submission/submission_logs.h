@@ -28,7 +28,7 @@ struct submission_description {
     size_t n_hyperparameters;
     const struct text_pair *fields;     /* system description; the fields not given are "not modelled", or 1 for a count */
     size_t n_fields;
-    double global_batch, grad_accum;    /* samples a step; micro-batches a step */
+    double global_batch, grad_accum;    /* global_batch: samples a step; grad_accum: micro-batches a step */
     struct run_timing timing;
     double init_s;                      /* compile and load, outside the clock; 0 means one minute */
     double eval_interval;               /* samples or epochs between evaluations; 0 means as the rules demand */
