@@ -58,7 +58,7 @@ struct recipe {
     const char *converge;               /* "model", or NULL */
     const char *submitter;              /* the submitter whose effect on the samples to converge applies; NULL: Graphcore */
     const char *reference_round;        /* the round whose reference convergence points are used: "v2.0"; NULL means the id's */
-    uint64_t eval_every, eval_samples;  /* samples between evaluations; samples of one evaluation */
+    uint64_t eval_every, eval_samples;  /* eval_every: samples between evaluations; eval_samples: samples of one evaluation */
     int eval_placement;
     int eval_program;                   /* the forward pass alone, or training steps that change nothing */
     uint64_t save_every;                /* samples from one checkpoint to the next, where training waits for each; 0: no checkpoints */
@@ -69,11 +69,11 @@ struct recipe {
     /* [hosts] */
     uint64_t host_count, instances;
     double host_decode_bytes_per_s;     /* the rate at which one host reads, decodes and prepares input; 0 if no limit */
-    uint64_t host_cores, workers;       /* cores of one host; loader processes or threads of one host process; 0 if unknown */
+    uint64_t host_cores, workers;       /* host_cores: of one host; workers: loader processes or threads of one host process; 0 if unknown */
     double sample_s;                    /* time in which one core prepares a sample; 0 if it is no limit */
     double price_per_hour;              /* [cost]: for all IPUs in use, in any currency; 0 if none */
     double price_per_kwh, carbon_g_per_kwh;     /* the user's factors of energy; 0 if none */
-    double host_power_w, cooling_share; /* power of one host; power of cooling as a share of all other power; 0 if not counted */
+    double host_power_w, cooling_share; /* host_power_w: of one host; cooling_share: the power of cooling over all other power; 0 if not counted */
     uint64_t timed_steps;               /* the source's rate is a mean over this many first steps; 0 if it does not include the loader's start */
     uint64_t requests;                  /* inference: requests under way at once; 0: the framework's own */
     double steps_per_call;              /* weight updates between two returns to the host; 0 if the run is one call; below 0: the framework's own */
