@@ -67,7 +67,7 @@ struct rotary build_rotary(struct builder *b, uint64_t length, uint64_t turned, 
 struct attention {
     uint64_t heads; uint32_t mask; double dropout; bool split_qkv;
     uint64_t key_heads;                 /* heads of keys and values, which one product makes, and another makes the queries; 0: one product makes all three */
-    bool unbiased, unscaled;            /* products without biases; scores are not divided by the root of a head's width */
+    bool unbiased, unscaled;            /* unbiased: products have no biases; unscaled: scores are not divided by the root of a head's width */
     struct rotary rotary;
     uint64_t past;                      /* keys and values that the chip or streaming memory holds, the newest token's place included; 0: none */
     uint32_t biases;                    /* biases of positions, by head, which are added to the scores before the mask; 0: none */

@@ -13,9 +13,8 @@
 
 enum score { SCORE_TRANSE, SCORE_ROTATE, SCORE_COMPLEX };
 
-/* shared: all triples have the same negatives, to which each adds the other triples' tails; both_ends: negatives replace the heads of one half of the triples, and the
- * tails of the other half.
- * by_operations: distances are differences of expanded tensors in fp32, not an operator of their own. */
+/* shared: all triples have the same negatives, to which each adds the other triples' tails; both_ends: negatives replace the heads of one half of the
+ * triples, and the tails of the other half; by_operations: distances are differences of expanded tensors in fp32, not an operator of their own. */
 struct knowledge_config { enum score score; uint64_t entities, relations, width, negatives; bool shared, both_ends, by_operations; };
 
 struct triples { struct builder *b; const struct knowledge_config *c; uint64_t n, n_shards, width, n_negatives; uint32_t relation; };

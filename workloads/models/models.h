@@ -16,7 +16,7 @@ enum activation { ACTIVATION_OWN, ACTIVATION_GELU, ACTIVATION_GELU_NEW, ACTIVATI
 enum key_cache { CACHE_NONE, CACHE_ON_CHIP, CACHE_STREAMING, N_KEY_CACHES };
 enum token_choice { CHOICE_BY_HOST, CHOICE_BY_DEVICE, N_TOKEN_CHOICES };
 struct text_generation {
-    uint64_t prompt_tokens, new_tokens; /* tokens of a text's prompt, and tokens to generate; with none new, nothing is generated */
+    uint64_t prompt_tokens, new_tokens; /* tokens of a text's prompt, and tokens to generate; if new_tokens is 0, nothing is generated */
     uint64_t prompts;                   /* texts in a micro-batch; the rest of it is padding; 0: it is full */
     int cache, choice;                  /* enum key_cache, enum token_choice */
     uint64_t weight_bits;               /* 4: weights of products are stored with 4 bits, in groups of 64 with a scale and an addend each; 0: in the type of the products */
@@ -56,7 +56,7 @@ struct model_options {
     const char *file;                   /* an ONNX file's path; NULL means a built-in model */
     const char *dimensions;             /* sizes of its symbolic dimensions: "tokens=128,frames=1220"; NULL if none */
     const char *output;                 /* values of the file to stop at, separated by commas; NULL means the file's outputs */
-    uint64_t negatives, embedding_size; /* knowledge graphs: negatives on each shard, for one triple or for all; numbers in a row of a table; 0: the model's own */
+    uint64_t negatives, embedding_size; /* knowledge graphs. negatives: on each shard, for one triple or for all; embedding_size: numbers in a row of a table; 0: the own value of the model */
     const char *shard_tables;           /* tables whose rows are spread over the replicas: "auto" or layers' names; NULL: none */
     uint64_t n_shards;                  /* replicas, where tables are spread over them; 0: one */
     struct sparse_request sparse;       /* products by weights that are sparse */
