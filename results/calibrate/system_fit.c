@@ -368,7 +368,8 @@ static bool check_lines(const struct system_row **out, double *time_s, struct ro
     return true;
 }
 
-/* Slopes from the defaults to the fitted values, raised one after the other, so lines meet the simulation there. */
+/* Takes slopes between simulations in which the constants move, one after the other, from their defaults to the fitted values. The lines thus meet the
+ * simulation at the fitted values. */
 static bool take_secants(struct system_row *row, struct row_job *job, struct err *err)
 {
     double x[N_SYSTEM_CONSTANTS], fitted[N_SYSTEM_CONSTANTS], before_s = row->base_s, time_s, loop_s = row->loop_s;
