@@ -117,7 +117,7 @@ static uint32_t sparse_product(struct mapper *p, uint32_t x, const struct sparse
     return map_emit2(p, OP_SPARSE_MATMUL, x, values_tensor(p, m, name, role), WITH(.sparse = s, .sparse_first = first));
 }
 
-/* The sparse initialiser that a value is, or the transpose of; NULL if neither. */
+/* The sparse initialiser that is this value, or whose transpose is this value; NULL if there is neither. */
 static const struct onnx_value *sparse_of(const struct mapper *p, uint32_t value, bool *turned)
 {
     const struct onnx_value *v = &p->m->values[value];
