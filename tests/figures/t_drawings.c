@@ -184,8 +184,8 @@ static void servers_without_published_runs(void **state)
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         of[i] = (struct result){ .id = arena_printf(&a, "%d", (int)sizes[i].ipus), .system = "toy", .workload = "net", .ipus = sizes[i].ipus,
-                                 .throughput_samples_per_s = sizes[i].rate, .step_time_s = 2 };
-        of[i].breakdown_s[PART_ALL_REDUCE] = i ? 0 : 0.5;
+                                 .throughput_samples_per_s = sizes[i].rate, .step_time_s = 0.5 };
+        of[i].breakdown_s[PART_ALL_REDUCE] = i ? 0 : 0.125;
         of[i].guess = i ? "no" : "yes";
     }
     struct drawing d = drawn("servers", &from);
