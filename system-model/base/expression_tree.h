@@ -11,7 +11,7 @@ enum node_kind {
     NODE_NOT, NODE_MINUS, NODE_ADD, NODE_SUBTRACT, NODE_MULTIPLY, NODE_DIVIDE, NODE_POWER,
     NODE_AND, NODE_OR, NODE_EQUAL, NODE_DIFFERS, NODE_LESS, NODE_AT_MOST, NODE_MORE, NODE_AT_LEAST,
     NODE_IN,                            /* the value at left is one of the LIST at right */
-    NODE_LIST,                          /* left, then the LIST at right */
+    NODE_LIST,                          /* a list: its first item is at left, and the LIST of the others at right */
     NODE_IF,                            /* left is the condition; right is a LIST of both answers, the second as its right side */
     NODE_CALL,                          /* function, with the LIST of arguments at right */
 };
