@@ -53,9 +53,9 @@ enum { MAX_STAGES = 128, MAX_REPLICA_IPUS = 64 };      /* the most stages of a p
 /* A graph compiled for one chip and one set of options. */
 struct compiled {
     struct op_plan_options options;
-    const struct op_plan **op_plans;        /* by operation of the graph; equal operations share one */
+    const struct op_plan **op_plans;        /* the plan of each operation of the graph; equal operations share a plan */
     struct layer_cost *layers;
-    const struct tensor_room *tensors;      /* by tensor of the graph */
+    const struct tensor_room *tensors;      /* the room of each tensor of the graph */
 };
 /* Bytes of a tensor: as they are, and as they count if every tile held as much of it as the fullest tile does. Results lie where their plan
    computed them. */

@@ -269,8 +269,9 @@ static struct conv_shape met_alone(const struct conv_shape *s)
     return e;
 }
 
-/* A chain of quarters takes 32 channels of a position, which results have left in two groups of 16, often on two
- * tiles. They are brought together before the loop. Operands that are laid out anyway come as they are read. */
+/* True if the channels of a grain lie apart and are brought together before the loop. A chain of quarters takes 32 channels of a position. The operation
+ * that computed them stores them in groups of 16, so a grain is in two groups, often on two tiles. An operand that is rearranged has its grains in one
+ * piece. */
 static bool lies_apart(const struct conv_shape *s, uint64_t in_grain)
 {
     return QUARTERS_GATHERED && s->in_elsewhere && !s->rearrange_in && in_grain > RESULT_GROUP && s->in_chans > RESULT_GROUP;

@@ -17,7 +17,7 @@
 #include <gsl/gsl_cdf.h>
 
 enum { GRAIN_BYTES = 8, INDEX_BYTES = 4, FEWEST_INDICES = 32, PARTIAL_BYTES = 4 };
-enum { REARRANGED_SPLITS = 4 };         /* updates that at least this many parts of the table read are first brought into the plan's layout */
+enum { REARRANGED_SPLITS = 4 };         /* if the table has at least this many parts of rows, updates are first brought into the plan's layout */
 
 /* Numbers of parts, and what the fullest tile has of each. `second`: lookups of the second stage. */
 struct slice_split { uint64_t columns, rows, lookups, series; };
