@@ -18,7 +18,7 @@
 #define IN_LANES static inline __attribute__((always_inline))
 
 typedef float lanes __attribute__((vector_size(32)));
-typedef int32_t masks __attribute__((vector_size(32)));         /* results of comparisons: all bits, or none */
+typedef int32_t masks __attribute__((vector_size(32)));         /* results of comparisons: a lane has all bits set if it is true, and no bit if it is false */
 enum { N_LANES = sizeof(lanes) / sizeof(float), FLOAT_BITS = 23, FLOAT_BIAS = 127, FLOAT_SIGN = INT32_MIN, FLOAT_EXPONENT = 0x7f800000 };
 
 /* A format: fraction bits, exponents of the smallest normal number and of the largest number, the largest number, and if it has infinity. */

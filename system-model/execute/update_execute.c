@@ -99,7 +99,7 @@ static void forget_others(const struct execution *x, uint32_t i)
     }
 }
 
-/* Reduces a weight's gradient over the copies of the model in each shard group, and a sharded tensor's parts between the groups, too. */
+/* Reduces a weight's gradient over the copies of the model in each shard group. If the tensor is sharded, its parts are then reduced between the groups. */
 static void reduce_weight(struct execution *x, uint32_t i)
 {
     struct weight *w = weight_of(x, 0, i);
