@@ -266,13 +266,13 @@ bool graph_cut_grid(struct graph *g, const uint32_t ipus[MOST_GRID_AXES], struct
 /* ---- split_table.c: a table over several stages ------------------------------------- */
 
 enum { MAX_TABLE_PARTS = MAX_OP_INPUTS };
-/* Copies the model, with its largest table, and heads' products with as many columns, cut into n_parts parts, each in a layer of its own. The whole
- * graph has no backward pass yet, and outlives `out`. False if it has no table of at least this many rows. */
+/* Copies the model. In the copy its largest table is cut into n_parts parts, each in a layer of its own, and so are products of heads with as many columns
+ * as the table has rows. The whole graph has no backward pass yet, and outlives `out`. False if it has no table of at least n_parts rows. */
 bool graph_split_table(struct graph *out, const struct graph *whole, uint32_t n_parts, struct arena *a);
 
 /* ---- slice.c: one IPU's part of a model (tensor parallelism) ------------------------- */
 
-/* One axis of IPUs: n_ipus of them, `stride` apart. Heads of attention have attention_ipus parts, a divisor. */
+/* An axis of n_ipus IPUs, whose numbers are `stride` apart. attention_ipus: the parts into which heads of attention are cut, a divisor of n_ipus. */
 struct slice_axis { uint32_t axis, n_ipus, attention_ipus, stride; };
 /* Fills `out` with the forward operations that each IPU of an axis runs on its part of the model, and with the sums between them (OP_ALL_REDUCE,
  * OP_SHARE). The whole graph has no backward pass yet, and outlives `out`; axis 1 cuts what axis 0 has left. slice_cuts.c says what is cut. False if
