@@ -61,8 +61,8 @@ extern const char *const generation_names[N_GENERATIONS + 1];   /* NULL-ended */
 /* How the planner of convolutions estimates copies of single elements: by their measured cost, or by a rule that is far too low, so that it
  * chooses plans that cost the chip more than it expects. */
 enum planner_copies { COPIES_MEASURED, COPIES_ESTIMATED };
-/* How often the planner counts the bytes of an input that serial steps share: once, or twice, as it is sent before the loop and as a step reads
-   it. */
+/* How often the planner counts the bytes of an input that serial steps share: once; or twice, because it is sent before the loop and read again by a
+   step. */
 enum planner_input { INPUT_TWICE, INPUT_ONCE };
 
 struct chip {
@@ -81,7 +81,7 @@ struct chip {
     uint64_t mac_fp16_fp16_per_cycle;       /* AMP, fp16 in, fp16 partials */
     uint64_t mac_fp16_fp32_per_cycle;       /* AMP, fp16 in, fp32 partials */
     uint64_t mac_fp32_per_cycle;
-    uint64_t mac_fp8_per_cycle;             /* 0 if none */
+    uint64_t mac_fp8_per_cycle;             /* 0 if the AMP has no fp8 */
     uint64_t vector_bytes_per_cycle;        /* data path of the vector unit: 8 */
     uint64_t load_bytes_per_cycle;          /* loads from the standard region */
     uint64_t interleaved_load_bytes_per_cycle;      /* 0 if not stated */
