@@ -195,7 +195,7 @@ static bool run_by_domain(struct collective *run, enum collective_method method,
     return true;
 }
 
-/* An all-reduce by broadcast: n pieces, each of them the whole vector. */
+/* An all-reduce by broadcast: n pieces move as in the other methods, but each of them is a whole vector. */
 static bool reduce_at_once(struct collective *run, struct err *err)
 {
     struct ring *local, *between;
