@@ -301,7 +301,7 @@ static struct update_bytes update_part_bytes(const struct memory_input *q, struc
     return *(const struct update_bytes *)memo_get(&c->plans, count_update, &of_part, sizeof of_part, NULL).at;
 }
 
-/* The bytes of all parts of the update that run on an IPU, those that all IPUs run together included. */
+/* Adds up the bytes of the parts of the update that an IPU runs, alone or together with all others. */
 static struct update_bytes update_bytes(const struct memory_input *q, struct compiler *c, uint32_t ipu, uint64_t n_tiles)
 {
     const struct update_part *parts = q->parts.at;
