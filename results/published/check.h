@@ -82,7 +82,7 @@ bool table_rows_predict(double *out, struct simulator *s, const char *recipe, st
 struct row_error { const char *configuration; double error, speed_error; };    /* speed_error: > 0 if too fast */
 struct error_summary { size_t n; double median, mean, bias; };
 struct error_summary errors_by_configuration(struct row_error *rows, size_t n_rows, struct arena *scratch);    /* sorts the rows */
-/* errors_by_configuration() of a written check.csv, for rows of one kind and of this counts_as. Tables without a kind hold runs. */
+/* errors_by_configuration() of the rows of a written check.csv that have this kind and this counts_as. A row without a kind is a run. */
 struct error_summary errors_of_table(const struct csv_table *check, enum figure_kind kind, const char *counts_as, struct arena *scratch);
 
 struct accuracy {
