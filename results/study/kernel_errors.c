@@ -131,7 +131,7 @@ static double bound_of(double *sizes, size_t n)
     return sizes[(size_t)ceil(LEVEL * (double)(n + 1)) - 1];
 }
 
-/* Errors of this kind and chip; NULL: of any. One may be left out. */
+/* Lists the errors of this kind and chip, and returns their number. If kind or chip is NULL, all kinds or chips count. `without` is left out. */
 static size_t list_errors(double *sizes, const struct kernel_errors *k, const char *kind, const char *chip, const struct kernel_error *without)
 {
     size_t n = 0;

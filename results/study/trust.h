@@ -20,8 +20,9 @@ enum property_id {
     BY_IPUS = N_PROGRAM_NAMES, BY_WIDTH, BY_MICRO_BATCH, BY_GLOBAL_BATCH, BY_SEQUENCE, BY_SHARES, N_PROPERTIES = BY_SHARES + N_PART_CLASSES
 };
 
-/* The properties of one run: a name, or a count or share. Two shares add no distance. off_amp_share: of a micro-batch's cycles, those of products whose
- * plans do not use the AMP unit; it tells what lies beyond all published runs. vector_share: of what the chips compute, all but products and convolutions. */
+/* The properties of one run: names, counts and shares. Two shares are no part of distances. off_amp_share: the share of a micro-batch's cycles in products
+ * whose plans do not use the AMP unit, which shows if a run lies beyond all published ones. vector_share: the share of what the chips compute that is
+ * neither a product nor a convolution. */
 struct properties { const char *name[BY_IPUS]; double number[N_PROPERTIES], off_amp_share, vector_share; };
 struct properties properties_of(const struct simulation *sim, struct arena *a);     /* the names live in the arena */
 bool property_names_equal(const struct properties *x, const struct properties *y, size_t property);
@@ -108,8 +109,8 @@ double student_nine_in_ten(void);       /* half of Student's 90 % interval, in u
 
 /* ---- trust_fit.c: the fit of the spread ------------------------------------------------------------- */
 
-/* Each reference counts with one error: that of its first prediction, judged by references of other origins; or, if no first prediction was kept,
- * today's, judged by all others. References of without_origin, which may be NULL, take no part. */
+/* Fits the spread to one error of each reference. If its first prediction was kept, that is judged, by the references of other origins. If not, today's
+ * prediction is judged, by all other references. References of without_origin, which may be NULL, take no part. */
 struct spread spread_fit(const struct references *r, const char *without_origin, struct arena *a);
 void spread_write(FILE *f, const struct references *r);         /* results/validity/spread.csv */
 bool spread_load(struct spread *out, const char *path, struct arena *a, struct err *err);
@@ -174,7 +175,7 @@ struct log_interval open_readings_interval(const struct open_readings *o, struct
 struct log_interval open_readings_span(const struct simulation *sim, const struct result *base, const struct simulation_request *q, struct arena *a);
 void open_readings_document(struct document *d, const struct open_readings *o);
 struct json_t *open_readings_json(const struct open_readings *o);
-struct json_t *open_readings_unset_json(const struct open_readings *o);     /* keys that the program has to state, and a sheet stated */
+struct json_t *open_readings_unset_json(const struct open_readings *o);     /* keys that the recipe does not set, so that a sheet decided them, with their share of the step */
 
 /* ---- trust.c: one answer ----------------------------------------------------------------------- */
 
