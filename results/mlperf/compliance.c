@@ -57,7 +57,7 @@ struct compliance_run {
     uint64_t n_bad_lines;
     struct unknown_keys unknown;
     struct compliance *out;
-    line_observer *observer;            /* NULL if none */
+    line_observer *observer;            /* NULL if nobody else reads the lines */
     void *user;
     struct arena *a;
 };

@@ -46,7 +46,7 @@ struct rcp_verdict {
     const char *text;                   /* rcp_verdict_text(), if a reader has asked for it */
 };
 
-/* points: epochs or samples to converge, one a run, HUGE_VAL for a run that failed. t: pruned as the edition has it. */
+/* points: the epochs or samples in which each run converged, HUGE_VAL if it failed. t: a table that is pruned by the edition's rules. */
 bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, const double *points, size_t n, struct arena *a,
               struct err *err);
 /* The verdict in one line. */

@@ -111,7 +111,7 @@ bool rules_of(const struct rule_book **out, struct rule_library *l, const struct
 /* rules_of() by the name of a round or ruleset; the message for an unknown name lists the known ones. */
 bool rules_of_round(const struct rule_book **out, struct rule_library *l, const char *round, struct err *err);
 
-const struct rule_layer *rule_layer_find(const struct rule_book *b, const char *name);      /* NULL if none */
+const struct rule_layer *rule_layer_find(const struct rule_book *b, const char *name);      /* NULL if the book has no layer of this name */
 /* The rule for a key and its index, or NULL. */
 const struct rule *rule_find(const struct rule_layer *l, const char *key, size_t *index);
 
