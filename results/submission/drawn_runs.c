@@ -127,7 +127,7 @@ static double olympic_score(const struct run_drawing *d, const struct drawn_run 
 }
 
 /* Tests a whole submission of the closed division against the reference; others pass. If the submission is too fast, some rounds had the times in
- * its logs scaled; others scale the score of a submission that passes. Times or score are scaled as the round has it. */
+ * its logs scaled; others scale the score of a submission that passes. The rules of the round decide which is scaled. */
 static struct outcome judge_submission(const struct run_drawing *d, struct drawn_run *runs, size_t n, bool asks_why, struct arena *a)
 {
     struct rcp_verdict v;
