@@ -51,7 +51,7 @@ struct training_setup {
     const struct dataset *data;
     struct rates rates;
     uint64_t items_per_step, eval_items, eval_every_steps;      /* items: rows of micro-batches, of all replicas */
-    double samples_per_item, target;                            /* target 0: none */
+    double samples_per_item, target;                            /* target: of the quality; 0 if the recipe has no target */
     double startup_s, step_s, evaluation_s;                     /* the simulated machine's times */
     struct quality quality;
     struct precision precision;
