@@ -56,7 +56,7 @@ struct onnx_import {
     size_t n_nodes;
     struct onnx_count *counts; size_t n_counts, cap_counts;
     struct onnx_source *sources; size_t n_sources, cap_sources;
-    const char *loss, *ignored;                 /* outputs that are trained, and others that are not; NULL if none */
+    const char *loss, *ignored;                 /* loss: outputs that are trained; ignored: the other outputs; NULL if there are no such outputs */
     uint32_t *inputs; size_t n_inputs;          /* tensors of the graph's inputs, in file order */
     bool *input_is_image;                       /* true for an input that has its channels last in the graph */
     uint32_t output;                            /* tensor of the first output (inference) */

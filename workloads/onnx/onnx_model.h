@@ -129,7 +129,7 @@ uint64_t onnx_elements_between(const struct onnx_value *v, uint32_t first, uint3
 static inline bool onnx_is_known_number(const struct onnx_value *v) { return v && v->known && onnx_elements(v) == 1; }
 void onnx_copy_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);
 bool onnx_has_size(uint32_t n_dims, const uint64_t *dims);      /* at most 2^40 elements, and below 2^32 along each dimension */
-bool onnx_axis(uint32_t *axis, int64_t given, uint32_t n_dims);     /* -1 is the last dimension. False: out of range */
+bool onnx_axis(uint32_t *axis, int64_t given, uint32_t n_dims);     /* given: the axis, or -1 for the last one and so on; false if it is out of range */
 /* Numbers that older opsets have as an attribute and newer ones as an input; n = 0 if both are absent. False: the
  * input is not known. */
 struct onnx_list { uint32_t n; int64_t at[2 * ONNX_MAX_DIMS]; };

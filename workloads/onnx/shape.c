@@ -144,8 +144,8 @@ static bool window_numbers(uint32_t *to, uint32_t n_dims, const struct onnx_mode
     return true;
 }
 
-/* SAME: ceil(inputs / stride) outputs, or inputs x stride if transposed; an odd zero goes last (UPPER) or first
- * (LOWER). */
+/* Pads so that there are ceil(inputs / stride) outputs, or inputs x stride if the convolution is transposed (auto_pad SAME). If the number of zeros is odd,
+ * there is one more after the input (UPPER) or before it (LOWER). */
 static void same_pads(struct onnx_window *w, const struct onnx_value *x, bool lower, bool transposed)
 {
     for (uint32_t i = 0; i < w->n; i++) {
