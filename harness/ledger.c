@@ -17,7 +17,7 @@ static void add_role_counts(struct document *d, const struct figures *f)
     document_line_for(d, IN_TEXT, "%zu published rows agree with the ledger: %s", f->n, text);
 }
 
-/* The faults of the tables: by the ledger, then by the tolerances and recipes that are kept. */
+/* ledger: rows of the tables that disagree with the ledger; kept: tolerances and recipes that disagree with what is kept of them. */
 struct ledger_answer { struct ledger_faults ledger; struct kept_faults kept; const char *ledger_path, *kept_path; };
 
 static bool compare_with_ledger(struct ledger_answer *out, const struct figures *figures, struct session *s, struct err *err)
