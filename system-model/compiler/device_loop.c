@@ -3,9 +3,9 @@
  * device_loop.c - a round of a framework's loop on the device, without its body.
  *
  * PopART's Loop carries all inputs and results by value (graphcore/popart at d2f20d78, willow/src/popx/op/loopx.cpp, grow; poptorch.for_loop is such a loop,
- * graphcore/poptorch at c2a8b177, python/ops.py): a condition is computed; what the body left is copied into its inputs; after the body its results are copied
- * out; a counter is incremented. Inputs lie alike in all copies. A result lies as its operation's plan has it, but comes back in as an input that no
- * operation reads, which is spread evenly over the tiles: it crosses the exchange.
+ * graphcore/poptorch at c2a8b177, python/ops.py). In each round a condition is computed, and the results of the round before are copied into the body's
+ * inputs. After the body its results are copied out, and a counter is incremented. Inputs lie alike in all copies, so they stay on their tiles. A result
+ * lies as its operation's plan says, but returns as an input that no operation reads, which is spread evenly over the tiles. It crosses the exchange.
  * Not modelled: what the loop does once, before its first round and after its last one; a layout of small pieces, which a move takes apart.
  */
 #include "system-model/compiler/compiler.h"

@@ -50,7 +50,8 @@ static uint64_t bus_rate(const struct dynamic_search *f, uint64_t alike, uint64_
 
 /* ---- one pass ------------------------------------------------------------------------------------------------------- */
 
-/* Sizes of a tile: blocks of rows and inner dimension, columns; bytes of the dense side that it reads, of a bucket; sums. */
+/* The sizes of a tile's part. x, y: blocks of rows and of the inner dimension; dense_bytes: what it reads of the dense side; bucket_bytes: one bucket;
+ * sums: elements of the result. */
 struct tile_part { uint64_t x, y, columns, dense_bytes, bucket_bytes, sums; };
 
 static struct tile_part tile_part_of(const struct dynamic_search *f, const struct dynamic_split *p)

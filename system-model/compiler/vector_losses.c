@@ -2,11 +2,11 @@
 /*
  * vector_losses.c - losses of classes and of transducers, pass by pass as PopART and PopTorch make them.
  *
- *     PopART        softmax; the likelihood encodes labels as rows, multiplies, adds up the rows; its gradient is the probabilities less the labels,
- *                   times the incoming gradient (PopART d2f20d78 willow/src/popx/op/softmaxx.cpp, NlllWithSoftmaxGradDirect)
- *     PopTorch      log-softmax of a copy of the scores; the same likelihood. Its gradient encodes the labels again, negates and scales them and
- *                   masks the rows that are ignored; then the softmax of a second copy, times the sum of each row, is subtracted
- *                   (poptorch/source/popart_canonicalization/LossOps.cpp:144; PopART nllx.cpp, logsoftmaxx.cpp)
+ *     PopART        First comes the softmax. The likelihood encodes labels as rows, multiplies, and adds up the rows. Its gradient is the
+ *                   probabilities less the labels, times the incoming gradient (PopART d2f20d78 willow/src/popx/op/softmaxx.cpp, NlllWithSoftmaxGradDirect).
+ *     PopTorch      First comes the log-softmax of a copy of the scores, then the same likelihood. Its gradient encodes the labels again, negates
+ *                   and scales them, and masks the rows that are ignored. The softmax of a second copy, times the sum of each row, is then
+ *                   subtracted (poptorch/source/popart_canonicalization/LossOps.cpp:144; PopART nllx.cpp, logsoftmaxx.cpp).
  * Both work where the product has left the scores. Labels are encoded evenly over the tiles and then brought there (popops lib/popops/Encoding.cpp).
  * Left out: sums of one number for each row.
  */
