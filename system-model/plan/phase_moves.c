@@ -9,8 +9,8 @@
  *     backward    loads what the forward task read or stored, as far as it needs it, and gradients of later phases; stores gradients for earlier ones
  *
  * States off the chip are caches: the forward task loads each, and stores it with what it has added.
- * The last phase does both passes of a micro-batch at once. The gradient of what several phases read is added up from one to the next; programs store an addend
- * for each and add them afterwards, which moves as much.
+ * The last phase does both passes of a micro-batch at once. If several phases read a tensor, its gradient is added up here from one phase to the next. Programs
+ * store an addend for each phase and add them afterwards, which moves as many bytes.
  */
 #include "system-model/plan/stage_program.h"
 #include "system-model/graph/graph.h"
