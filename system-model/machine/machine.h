@@ -137,7 +137,7 @@ struct machine {
     double streaming_bytes_per_s;           /* one board's DDR, shared by its IPUs; 0 if none */
     double streaming_efficiency;
     uint64_t streaming_bytes;
-    uint64_t ipus_per_host, host_cores;     /* cores of one host; 0 if unknown */
+    uint64_t ipus_per_host, host_cores;     /* host_cores: cores of one host, 0 if unknown */
     double host_network_bytes_per_s;        /* one board to its host, one way, after protocol */
     double host_latency_s;
     uint64_t pcie_shared_ipus;              /* IPUs behind one shared host port (DSS 8440: 4); 1: none shared */
