@@ -39,8 +39,8 @@ struct table_column {
     unsigned formats;                   /* FORMAT_BITs of the formats that have the column; 0: all that its name and heading say */
     int csv_digits;                     /* 0 means 10, enough to see any change and few enough to hide rounding */
     bool zero_is_unknown;               /* a real number or 32-bit count that is 0, or an empty text, is not known */
-    bool aligns_right, is_code;         /* text that holds numbers; Markdown sets it in backticks */
-    int digits;                         /* text and Markdown show a real number, or a whole one of 64 bits, as a quantity with this many digits and a prefixed unit */
+    bool aligns_right, is_code;         /* aligns_right: a text that holds numbers; is_code: Markdown sets it in backticks */
+    int digits;                         /* number of digits with which text and Markdown show a real number or a 64-bit count, as a quantity with a prefixed unit */
     bool shows_sign;                    /* the quantity is a change, shown with its sign, + or - */
     const char *unit, *help;            /* for lists of columns; tables print the unit of a quantity alone */
 };
@@ -172,7 +172,8 @@ FILE *document_stream(struct document *d, unsigned formats);           /* for li
 void document_gap(struct document *d);                                  /* an empty line */
 struct table *document_table(struct document *d, struct table t);       /* the document's copy, to add rows to */
 void document_member(struct document *d, const char *name, struct json_t *value);       /* adds to the JSON object; takes the value */
-/* Writes a document, once: its JSON is used up. The judging formats print its judgements; without a suite of them, Markdown prints its parts. */
+/* Writes a document. That is possible only once, because it uses up the JSON. Formats of judgements print the document's judgements; Markdown prints its
+ * parts if the document has no suite of judgements. */
 void document_write(FILE *f, enum output_format format, struct document *d);
 void document_drop(struct document *d);         /* frees the document without writing it */
 
