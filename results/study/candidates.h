@@ -47,7 +47,7 @@ struct search_family {
     bool recomputes, streams;                   /* streams: weights come in phases, which have no pipeline */
     struct search_candidate *candidates; size_t n, next;       /* from the smallest micro-batch to the largest */
     double bound;                               /* the best bound of its candidates */
-    double best_value; bool any;                /* the best value of the family's configurations that count; any: some count */
+    double best_value; bool any;                /* best_value: of the family's configurations that count; any: true if some count */
     uint32_t n_unlike_own;                      /* the number of settings that differ from the recipe's */
 };
 

@@ -2,11 +2,11 @@
 /*
  * diff.h - why two simulations differ: their keys and sheet values are changed one after the other, from A to B.
  *
- * The order is that of podbench list keys, then sheet values, outermost sheet first. The change of a cause is the
- * change of the time when it is added to those before it, so the causes add up to the whole. Its change alone on A is
- * listed too; the difference of the two is its interaction with those before it. A change that is not possible yet
- * waits for those that make it possible; changes that are only possible together count as one. Times are whole
- * picoseconds (of a sample: femtoseconds), so that sums are exact.
+ * Keys are changed first, in the order of podbench list keys, then sheet values, outermost sheet first. The effect of a
+ * cause is the change of the time when it is added to the causes before it, so the effects add up to the whole. The
+ * change by the cause alone on A is listed too. The two differ by its interaction with the causes before it. A change
+ * that is not possible yet waits until others make it possible. Changes that are only possible together count as one.
+ * Times are whole picoseconds (of a sample: femtoseconds), so that sums are exact.
  */
 #ifndef DIFF_H
 #define DIFF_H

@@ -4,7 +4,7 @@
  *
  * podbench-measured.csv in a project's folder: recipe,sets,hash,version,samples_per_s,first_predicted,first_low,first_high. A line is written by
  * podbench measured, with the throughput that was predicted before anything was known of it, and its interval (empty where there was none). sets are
- * overrides, joined by "; ". A line whose recipe has changed since, or is gone, counts no more: it is noted, and left as it is.
+ * overrides, joined by "; ". A line stays in the file if its recipe has changed since, or is gone, but it no longer counts, and a note says so.
  */
 #ifndef OWN_RUNS_H
 #define OWN_RUNS_H
