@@ -185,7 +185,7 @@ static void phrase_add(struct phrase *p, const char *text, size_t n)
     p->text = arena_printf(p->a, "%s%.*s", p->text, (int)n, text);
 }
 
-/* The value as a quantity, for "~unit]" or for "~]", which has the metric's own unit. Returns what follows. */
+/* Adds the value as a quantity. `at` is "unit]...", or "]..." for the metric's own unit. Returns the text from "]" on. */
 static const char *phrase_add_quantity(struct phrase *p, const char *at, const struct metric *m, double value)
 {
     size_t n = strcspn(at, "]");

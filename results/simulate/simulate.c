@@ -69,7 +69,7 @@ static void fill_memory(struct result *r, const struct plan *p)
     r->off_chip_bytes_per_board = p->off_chip.board_bytes;
 }
 
-/* A published configuration that ran is known to fit, and one that was out of memory not to. */
+/* Takes the verdict on memory from the record if this configuration was published: it fits if it ran, and does not fit if it was out of memory. */
 static bool recall_memory(struct result *r, struct simulation *sim, const struct memory_record *known, struct err *err)
 {
     const struct memory_published *p = sim->simulator->options.judges || !sim->may_be_published ? NULL : memory_record_published(known, sim->recipe.id);

@@ -36,7 +36,7 @@ struct simulator {
     struct watch watch;                 /* called as plans and remedies are made */
     struct simulator_options options;
     uint64_t n_simulated, n_sheets_read, n_afresh;
-    struct arena arena, spare;          /* values that are read once; the last simulation's arena, for the next one */
+    struct arena arena, spare;          /* arena: for values that are read once; spare: the last simulation's arena, for the next one */
     struct sheet_cache cache;
     struct convergence_tables *tables;
     struct memory_record *memory;       /* read at the first simulation */
