@@ -92,7 +92,7 @@ struct run_log {
     const char *problem;                /* why the times or counts are impossible; NULL if they are not */
     bool success;                       /* the status of the last run_stop, which the reference test reads */
     double run_start_ms, run_stop_ms;   /* the first run_stop and the last run_start before it, since the epoch */
-    uint64_t run_start_line, n_run_starts;      /* the line of the run_start that counts; how many such lines come before run_stop */
+    uint64_t run_start_line, n_run_starts;      /* run_start_line: the line of the run_start that counts; n_run_starts: how many such lines come before run_stop */
     uint64_t other_stop_line;           /* the line of the last run_stop, if its status differs from the one before; else 0 */
     double time_to_train_s;
     double init_s;                      /* first init_start to first init_stop */
@@ -103,7 +103,7 @@ struct run_log {
     double epochs_trained;
     double samples_to_converge;
     double last_eval_s;                 /* run_start to the last eval_accuracy before run_stop */
-    bool evals_at_end;                  /* all evaluations follow the last epoch, as where checkpoints are evaluated */
+    bool evals_at_end;                  /* all evaluations follow the last epoch, as in runs that evaluate checkpoints */
     double eval_interval;               /* median step between evaluations, in the unit of epoch_num */
     uint64_t n_evals;
     double train_unit_s;                /* median epoch, or block between evaluations */
