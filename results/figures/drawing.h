@@ -30,7 +30,7 @@ struct drawing {
     struct drawn_table { const char *name; FILE *f; char *text; size_t n_bytes; } tables[MOST_DRAWN_TABLES]; size_t n_tables;
     struct simulation *simulation;              /* the latest simulation; the next one frees it */
     struct result result;
-    unsigned n_shown, n_guesses, n_without;     /* predictions of the figure, those that are guesses, and those without an interval */
+    unsigned n_shown, n_guesses, n_without;     /* n_shown: predictions of the figure; n_guesses: how many are guesses; n_without: how many have no interval */
 };
 
 /* Saves all tables of a figure, or none if `good` is false or one fails. */
