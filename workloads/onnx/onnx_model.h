@@ -58,7 +58,7 @@ struct onnx_node {
     const char *scope;                      /* prefix of names in its branch, round or function; "": the graph itself */
     struct onnx_loop *loop;                 /* state of a Loop between two rounds */
     uint32_t n_inputs, n_outputs;
-    uint32_t *inputs, *outputs;             /* values; NO_ID if left out */
+    uint32_t *inputs, *outputs;             /* numbers of values; NO_ID for one that is left out */
     double epsilon;                         /* the epsilon of a fused norm; 0: its attribute holds it */
     const char *fused_as;                   /* the fused operation that the node has become, or is part of; else NULL */
     bool gone;                              /* other nodes do this node's work */
@@ -75,7 +75,7 @@ struct onnx_model {
     struct onnx_node *nodes; size_t n_nodes, cap_nodes;     /* each node follows the nodes that make its inputs */
     const Onnx__ModelProto *file;
     uint32_t *inputs, *outputs; size_t n_inputs, n_outputs;
-    size_t n_wanted;                        /* the first outputs that count: in training one, or those that recipe.output names */
+    size_t n_wanted;                        /* only this many of the outputs, from the first on, count: one in training, or as many as recipe.output names */
     struct hash_table names;                /* the numbers of values, by name */
     uint64_t batch;                         /* the number of samples, from the recipe */
     uint32_t n_bodies;                      /* branches taken and rounds run so far */
