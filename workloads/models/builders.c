@@ -167,7 +167,7 @@ uint32_t build_causal_mask(struct builder *b, uint64_t length)
     return graph_tensor(b->g, n < length ? "newest-mask" : "causal-mask", ROLE_STATE, b->type, DIMS(1, 1, n, length));
 }
 
-/* The host picks from scores as they are; the device takes the largest (graphcore/examples 3cc8f81 nlp/llama/popxl/modelling/llama_lm.py,
+/* Adds the choice of the next token. A host that chooses gets the scores as they are; a device that chooses takes the largest score (graphcore/examples 3cc8f81 nlp/llama/popxl/modelling/llama_lm.py,
  * nlp/gpt_j/popxl/modelling/gptj_lm.py: scores of all tokens are computed, and those of the last one picked). */
 void build_next_tokens(struct builder *b, uint32_t scores)
 {

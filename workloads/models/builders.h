@@ -30,7 +30,7 @@ uint32_t build_op1(struct builder *b, enum op_kind kind, uint32_t x);
 uint32_t build_op2(struct builder *b, enum op_kind kind, uint32_t x, uint32_t y);
 uint64_t build_width(const struct builder *b, uint32_t x);              /* the last dimension */
 uint64_t build_dim(const struct builder *b, uint32_t x, uint32_t i);
-/* Factors of a convolution or matmul: x, cast if products are fp8; a new weight of the products' type. */
+/* The two factors of a convolution or matmul. build_factor() returns x, cast if products are fp8; build_product_weight() makes a weight of their type. */
 uint32_t build_factor(struct builder *b, uint32_t x);
 uint32_t build_product_weight(struct builder *b, size_t n_dims, const uint64_t *dims);
 /* A matrix of the products' type, or of packed numbers that are unpacked before the product. */

@@ -109,7 +109,7 @@ bool tensor_axes(uint32_t axes[2], const char *text);
 /* The graph of the ONNX file o->file, and what became of its operators. */
 struct onnx_import;
 bool onnx_file_import(struct graph *g, struct onnx_import *import, const struct model_options *o, struct arena *a, struct err *err);
-/* A micro-batch of one sample, and the model's own sizes. */
+/* The options of a model with its own sizes and one sample in a micro-batch. */
 extern const struct model_options own_options;
 /* The graph of one micro-batch: forward, and backward unless o asks for inference. o may be NULL: own_options. */
 bool workload_graph(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);

@@ -2,13 +2,13 @@
 /*
  * rnnt.c - recurrent neural network transducers for speech.
  *
- * Graves 2012 (arXiv 1211.3711), sized as the MLPerf reference: 80 log-mel filters, three frames of 10 ms stacked
- * to 240 features every 30 ms; encoder of 2 LSTM layers, time stacked by 2, 3 more; prediction network of an
- * embedding and 2 LSTM layers; joint network relu(enc + pred) over every pair of time step and label.
+ * Graves 2012 (arXiv 1211.3711), sized as the MLPerf reference. Input: 80 log-mel filters, three frames of 10 ms stacked
+ * to 240 features every 30 ms. Encoder: 2 LSTM layers, then time stacked by 2, then 3 LSTM layers. Prediction network:
+ * an embedding and 2 LSTM layers. Joint network: relu(enc + pred) over every pair of time step and label.
  * Compiled shapes are static: every utterance of a batch is padded to the longest.
  *
- * transformer-transducer keeps predictor and joint; its encoder is of transformer layers (Zhang et al. 2020, arXiv
- * 2002.02562). It is built as the open MLPerf v2.0 entry's program has it (training_results_v2.0, Graphcore rnnt popart, transducer_blocks.py;
+ * transformer-transducer has the same prediction and joint networks, and an encoder of transformer layers (Zhang et al.
+ * 2020, arXiv 2002.02562). It is built as the open MLPerf v2.0 entry's program has it (training_results_v2.0, Graphcore rnnt popart, transducer_blocks.py;
  * line by line in docs/maintainers/models-by-source.md): one convolution before the layers, attention head by head, norms after the sums, and the
  * predictor on the first IPU. Left out: norms over channels and time instead of channels, LSTMs in four shards, and
  * weight gradients made sample by sample.
