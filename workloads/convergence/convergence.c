@@ -6,12 +6,12 @@
  *
  * fits.csv holds the effect of a submitter in a round, and the gain that the open division has from re-tuning: its mean
  * over the reference records that were tuned anew at their batch. The error is the spread of submissions about the
- * centre, which includes the error of the line between records; beyond the records, the law's leave-one-batch-out error
- * is added in squares. Reference lists step by a grid (an epoch; 25,000 samples for BERT), so X is half a grid below
+ * centre, which includes the error of the line between records. Beyond the records, the law's leave-one-batch-out error
+ * is added in squares. Reference lists step by a grid (an epoch, or 25,000 samples for BERT), so X is half a grid below
  * their mean. If the round's record of this batch has another learning rate than the run, and an earlier round has a
- * record with the run's own, the earlier record is the reference. Limits: batches beyond the records are extrapolated
- * at any distance; the learning rate is the only hyperparameter that counts; fixed schedules (has_plan) have no effect
- * but their margin.
+ * record with the run's own, the earlier record is the reference.
+ * Limits: batches beyond the records are extrapolated at any distance. The learning rate is the only hyperparameter that
+ * counts. Fixed schedules (has_plan) have no effect of a submitter, only their margin.
  */
 #include "workloads/convergence/convergence.h"
 
