@@ -15,7 +15,7 @@ struct recipe_terms {
 };
 struct recipe_terms recipe_terms(const struct recipe *r);
 
-/* Samples per weight update: the true number, and the one in the log, by which reference points are found. */
+/* Samples per weight update: the true number; and the number in the log, by which reference points are found. */
 double recipe_true_batch(const struct recipe *r);
 double recipe_logged_batch(const struct recipe *r);
 
