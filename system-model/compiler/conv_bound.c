@@ -6,7 +6,7 @@
  * and n tiles are left for their splits. Say that these splits make x parts of a sum (input channels, kernel rows), y
  * parts of the outputs and z parts of the field, with x y z <= n. Whatever x, y and z are, a tile then has at least
  *     work W / n;   loads of weights L / (x y);   input I y / n;   sums S x / n.
- * Each of these costs at least what conv_price charges for it at least, so one step takes at least
+ * With the least that conv_price charges for each of these, one step takes at least
  *     cycles >= rest + A / (x y) + a y + c x,       bytes >= V / (x y) + I y / n + S x / n.
  * Both have their minimum over real x and y in closed form. Roundings and small terms are left out. Every coefficient
  * comes from the tables that conv_price sums. A branch whose bound is above the best plan therefore has no plan as good.
