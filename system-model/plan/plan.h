@@ -25,7 +25,7 @@ struct stage_plan {
     uint32_t first_layer, n_layers;
     const struct compiled *compiled;
     struct cycles phase_cycles[2];      /* by task_kind: once in a step, before the micro-batches of a phase; see phases.c */
-    struct cycles forward, backward;    /* one micro-batch; backward includes recomputation and gradient accumulation */
+    struct cycles forward, backward;    /* cycles of one micro-batch; backward includes recomputation and the accumulation of gradients */
     uint64_t forward_cycles, backward_cycles;   /* sums over the parts */
     uint64_t recompute_cycles;          /* part of backward */
     uint32_t n_layers_again;            /* this many first layers are recomputed before their backward pass */
