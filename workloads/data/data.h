@@ -21,7 +21,7 @@ enum data_part { DATA_TRAIN, DATA_EVAL, N_DATA_PARTS };
 
 struct data_request {
     const struct graph *graph;
-    const char *where, *path;           /* the recipe's path, for messages; the data's file or folder, NULL if not given */
+    const char *where, *path;           /* path: the data's file or folder, NULL if not given; messages begin with `where`, the recipe's path */
     uint32_t sequences;                 /* the most sequences in a pack */
 };
 
