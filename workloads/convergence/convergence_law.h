@@ -14,7 +14,7 @@
 
 struct convergence_law {
     double e0, bc, g;                   /* e0 in the table's unit, bc in samples */
-    double e0_error, bc_error, g_error; /* standard errors; g_error 0: g was held at 1 */
+    double e0_error, bc_error, g_error; /* standard errors; g_error is 0 if g was held at 1 */
     double rms;                         /* root mean square of ln(fit / point) */
     double loo;                         /* rms error of each point predicted from the others; NaN: too few points */
     size_t n;
