@@ -18,7 +18,7 @@ static const struct decoder_kind {
     bool rotary, neighbours;            /* positions turn queries and keys, element by element or in pairs of neighbours */
     bool linear_biases;                 /* each head adds its slope times the key's position to the scores */
     bool embedding_norm;
-    bool own_head, head_bias;           /* the head is a matrix of its own, with a bias; else it shares the word table */
+    bool own_head, head_bias;           /* own_head: the head is a matrix of its own, and does not share the word table; head_bias: it has a bias */
     bool drops;                         /* attention_dropout applies */
 } kinds[] = {
     [DECODER_GPT2]  = { .drops = true },
