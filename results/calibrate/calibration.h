@@ -27,7 +27,7 @@ enum { MAX_FIT_PARAMETERS = 16 };
 
 struct fit_parameter {
     const char *name;
-    double low, high, start;            /* low < high; start within */
+    double low, high, start;            /* low < high, and start lies between them */
     double step;                        /* the step of the Jacobian's differences, as a share of high - low */
 };
 struct fit_value { double value, standard_error; bool at_bound; };
