@@ -19,7 +19,7 @@ enum option_when { ANY_SPLIT, PIPELINED, NOT_PIPELINED };
 
 struct name_row {
     const char *framework;              /* the beginning of the recipe's framework; "": any framework */
-    const char *key, *value;            /* the value that the row is for; NULL: any value */
+    const char *key, *value;            /* value: the one that the row is for; NULL if it is for any value */
     enum fill fill;
     enum option_place place;
     enum option_when when;

@@ -12,7 +12,7 @@
 
 struct own_run {
     const char *recipe, *sets, *hash, *version;         /* hash: recipe_hash() of the recipe with its overrides */
-    double samples_per_s, first_predicted, first_low, first_high;       /* samples/s; the interval NaN without one */
+    double samples_per_s, first_predicted, first_low, first_high;       /* samples/s; first_low and first_high are NaN without an interval */
     uint32_t line;
     const char *why_not;                /* why it does not count; NULL if it does */
     double predicted;                   /* the throughput that this version predicts; 0 if the run does not count */
