@@ -61,7 +61,7 @@ struct drawn_runs {
     const char *refusal;                /* why the round refuses these runs; NULL if it does not */
     double score_minutes;               /* score of these runs; NaN if they are not valid */
     double scaling;                     /* the checker's factor in score_minutes, for a submission that passes and is faster than the reference; else 1 */
-    double expected_minutes, expected_samples;  /* means of the score over valid submissions, and of a run's samples; without shared errors */
+    double expected_minutes, expected_samples;  /* expected_minutes: mean score of valid submissions; expected_samples: mean samples of a run; both without shared errors */
     double low_minutes, high_minutes;           /* 5 % and 95 % of the score. These and all members below include shared errors */
     double run_low_s, run_high_s;               /* 5 % and 95 % of one run's time to train */
     double samples_low, samples_high;           /* 5 % and 95 % of one run's samples to converge */
