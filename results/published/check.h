@@ -278,7 +278,7 @@ struct claim {
     /* set by audit_run */
     enum audit_verdict verdict;
     bool has_found, has_reading, has_simulated;
-    double found, found_as_read, simulated;     /* the values of the three expressions; the third is for comparison only */
+    double found, found_as_read, simulated;     /* the values of the three expressions; `simulated` is for comparison only */
 };
 struct claims { struct claim *items; size_t n; const char *path; };
 
