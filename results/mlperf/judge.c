@@ -177,7 +177,7 @@ struct log_facts {
     struct log_judgement *out; struct eval_review evaluations;
     struct impossible number;
     uint64_t early_line, back_line, other_seed_line;    /* lines, 0 if there is none: the first evaluation timed before run_start, the first timed before the evaluation above it, and the first seed unlike the others */
-    uint64_t lost_line, n_lost;         /* the first line of several records, and how many; 0 if none */
+    uint64_t lost_line, n_lost;         /* lost_line: the first line that holds several records; n_lost: how many such lines; both 0 if no line does */
     uint64_t second_run_line;           /* an init_start after run_stop; 0 if none */
     uint64_t n_other_lines;             /* lines that hold no record */
     double last_eval_ms, point;         /* point: the convergence point so far; a run_stop makes it the log's */

@@ -213,7 +213,7 @@ bool tree_walk(size_t *n_folders, const char *dir, const struct tree_visit *v, s
 
 /* The score of one system on one benchmark. Medians are over the runs that converged (over all, when none did). NaN if unknown. */
 struct score_row {
-    const char *round, *division, *submitter, *system, *benchmark;      /* from the path, or else the logs; "" unknown */
+    const char *round, *division, *submitter, *system, *benchmark;      /* from the path, or else from the logs; "" if unknown */
     uint64_t runs, required_runs;
     double failed;                      /* runs that are refused, or without a time; NaN if the folder cannot be judged */
     uint64_t dropped;                   /* fastest runs that the score leaves out, and as many slowest; failed runs are the slowest */
