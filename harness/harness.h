@@ -56,7 +56,7 @@ extern const char podbench_commit[];       /* the commit that the program was bu
 struct command {
     const char *group;                          /* the heading of a group, at its first command; NULL for the others */
     const char *name, *arguments;               /* arguments as usage shows them: "RECIPE...", "[BASE] RUN" */
-    const char *summary, *detail;               /* one line without a full stop; more sentences, or NULL */
+    const char *summary, *detail;               /* summary: one line without a full stop; detail: further sentences, or NULL */
     option_set options;                         /* OPTION_BITs; every command also has --root */
     unsigned formats;                           /* FORMAT_BITs; 0 if there is no --format */
     int (*run)(const struct options *o, struct session *s, struct err *err);    /* returns an exit status, with a message for BAD_INPUT */

@@ -13,7 +13,7 @@
 struct kernel_row {
     const char *operation, *kind, *pass;
     uint64_t cycles, compute_cycles, copies_cycles, exchange_cycles, sync_cycles, tiles, received_bytes, temporary_bytes, rounds;
-    double low, high;                   /* cycles; NaN: no operation was published */
+    double low, high;                   /* cycles; NaN if no operation was published */
     bool guess;
 };
 
