@@ -277,8 +277,8 @@ static bool look_around(struct search_result *out, struct ask_talk *talk, const 
         .exhaustive = 1000, .n_threads = talk->n_threads, .simulator = &s->simulator, .tell = tell_best, .stop = time_is_over, .left = time_left_to_ask, .user = talk };
     bool is_sought = q->objective == MINIMISE_IPUS;
     request.ipus = (struct limit){ is_sought ? 1 : (double)q->ipus, (double)q->ipus };
-    if (q->least_throughput > 0)
-        request.throughput = (struct limit){ q->least_throughput, NO_LIMIT };
+    if (q->least_throughput > 0 || is_sought)
+        request.throughput = (struct limit){ fmax(q->least_throughput, 1e-9), NO_LIMIT };        /* any rate will do */
     if (q->least_fits > 0)
         request.fits = (struct limit){ q->least_fits, 1 };
     interrupts_catch();
@@ -337,9 +337,9 @@ static bool look_with_shorter_rows(struct search_result *found, struct beginning
 /* "17 IPUs, at least 2000 samples/s, fits with 95 %" */
 static const char *limits_text(const struct asked *q, struct arena *a)
 {
-    const char *ipus = q->objective == MINIMISE_IPUS ? arena_printf(a, "at most %" PRIu64 " IPUs", q->ipus) : arena_printf(a, "%" PRIu64 " IPU%s", q->ipus, plural(q->ipus));
+    const char *most = q->objective == MINIMISE_IPUS ? "at most " : "";
     const char *rate = q->least_throughput > 0 ? arena_printf(a, ", at least %.10g samples/s", q->least_throughput) : "";
-    return arena_printf(a, "%s%s, fits with %.10g %%", ipus, rate, 100 * (q->least_fits > 0 ? q->least_fits : FITS_SURELY));
+    return arena_printf(a, "%s%" PRIu64 " IPU%s%s, fits with %.10g %%", most, q->ipus, plural(q->ipus), rate, 100 * (q->least_fits > 0 ? q->least_fits : FITS_SURELY));
 }
 
 static void add_searched(struct document *d, const struct search_result *found, const struct asked *q, const struct beginning *b)

@@ -14,11 +14,12 @@ struct asked {
     uint64_t ipus;                      /* number of IPUs to use: all of the system, or as many as the words say */
     const char *mode;                   /* train or infer; NULL where the words do not say */
     enum objective objective;
+    bool has_objective;                 /* the words name it */
     double least_throughput;            /* samples/s; 0 if none is asked for */
     double least_fits;                  /* the least probability to fit that is accepted; 0: the default */
 };
 /* Names may be written without signs and in any case ("POD16", "resnet 50"); "16 bow" is the smallest system of that chip with this many IPUs. Fails at
- * a word without a meaning, with the words that there are. */
+ * a word without a meaning, with the words that there are, and at a second word of a kind. */
 bool ask_read_words(struct asked *out, const char *const *words, size_t n, struct session *s, struct err *err);
 
 #endif

@@ -129,7 +129,7 @@ static bool read_rate(double *out, const char *word, struct arena *a)
 static bool read_percent(double *out, const char *word, struct arena *a)
 {
     const char *digits = arena_printf(a, "%.*s", (int)strcspn(word, "%"), word);
-    return parse_f64(digits, out) && *out > 0 && *out <= 100 && (*out /= 100) > 0;
+    return parse_f64(digits, out) && *out >= 1 && *out <= 100 && (*out /= 100) > 0;
 }
 
 static bool is_filling(const char *word)
@@ -141,6 +141,11 @@ static bool is_filling(const char *word)
     return false;
 }
 
+static bool is_first(bool is_said, const char *word, struct err *err)
+{
+    return !is_said || fail(err, "ask: '%.60s': another word of its kind is there already; give one", word);
+}
+
 static bool read_goal(struct asked *out, const char *word, struct session *s, struct err *err)
 {
     static const struct { const char *word; enum objective objective; } objectives[] = {
@@ -148,18 +153,22 @@ static bool read_goal(struct asked *out, const char *word, struct session *s, st
     double number;
     for (size_t i = 0; i < sizeof objectives / sizeof *objectives; i++)
         if (text_is(word, objectives[i].word)) {
+            bool is_said = out->has_objective;
+            out->has_objective = true;
             out->objective = objectives[i].objective;
-            return true;
+            return is_first(is_said, word, err);
         }
-    if (text_is(word, "train") || text_is(word, "infer") || text_is(word, "inference"))
+    if (text_is(word, "train") || text_is(word, "infer") || text_is(word, "inference")) {
+        bool is_said = out->mode != NULL;
         out->mode = text_is(word, "train") ? "train" : "infer";
-    else if (read_rate(&number, word, &s->arena))
-        out->least_throughput = number;
-    else if (read_percent(&number, word, &s->arena))
-        out->least_fits = number;
-    else
+        return is_first(is_said, word, err);
+    }
+    double *limit = read_rate(&number, word, &s->arena) ? &out->least_throughput : read_percent(&number, word, &s->arena) ? &out->least_fits : NULL;
+    if (!limit)
         return is_filling(word) || fail(err, "ask: '%.60s' has no meaning here; want %s", word, usage);
-    return true;
+    bool is_said = *limit > 0;
+    *limit = number;
+    return is_first(is_said, word, err);
 }
 
 bool ask_read_words(struct asked *out, const char *const *words, size_t n, struct session *s, struct err *err)
@@ -176,7 +185,5 @@ bool ask_read_words(struct asked *out, const char *const *words, size_t n, struc
     for (size_t i = at + taken; i < n; i++)
         if (!read_goal(out, words[i], s, err))
             return false;
-    if (out->objective == MINIMISE_IPUS && !(out->least_throughput > 0))
-        out->least_throughput = 1e-9;           /* any rate will do */
     return true;
 }

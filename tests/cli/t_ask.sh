@@ -30,6 +30,9 @@ result $? "99 % of an unfamiliar program is not promised" "$(grep '^fits\|^nothi
 asked resnet50 on 16 bow at least 5k/s cheapest --most 100
 grep -q " on [1-8] IPUs\{0,1\} of bow-pod16" "$work/out" && awk '/^throughput:/ { exit !($2 >= 5000) }' "$work/out"
 result $? "the fewest IPUs for a rate" "$(sed -n '/ IPU.* of /p;/^throughput/p' "$work/out")"
+asked resnet50 on 1 bow cheapest fits with 100 % --most 5
+grep -q "keeps the limits (at most 1 IPU, fits with 100 %)" "$work/out"
+result $? "no rate is named that nobody asked for" "$(grep '^nothing' "$work/out")"
 asked resnet50 on pod16 at least 1M/s --most 20
 [ "$status" -eq 1 ] && grep -q "nothing that was tried keeps the limits (16 IPUs, at least 1000000 samples/s, fits with 90 %)" "$work/out"
 result $? "a rate that nothing reaches is exit 1, and all limits are named" "$status: $(grep '^nothing' "$work/out")"
@@ -82,6 +85,11 @@ refused "ask: 'llama7' is no model that is built in, nor the path of an ONNX fil
 refused "ask: 'h100' is no machine of podbench list machines, and no number and chip, as in '16 bow'; only IPUs are modelled" "another vendor's machine" bert on h100
 refused "ask: no system has 4000000 'bow' chips" "too many chips" bert on 4000000 bow
 refused "ask: 'quickly' has no meaning here; want ask MODEL on MACHINE" "a word without a meaning" bert on pod16 quickly
+for words in "train infer" "fastest cheapest" "at least 5/s at least 7/s" "fits with 90 % fits with 95 %"; do
+    # shellcheck disable=SC2086
+    refused "another word of its kind is there already; give one" "two of a kind: $words" bert on pod16 $words
+done
+refused "ask: '0.9' has no meaning here" "a chance that is no per cent" bert on pod16 fits with 0.9
 refused "usage: podbench ask [OPTION...] MODEL on MACHINE [WORD...]" "a model alone" bert
 refused "ask-vgg16-c600-infer.ini" "a file that is somebody's own is not replaced" vgg16 on c600 infer
 refused "--seconds: 'soon' is not a number above 0" "a time that is none" bert on pod16 --seconds soon
