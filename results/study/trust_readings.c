@@ -101,12 +101,20 @@ static double feeding_share(const struct simulation *sim)
     return ahead && bytes / slow_loader.bytes_per_s >= step_s ? bytes / q->program.host_data_bytes_per_s / step_s : 0;
 }
 
+static bool is_sheet_value_given(const struct simulation *sim, const char *key)
+{
+    for (size_t i = 0; i < sim->changes.n; i++)
+        if (text_is(sim->changes.items[i].key, key))
+            return true;
+    return false;
+}
+
 /* True if a torus may come out slower than its ladder (see the head of this file), and nobody has stated which form the library has. */
 static bool may_break_law(const struct simulation *sim)
 {
     const struct plan_request *q = &sim->plan.request;
     return sim->machine->domain_topology == DOMAIN_TORUS && q->program.torus_exchanges == TORUS_FULL_ROUTES && q->ipus_per_replica > 2 && q->n_replicas > 1
-        && !recipe_entry(&sim->recipe, TORUS_KEY) && !recipe_entry(&sim->recipe, LADDER_KEY);
+        && !recipe_entry(&sim->recipe, TORUS_KEY) && !is_sheet_value_given(sim, strchr(LADDER_KEY, '.') + 1);
 }
 
 /* True if the program computes its loss in slices, and neither recipe nor framework states on which tiles they lie. */

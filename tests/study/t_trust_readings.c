@@ -139,7 +139,7 @@ static void slices_on_a_part_of_the_tiles(void **state)
 /* A torus that is slower than its ladder opens both forms of its exchanges, and the interval spans them; one that is not opens nothing, and nor does a stated form. */
 static void a_torus_slower_than_its_ladder(void **state)
 {
-    const char *wide = "vendor-bow-pod128-bert-large-ph2-popart", *ladder = "machine.domain_topology=ladder", *stated = "framework.torus_exchanges=link-by-link";
+    const char *wide = "vendor-bow-pod128-bert-large-ph2-popart", *ladder = "machine.domain_topology=ladder", *torus = "machine.domain_topology=torus", *stated = "framework.torus_exchanges=link-by-link";
     struct simulator s;
     struct result r;
     (void)state;
@@ -155,6 +155,7 @@ static void a_torus_slower_than_its_ladder(void **state)
     assert_true(v.open.items[0].throughput_ratio > 1.0005 && v.high >= r.throughput_samples_per_s * v.open.items[0].throughput_ratio);
     assert_int_equal(judged(&r, "mlperf-v2.0-closed-bow-pod256-bert-large", NULL, 0, true).open.n, 2);        /* its recipe has the other form already */
     assert_int_equal(judged(&r, wide, &ladder, 1, true).open.n, 0);
+    assert_int_equal(judged(&r, wide, &torus, 1, true).open.n, 0);
     assert_int_equal(judged(&r, wide, &stated, 1, true).open.n, 0);
     assert_int_equal(judged(&r, wide, NULL, 0, false).open.n, 0);
     assert_int_equal(judged(&r, "vendor-ipu-pod64-gpt-j-popxl", NULL, 0, true).open.n, 0);
