@@ -98,9 +98,8 @@ uint64_t add_in_place_cycles(const struct chip *chip, uint64_t n, uint64_t eleme
 uint64_t rearrange_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n_bytes, uint64_t element_bytes, bool by_fours);
 uint64_t regroup_cycles(const struct vertex_table *v, const struct chip *chip, uint64_t n_bytes);
 uint64_t copy_pieces_cycles(const struct vertex_table *v, uint64_t n_bytes);
-uint64_t one_hot_cycles(uint64_t n);     /* a one at each of n labels of a tile, among zeros */
 uint64_t copy_cycles(const struct chip *chip, uint64_t n_bytes);
-/* A one for each of n labels of a tile (popopsCycleEstimators.cpp:2235, EncodeOneHot). */
+/* A one at each of n_labels labels of a tile, among zeros (popopsCycleEstimators.cpp:2235, EncodeOneHot). */
 uint64_t one_hot_cycles(uint64_t n_labels);
 
 /* ---- one-dimensional vertices ---------------------------------------------------------------------------------- */
