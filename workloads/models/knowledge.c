@@ -54,15 +54,15 @@ static uint32_t row_sums(struct builder *b, uint32_t x)
     return build_reshape(b, build_scale(b, x, (double)width), DIMS(rows, 1));
 }
 
-/* [rows, 2 e] times [rows, 2 e] in complex numbers: real parts first. */
-static uint32_t complex_product(struct builder *b, uint32_t x, uint32_t y)
+/* [rows, 2 e] times [rows, 2 e] in complex numbers, real parts first; conjugate: times the conjugate of y. */
+static uint32_t complex_product(struct builder *b, uint32_t x, uint32_t y, bool conjugate)
 {
     uint64_t e = build_width(b, x) / 2;
     uint32_t xr = range(b, x, 1, 0, e), xi = range(b, x, 1, e, e), yr = range(b, y, 1, 0, e), yi = range(b, y, 1, e, e);
     uint32_t both_imaginary = build_op2(b, OP_MUL, xi, yi), both_real = build_op2(b, OP_MUL, xr, yr);
-    uint32_t real_part = difference(b, both_real, both_imaginary);
+    uint32_t real_part = conjugate ? build_op2(b, OP_ADD, both_real, both_imaginary) : difference(b, both_real, both_imaginary);
     uint32_t x_imaginary = build_op2(b, OP_MUL, xi, yr), y_imaginary = build_op2(b, OP_MUL, xr, yi);
-    return joined(b, real_part, build_op2(b, OP_ADD, y_imaginary, x_imaginary), 1);
+    return joined(b, real_part, conjugate ? difference(b, x_imaginary, y_imaginary) : build_op2(b, OP_ADD, y_imaginary, x_imaginary), 1);
 }
 
 /* Rotation by angles: sine and cosine in fp16 always (besskge/utils.py). */
@@ -71,12 +71,11 @@ static uint32_t turned_by(struct builder *b, uint32_t x, uint32_t angle)
     enum data_type type = b->g->tensors[angle].type;
     uint32_t narrow = as_type(b, angle, TYPE_FP16);
     uint32_t sine = as_type(b, mapped(b, FUNCTION_SIN, narrow), type), cosine = as_type(b, mapped(b, FUNCTION_COS, narrow), type);
-    return complex_product(b, x, joined(b, cosine, sine, 1));
+    return complex_product(b, x, joined(b, cosine, sine, 1), false);
 }
 
-/* One end of a triple with the relation applied to it, to be compared with the other end. back: `end` is the tail, and TransE and RotatE apply the
- * relation in the opposite direction. ComplEx would then multiply by its conjugate; the product here is the same for both ends, with as many
- * operations. */
+/* One end of a triple with the relation applied to it, to be compared with the other end. back: `end` is the tail, and the relation applies in the
+ * opposite direction; ComplEx multiplies the tail by the conjugate of the relation. */
 static uint32_t translated(const struct triples *t, uint32_t end, uint32_t relation, bool back)
 {
     struct builder *b = t->b;
@@ -84,7 +83,7 @@ static uint32_t translated(const struct triples *t, uint32_t end, uint32_t relat
         return back ? difference(b, end, relation) : build_op2(b, OP_ADD, end, relation);
     if (t->c->score == SCORE_ROTATE)
         return turned_by(b, end, back ? mapped(b, FUNCTION_NEGATE, relation) : relation);
-    return complex_product(b, end, relation);
+    return complex_product(b, end, relation, back);
 }
 
 static uint32_t own_scores(const struct triples *t, uint32_t x, uint32_t y)
