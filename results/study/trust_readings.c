@@ -142,13 +142,14 @@ static const char *default_of_key(const char *key, const struct field *field, co
 /* Takes the recipe's value of the key, or its default; "" is a text that is not given. Help may say what a default 0 stands for. */
 static void list_reading(struct open_readings *out, const char *key, const char *value, double unset_share, const struct simulation *sim, struct arena *a)
 {
-    static const char says[] = "default 0: ";
+    static const char says_zero[] = "default 0: ", says_unset[] = "default: ";      /* a 0 that cannot be given stands for a default */
     const struct field *field = recipe_field(key);
     const struct ini_entry *given = recipe_entry(&sim->recipe, key);
     const char *taken = arena_strdup(a, given ? given->value : default_of_key(key, field, sim, a));
+    const char *says = field && field->min > 0 && !strstr(field->help, says_zero) ? says_unset : says_zero;
     const char *zero = field && text_is(taken, "0") ? strstr(field->help, says) : NULL;
     out->items[out->n++] = (struct open_reading){ arena_strdup(a, key), taken, arena_strdup(a, value), NAN, { .bias = 0 }, true, NULL, unset_share,
-                                                  zero ? zero + sizeof says - 1 : NULL };
+                                                  zero ? zero + strlen(says) : NULL };
 }
 
 void open_readings_list(struct open_readings *out, const struct simulation *sim, struct arena *a)

@@ -191,6 +191,10 @@ static void what_is_taken(void **state)
     assert_int_equal(v.open.n, 7);
     for (size_t i = 0; i < 7; i++)
         assert_string_equal(v.open.items[i].taken, taken[i]);
+    v = judged(&r, "vendor-ipu-pod4-gpt2-small-pytorch", NULL, 0, false);
+    assert_string_equal(v.open.items[1].key, "optimizer.state_bytes_per_param");        /* its 0 cannot be given, and says nothing alone */
+    assert_non_null(v.open.items[1].zero_means);
+    assert_ptr_equal(strstr(v.open.items[1].zero_means, "for each moment of the optimizer"), v.open.items[1].zero_means);
     arena_free(&a);
 }
 
