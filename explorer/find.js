@@ -1,6 +1,6 @@
 // The two questions that are asked most: what is faster, and what fits. The answers are those of `podbench search` and `podbench fit`.
 import { commandLine, runName, settingsOf } from './state.js';
-import { bytes, copyButton, element, joules, number, percent, seconds, signedPercent, table } from './view.js';
+import { bytes, copyButton, element, joules, likely, number, seconds, signedPercent, table } from './view.js';
 import { Work } from './work.js';
 
 const OBJECTIVES = [['', 'the fastest', (r) => `${number(r.throughput_samples_per_s)} samples/s`],
@@ -60,7 +60,7 @@ export class Find {
     const worth = gain.low === null ? '' : ` Judged by pairs of published runs, expect ${signedPercent(gain.expected - 1)} (90 % interval ${signedPercent(gain.low - 1)} to ${signedPercent(gain.high - 1)}).`;
     const novel = gain.never_published.length ? `No published run of this framework had ${gain.never_published.join(', ')}.` : '';
     return [
-      element('p', {}, element('strong', {}, text(best)), `, and fits, ${percent(best.fits_probability, 0)} likely; `
+      element('p', {}, element('strong', {}, text(best)), `, and fits, ${likely(best.fits_probability)}; `
         + (recipe.fits ? `without the settings below ${text(recipe)}: ${signedPercent(gain.throughput_ratio - 1)} in throughput, predicted and not tested.${worth}` : 'without the settings below it does not fit.')),
       novel ? element('p', { class: 'note' }, novel) : null,
       validity?.guess ? element('p', { class: 'note' }, 'This is a guess: no published run is near.') : null,
@@ -100,7 +100,7 @@ export class Fit {
     const beyond = ({ next, next_shortfall_bytes: short }) => (next === null ? '' : short === null ? `${next} is refused` : `${next} takes ${bytes(short)} too many`);
     const row = (x) => [SIZES[x.key] ?? x.key, x.fits ? String(x.fits) : 'none', x.fits_surely ? String(x.fits_surely) : 'none', beyond(x),
       x.fits && x.fits !== x.own ? takeButton(this.go, [`${x.key}=${x.fits}`]) : ''];
-    const change = (x) => [x.what, x.fits ? `fits, ${percent(x.fits_probability, 0)} likely` : `${bytes(x.shortfall_bytes_per_tile)} too many`, signedPercent(x.time_cost),
+    const change = (x) => [x.what, x.fits ? `fits, ${likely(x.fits_probability)}` : `${bytes(x.shortfall_bytes_per_tile)} too many`, signedPercent(x.time_cost),
       takeButton(this.go, [...(target ? [`parallel.micro_batch=${target.micro_batch}`] : []), ...x.set])];
     return [table('Sizes that fit', ['', 'fits', 'with 90 % certainty', 'the next one', ''], limits.map(row)),
       changes.length ? table(`What makes micro-batch ${target.micro_batch} fit, cheapest first`, ['change', 'then', 'time of a sample', ''], changes.map(change)) : null].filter(Boolean);

@@ -11,7 +11,7 @@ import { unpackFiles } from './pack.js';
 import { readAddress, recipeText, runName, settingsOf, writeAddress } from './state.js';
 import { Sweep } from './sweep.js';
 import { Timeline } from './timeline.js';
-import { byId, bytes, copyButton, element, joules, number, percent, seconds, signedPercent } from './view.js';
+import { byId, bytes, copyButton, element, joules, likely, number, percent, seconds, signedPercent } from './view.js';
 
 const FIRST = 'mlperf-v2.0-closed-bow-pod16-bert-large';
 const SETTLE_MS = 100;
@@ -131,7 +131,7 @@ function drawTiles({ now, kept, published }) {
     tile('Step', seconds(r.step_time_s), `${number(r.global_batch)} samples on ${r.ipus} IPUs`),
     tile('MFU', percent(r.mfu), change((x) => x.mfu)),
     tile('Energy', r.energy_j ? joules(r.energy_j) : joules(r.energy_per_step_j), `${r.energy_j ? `to train; ${joules(r.energy_per_step_j)} ` : ''}a step${power}; modelled`),
-    tile('Fits', fits, r.fits ? `${room >= 0 ? `${bytes(room)} free on the fullest tile` : tooMany(r)}, ${known}${percent(r.fits_probability_counted, 0)} likely` : `${known}${tooMany(r)}; the rest is as if it fitted`, !r.fits));
+    tile('Fits', fits, r.fits ? `${room >= 0 ? `${bytes(room)} free on the fullest tile` : tooMany(r)}, ${known}${likely(r.fits_probability_counted)}` : `${known}${tooMany(r)}; the rest is as if it fitted`, !r.fits));
 }
 
 function drawSentence({ now }) {
