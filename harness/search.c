@@ -4,6 +4,7 @@
  * needs.
  */
 #include "harness/harness.h"
+#include "results/simulate/memory_record.h"
 #include "results/study/framework_options.h"
 #include "results/study/gain.h"
 #include "results/study/search.h"
@@ -167,8 +168,8 @@ static void add_found(struct document *d, const char *name, const struct found *
     document_line(d, "%-9s %s samples/s%s, %s per step, global batch %.6g on %" PRIu64 " IPU%s%s%s", name,
                   quantity_kept(r->throughput_samples_per_s, "", 4, d->arena), gain, quantity_kept(r->step_time_s, "s", 4, d->arena), r->global_batch, r->ipus,
                   plural(r->ipus), train, energy);
-    document_line(d, "%9s %s on the fullest tile: %s (%.0f %% likely)", "", quantity_kept((double)r->memory_peak_bytes_per_tile, "B", 3, d->arena),
-                  r->fits ? "fits" : "does not fit", 100 * r->fits_probability);
+    document_line(d, "%9s %s on the fullest tile: %s (%s)", "", quantity_kept((double)r->memory_peak_bytes_per_tile, "B", 3, d->arena),
+                  r->fits ? "fits" : "does not fit", likely_text(r->fits_probability, d->arena));
     document_line(d, "%9s %s%s", "", x->n_settings ? "--set " : "(the recipe unchanged)", names_joined(x->settings, x->n_settings, " --set ", d->arena));
     document_member(d, name, found_json(x));
 }

@@ -142,8 +142,14 @@ const char *memory_doubt_reason(double distance)
     return distance > near ? ", as the memory of no program near it is known" : "";
 }
 
+const char *likely_text(double chance, struct arena *a)
+{
+    const double nearly = 0.995;        /* what rounds to 100 % is no certainty */
+    return chance >= nearly ? "over 99 % likely" : chance < 1 - nearly ? "below 1 % likely" : arena_printf(a, "%.0f %% likely", 100 * chance);
+}
+
 const char *memory_chance_text(const char *published, double counted, double distance, struct arena *a)
 {
     const char *known = !published ? "" : text_is(published, memory_outcome_names[MEMORY_RAN]) ? "it ran; by its bytes alone " : "it was out of memory; by its bytes alone ";
-    return arena_printf(a, "%s%.0f %% likely%s", known, 100 * counted, memory_doubt_reason(distance));
+    return arena_printf(a, "%s%s%s", known, likely_text(counted, a), memory_doubt_reason(distance));
 }

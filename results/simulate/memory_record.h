@@ -42,6 +42,7 @@ struct memory_doubt { double distance, error, least; };
 struct memory_doubt memory_record_doubt(const struct memory_record *m, const char *const *name, double memory_error, const char *without_origin);
 double memory_doubt_probability(const struct memory_doubt *d, double by_bytes);
 const struct memory_published *memory_record_published(const struct memory_record *m, const char *recipe);      /* NULL if nothing was published of it */
+const char *likely_text(double chance, struct arena *a);     /* "50 % likely", "over 99 % likely": never 0 or 100 % */
 const char *memory_chance_text(const char *published, double counted, double distance, struct arena *a);     /* "50 % likely", with the published outcome and how far known programs are */
 const char *memory_doubt_reason(double distance);       /* the words that follow a chance; "" if the memory of a similar program is known */
 #endif

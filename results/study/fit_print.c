@@ -2,6 +2,7 @@
 /*
  * fit_print.c - what fits, as text (the answer first), as JSON, and the sizes that were tried as CSV.
  */
+#include "results/simulate/memory_record.h"
 #include "results/study/fit.h"
 #include "results/study/framework_options.h"
 
@@ -138,7 +139,7 @@ static void add_limit(struct document *d, const struct fit_axis *axis)
     if (!best)
         document_line(d, "%s: none fits%s", what, next_text(axis, d->arena));
     else
-        document_line(d, "%s: %" PRIu64 " (%.0f %% likely), with 90 %% certainty %s%s", what, axis->best, 100 * best->fits_probability, surely,
+        document_line(d, "%s: %" PRIu64 " (%s), with 90 %% certainty %s%s", what, axis->best, likely_text(best->fits_probability, d->arena), surely,
                       next_text(axis, d->arena));
     if (axis->fits_again)
         document_line(d, "  %" PRIu64 " fits again: memory does not only grow with the %s", axis->fits_again, axis_names[axis->kind]);
@@ -266,7 +267,7 @@ static void add_remedy_lines(struct document *d, const struct fit_answer *x)
     for (size_t i = 0; i < x->n_remedies; i++) {
         const struct remedy *r = &x->remedies[i];
         if (r->fits)
-            add_settings(d, x, arena_printf(d->arena, "  %+7.1f %%  %s (%.0f %% likely)", 100 * time_cost(x, r), r->what, 100 * r->fits_probability),
+            add_settings(d, x, arena_printf(d->arena, "  %+7.1f %%  %s (%s)", 100 * time_cost(x, r), r->what, likely_text(r->fits_probability, d->arena)),
                          r->sets, r->n_sets);
         else
             not_enough = arena_printf(d->arena, "%s%s %s (%s too many)", not_enough, *not_enough ? "," : "", r->what,

@@ -5,6 +5,7 @@
  * Each thread has a simulator of its own and shares only the ring of chunks. A chunk is a run of neighbouring numbers,
  * because their settings differ least. The size of the ring limits how many finished chunks wait to be written.
  */
+#include "results/simulate/memory_record.h"
 #include "results/study/sweep.h"
 
 #include <errno.h>
@@ -68,7 +69,7 @@ static const char *notes_of(const struct simulation *sim, const struct result *r
     if (!r->fits)
         notes = add_note(notes, "does not fit", a);
     else if (!result_fits_surely(r))
-        notes = add_note(notes, arena_printf(a, "fits barely (%.0f %% likely)", 100 * r->fits_probability), a);
+        notes = add_note(notes, arena_printf(a, "fits barely (%s)", likely_text(r->fits_probability, a)), a);
     if (r->smaller_available_memory)
         notes = add_note(notes, arena_printf(a, "fits with parallel.available_memory=%s", r->smaller_available_memory), a);
     for (const struct ini_entry *e = sim->recipe.entries; e < sim->recipe.entries + sim->recipe.n_entries; e++)

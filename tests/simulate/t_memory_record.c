@@ -105,6 +105,10 @@ static void a_published_run_is_known(void **state)
         simulation_free(&sim);
         simulator_close(&s);
     }
+    assert_string_equal(likely_text(0.995, &a), "over 99 % likely");
+    assert_string_equal(likely_text(0.9949, &a), "99 % likely");
+    assert_string_equal(likely_text(0.0051, &a), "1 % likely");
+    assert_string_equal(likely_text(0.0049, &a), "below 1 % likely");
     assert_string_equal(memory_chance_text("ran", 0.5, 1, &a), "it ran; by its bytes alone 50 % likely");
     assert_string_equal(memory_chance_text(NULL, 0.25, 2, &a), "25 % likely, as the memory of no program near it is known");
     free(programs);
