@@ -16,7 +16,7 @@ export function element(name, attributes = {}, ...children) {
 const significant = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 });
 export const number = (x) => (x === null || x === undefined ? '–' : Math.abs(x) >= 10000 ? Math.round(x).toLocaleString('en') : significant.format(x));
 export const percent = (x, digits = 1) => (x === null || x === undefined ? '–' : `${(100 * x).toFixed(digits)} %`);
-/* What rounds to 0 or 100 % is no certainty. */
+/* A chance that rounds to 0 or 100 % is no certainty. */
 export const likely = (chance) => (chance >= 0.995 ? 'over 99 % likely' : chance < 0.005 ? 'below 1 % likely' : `${percent(chance, 0)} likely`);
 export const signedPercent = (x) => `${x >= 0 ? '+' : '−'}${Math.abs(100 * x).toFixed(1)} %`;
 
