@@ -144,7 +144,7 @@ const char *memory_doubt_reason(double distance)
 
 const char *likely_text(double chance, struct arena *a)
 {
-    const double nearly = 0.995;        /* what rounds to 100 % is no certainty */
+    const double nearly = 0.995;        /* a chance that rounds to 100 % is no certainty */
     return chance >= nearly ? "over 99 % likely" : chance < 1 - nearly ? "below 1 % likely" : arena_printf(a, "%.0f %% likely", 100 * chance);
 }
 
