@@ -37,7 +37,7 @@ printed sweep
 
 fixed="--set parallel.recompute=layer --set parallel.optimizer_state=on-chip --set parallel.rts=no"
 show search $resnet $fixed --over parallel.micro_batch=8,16 --over parallel.available_memory=0.3,0.6 --over parallel.ipus_per_replica=1
-show search $resnet $fixed --over parallel.micro_batch=8,16 --over parallel.ipus_per_replica=1 --format json
+show search $resnet $fixed --over parallel.micro_batch=8,16 --over parallel.io_tiles=32 --over parallel.ipus_per_replica=1 --format json
 show search $resnet $fixed --over parallel.micro_batch=8,16 --over parallel.ipus_per_replica=1 --set open.precision.partials=fp32
 show search $resnet $fixed --over parallel.micro_batch=8,16 --over parallel.io_tiles=32 --over parallel.ipus_per_replica=1 --minimise energy
 show search $resnet $fixed --over parallel.micro_batch=8..12 --over parallel.io_tiles=32 --over parallel.ipus_per_replica=1 --minimise time-to-train
