@@ -51,8 +51,5 @@ static void an_end_replaced_by_itself_scores_alike(void **state)
     arena_free(&a);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = { cmocka_unit_test(an_end_replaced_by_itself_scores_alike) };
-    return cmocka_run_group_tests_name("knowledge", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = { cmocka_unit_test(an_end_replaced_by_itself_scores_alike) };
+TAP_MAIN(tests)
