@@ -62,7 +62,7 @@ static void inference_holds_what_is_read_later(void **state)
     stop(&y);
 }
 
-/* 3072 bytes of a convolution are taken apart in three pieces, all of which are live at the same time as the original. */
+/* A convolution takes 3072 bytes apart into three pieces. All three are live while the original is. */
 static void inference_holds_all_pieces(void **state)
 {
     (void)state;

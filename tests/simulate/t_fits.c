@@ -109,7 +109,7 @@ static void what_is_tried(void **state)
     }
 }
 
-/* As many IPUs as the recipe uses, or 16 of the system's, and no more than a replica may have. */
+/* The remedies try as many IPUs as the recipe uses, or 16 if the system has them and the recipe uses fewer. A replica's limit of IPUs holds, too. */
 static void how_many_ipus_are_tried(void **state)
 {
     static const struct { uint64_t replicas, width, n_ipus, most; } cases[] = { { 3, 8, 256, 24 }, { 3, 2, 256, 16 }, { 3, 2, 8, 8 }, { 5, 16, 256, 64 } };

@@ -115,8 +115,8 @@ static void readings_are_simulated(void **state)
     arena_free(&a);
 }
 
-/* By the plan of the product before a loss in slices, these lie on an eighth of the tiles. On all tiles the program would be faster, by more than
- * two plans of one product may differ, so the interval spans both. If a recipe states that slices are even, or that they are not, nothing is open. */
+/* The plan of a product leaves each slice of its loss on an eighth of the tiles. If slices lay on all tiles, the program would be faster by more than
+ * two plans of one product may differ, so the interval spans both. If a recipe states where slices lie, nothing is open. */
 static void slices_on_a_part_of_the_tiles(void **state)
 {
     const char *sliced = "vendor-ipu-pod4-gpt2-small-gbs1024-pytorch", *even = "framework.even_slices=yes", *stated = "framework.even_slices=no";
