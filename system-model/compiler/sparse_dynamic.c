@@ -135,7 +135,7 @@ static uint64_t turn_cycles(const struct dynamic_search *f, const struct dynamic
     return f->s->block == 1 ? 0 : 7 + w * (37 + ceil_div(p->blocks * grains, w) * grain);
 }
 
-/* The costs of a pass without those of its vertices. */
+/* The cost of a pass, without the cycles of its vertices. */
 static struct dynamic_cost cost_around(const struct dynamic_search *f, const struct dynamic_split *p, const struct tile_part *t, enum op_pass pass)
 {
     bool turned = pass == PASS_BACKWARD_DATA, gradient = pass == PASS_BACKWARD_WEIGHT;

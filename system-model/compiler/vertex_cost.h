@@ -79,9 +79,9 @@ uint64_t conv_vertex_cycles(const struct vertex_table *v, const struct chip *chi
 /* The busiest worker's cycles over all rows for one load of weights, of AMP_NX1 and HMAC. */
 uint64_t conv_rows_cycles(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *w);
 
-/* A lower bound of that cost. Any share of the work takes at least
+/* A lower bound of conv_vertex_cycles(). A tile with any share of the work takes at least
  *     fixed + loads * (load + row * rows + position * positions + channel * input channels * positions)
- * tile cycles. Rows and positions are those of the tile, taken to be spread evenly over its workers; they may be fractions. */
+ * cycles. Rows and positions are the tile's. The bound takes them to be spread evenly over the workers, so they may be fractions. */
 struct conv_least { double fixed, load, row, position, channel; };
 struct conv_least conv_vertex_least(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *whole);
 
