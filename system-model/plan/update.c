@@ -446,8 +446,8 @@ static bool merge_gradients(struct update_builder *b, const struct update_progra
     return true;
 }
 
-/* Each tensor with norms has two norms, one word each. A reduction takes as many norms as the buffer has room for, in the supersteps of a single
- * one. */
+/* Each tensor with norms has two norms, one word each. One reduction merges as many norms as the buffer has room for, and takes as many supersteps as
+ * the reduction of a single norm. */
 static void merge_norms(struct update_builder *b, const struct merged *most)
 {
     double buffer_bytes = b->q->merge_norm_bytes;
