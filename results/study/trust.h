@@ -101,7 +101,7 @@ bool distance_is_of_kind(const struct distance *d);     /* the two are of one fa
  * within this many spreads. n_runs, n_values: how many lines left-out.csv and known-values.csv had when they were written with it. base 0: there is
  * no interval. */
 struct spread { double base, far, host, vector, nine_in_ten; double largest_error; uint64_t n_runs, n_values; };
-/* An expectation of ln(simulated / true): its middle, half the width of its 90 % interval, and its spread. Zeros if there are no references. */
+/* The expected ln(simulated / true): the middle and half the width of its 90 % interval, and its spread. All three are 0 without references. */
 struct expectation { double bias, half_width, spread; };
 struct expectation spread_expect(const struct spread *s, const struct references *r, const struct distances *d, const struct properties *at);
 struct expectation spread_expect_at(const struct spread *s, const struct references *r, const struct properties *at);      /* finds the distances itself */
