@@ -15,7 +15,7 @@ refuses "list: 'models' cannot be listed; did you mean 'workloads'? known: recip
 refuses "'/etc/passwd' is no model: neither built in nor an ONNX file, whose name ends in .onnx; built in: bert-tiny," "a file that is no model" workload /etc/passwd
 program=$(realpath "$PODBENCH")
 (root=$PWD && cd "$work" && echo "[recipe]" >mine.ini && PODBENCH_ROOT=$root "$program" run mine >out 2>err)
-grep -q "^podbench: no recipe 'mine' in .*; the file of this name here is asked for with its ending: mine.ini$" "$work/err"
+grep -q "^podbench: no recipe 'mine' in .*; to read the file in this folder, name it with its ending: mine.ini$" "$work/err"
 result $? "a file here without .ini" "$(cat "$work/err")"
 refuses "$recipe.ini: is no file here; the published run of this name is asked for without .ini: $recipe" "a published run with .ini" run "$recipe.ini"
 refuses "run: '-v' is no option; all but -V and -? begin with two dashes: root, format," "a short option" run -v "$recipe"

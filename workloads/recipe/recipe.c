@@ -47,7 +47,7 @@ static bool find_recipe(const char **path, const char *id, const char *dir, stru
     if (*path == id)
         return check_published_name(id, dir, a, err);
     if (access(arena_printf(a, "%s.ini", id), F_OK) == 0)
-        return fail(err, "no recipe '%.80s' in %s; the file of this name here is asked for with its ending: %.80s.ini", id, dir, id);
+        return fail(err, "no recipe '%.80s' in %s; to read the file in this folder, name it with its ending: %.80s.ini", id, dir, id);
     if (!list_folder(&names, &n, dir, ".ini", a, err))
         return false;
     const char *nearest[3];
