@@ -143,7 +143,7 @@ static bool is_filling(const char *word)
 
 static bool is_first(bool is_said, const char *word, struct err *err)
 {
-    return !is_said || fail(err, "ask: '%.60s': another word of its kind is there already; give one", word);
+    return !is_said || fail(err, "ask: '%.60s' says again what an earlier word has said; keep one of the two", word);
 }
 
 static bool read_goal(struct asked *out, const char *word, struct session *s, struct err *err)

@@ -87,7 +87,7 @@ refused "ask: no system has 4000000 'bow' chips" "too many chips" bert on 400000
 refused "ask: 'quickly' has no meaning here; want ask MODEL on MACHINE" "a word without a meaning" bert on pod16 quickly
 for words in "train infer" "fastest cheapest" "at least 5/s at least 7/s" "fits with 90 % fits with 95 %"; do
     # shellcheck disable=SC2086
-    refused "another word of its kind is there already; give one" "two of a kind: $words" bert on pod16 $words
+    refused "says again what an earlier word has said; keep one of the two" "two of a kind: $words" bert on pod16 $words
 done
 refused "ask: '0.9' has no meaning here" "a chance that is no per cent" bert on pod16 fits with 0.9
 refused "usage: podbench ask [OPTION...] MODEL on MACHINE [WORD...]" "a model alone" bert
