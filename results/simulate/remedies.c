@@ -51,7 +51,7 @@ static void list_phases_remedy(struct remedy *out, size_t *n, const struct recip
 {
     const struct workload *w = recipe_workload(r);
     const unsigned wanted = HAS_ATTENTION | TAKES_SEQUENCES;
-    if (!w || (w->traits & wanted) != wanted || !text_is(r->framework, "PopART") || plan_is_phased(o) || plan_tensor_replicas(o) > 1 || r->model.embedding_split)
+    if (!w || (w->traits & wanted) != wanted || !o->program.phases || plan_is_phased(o) || plan_tensor_replicas(o) > 1 || r->model.embedding_split)
         return;
     struct remedy *phases = add_remedy(out, n, "weights off the chip, in phases of one block");
     remedy_set(phases, "parallel.weights=streaming");

@@ -196,11 +196,11 @@ static uint32_t table_parts_of(const struct search_state *s, const struct search
     return value && parse_u64(value, &parts) && parts <= MAX_STAGES ? max_u32(1, (uint32_t)parts) : 1;
 }
 
-/* Values to try when no usual configuration counts: the word table cut over stages; then layers cut over IPUs and run in phases, with weights off the
- * chip, as programs of PopART do. */
-static const struct resort { unsigned traits; const char *framework; struct dimension values[2]; } resorts[N_RESORTS] = {
-    { HAS_TABLE, NULL, { { table_key, { "2", "4" }, 2 } } },
-    { HAS_ATTENTION | TAKES_SEQUENCES, "PopART", { { "parallel.tensor_parallel", { "1", "2", "4", "8", "16" }, 5 }, { "parallel.weights", { "streaming" }, 1 } } },
+/* Values to try when no usual configuration counts: the word table cut over stages; then, if the framework has phases, layers cut over IPUs and run
+ * in phases, with weights off the chip. */
+static const struct resort { unsigned traits; bool phases; struct dimension values[2]; } resorts[N_RESORTS] = {
+    { HAS_TABLE, false, { { table_key, { "2", "4" }, 2 } } },
+    { HAS_ATTENTION | TAKES_SEQUENCES, true, { { "parallel.tensor_parallel", { "1", "2", "4", "8", "16" }, 5 }, { "parallel.weights", { "streaming" }, 1 } } },
 };
 
 bool search_resort(struct search_state *s, struct search_request *q, size_t i)
@@ -208,7 +208,7 @@ bool search_resort(struct search_state *s, struct search_request *q, size_t i)
     static const char *const decided[] = { table_key, "parallel.tensor_parallel", "parallel.weights" };
     const struct resort *r = &resorts[i];
     const struct workload *w = recipe_workload(&s->recipe);
-    if (!w || (w->traits & r->traits) != r->traits || q->n_given + 2 > MAX_DIMENSIONS || (r->framework && !text_is(s->recipe.framework, r->framework)))
+    if (!w || (w->traits & r->traits) != r->traits || q->n_given + 2 > MAX_DIMENSIONS || (r->phases && !s->framework.program.phases))
         return false;
     for (size_t k = 0; k < sizeof decided / sizeof *decided; k++)
         if (own_value(s, decided[k]) || given_for(q, decided[k]) || search_is_set(q, decided[k]))

@@ -31,6 +31,7 @@ const struct field framework_fields[] = {
     FLAG(even_slices, "slices of a product's result, such as those of a loss, lie evenly on all tiles; no: on the tiles that made them, by the plan of the product"),
     CHOICE(torus_exchanges, torus_exchange_names, "exchanges of a ring's step on a torus, with replicas wider than two IPUs: each a link further, or over full routes, one direction after the other"),
     COUNT(accumulation_multiple, "stages", 0, 64, "grouped, interleaved: gradient accumulation must be a multiple of this times the stages; 0: any"),
+    FLAG(phases, "programs can run a model in phases, with its layers cut over IPUs and its weights off the chip: fit and search then offer it last"),
     CHOICE(update_order, update_orders, "order in which a replica's IPUs update, where collectives or streamed state hold them together"),
     NUMBER(merge_buffer_bytes, "B", 0, 1e15,
            "all-reduces of tensors are merged up to this size (max_cross_replica_sum_buffer_size; PopART merges any size, or none); 0: one per tensor"),

@@ -25,6 +25,7 @@ struct program {
     bool even_slices;                   /* each slice of a product's result is spread evenly over all tiles; else it stays on the tiles that made it */
     int torus_exchanges;                /* enum torus_exchanges */
     uint64_t accumulation_multiple;     /* grouped, interleaved: gradient accumulation is a multiple of this times the stages */
+    bool phases;                        /* programs can run layers cut over IPUs in phases, with weights off the chip; fit and search offer that where true */
     /* The weight update. */
     int update_order;                   /* order in which the IPUs of a replica update, if collectives or streamed state synchronise them */
     double merge_buffer_bytes;          /* all-reduces of tensors are merged up to this size; 0 means one per tensor */

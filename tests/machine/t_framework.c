@@ -77,6 +77,7 @@ static void an_engine_holds_the_rest(void **state)
     assert_true(framework_load(&torch, "PyTorch", NULL, specs, NULL, &a, &err) && framework_load(&popart, "PopART", NULL, specs, NULL, &a, &err));
     assert_int_equal(torch.program.sharded_elements, popart.program.sharded_elements);
     assert_int_equal(torch.program.sharded_elements, 8192);
+    assert_true(popart.program.phases && !torch.program.phases);
     assert_true(torch.program.host_data == HOST_DATA_AHEAD && popart.program.host_data == HOST_DATA_IN_CALL);
     assert_true(framework_can(&popart, "popart") && !framework_can(&popart, "grouped") && !framework_can(&popart, "pop"));
     arena_free(&a);
