@@ -72,7 +72,7 @@ static bool in_group(const struct check_row *row, enum counts_as counts_as, cons
            (g->samples == SAMPLES_ANY || row->has_predicted);
 }
 
-/* A time with predicted samples passes by the tolerance of the same figure. */
+/* Judges a time to train, simulated or predicted, by the tolerance of its published figure. */
 static bool row_passes(const struct check_row *row, enum samples_used samples)
 {
     if (samples != SAMPLES_PREDICTED)
@@ -123,7 +123,7 @@ static const char *workload_of(const struct check_row *row) { return row->worklo
 static const char *system_of(const struct check_row *row) { return row->system; }
 static const char *metric_of(const struct check_row *row) { return row->figure->metric; }
 
-/* Distinct known values over the rows of one kind, in the order in which they first appear. */
+/* The distinct values of a column over the rows of this kind, in order of first appearance; "-" is left out. */
 static const char **distinct(size_t *n, const struct summary *s, enum figure_kind kind, const char *(*value)(const struct check_row *))
 {
     const char **values = ARENA_ROOM(s->a, const char *, s->check->n);

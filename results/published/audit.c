@@ -2,8 +2,8 @@
 /*
  * audit.c - reads, evaluates and judges claims; see check.h.
  *
- * "is" allows a relative difference of the tolerance, "at least" and "at most" allow it on the side that fails,
- * "between" at both ends. A claim of 0 allows the tolerance itself.
+ * The tolerance is a relative difference. "is" allows it in both directions, "at least" and "at most" allow it on the side that fails, and
+ * "between" allows it beyond both ends. For a claimed value of 0 the tolerance is an absolute difference.
  */
 #include "results/published/check.h"
 

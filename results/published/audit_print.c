@@ -29,7 +29,7 @@ static const struct table_column page_columns[] = {
 #undef AS
 #undef C
 
-/* "250 TFLOPS", "between 2 and 4 x" */
+/* The claim as text, such as "250 TFLOPS" or "between 2 and 4 x". */
 static const char *claimed_text(const struct claim *c, struct arena *a)
 {
     const char *relation = c->relation == RELATION_IS ? "" : arena_printf(a, "%s ", relation_names[c->relation]);
@@ -37,7 +37,7 @@ static const char *claimed_text(const struct claim *c, struct arena *a)
     return arena_printf(a, "%s%.6g%s%s%s", relation, c->value, high, *c->unit ? " " : "", c->unit);
 }
 
-/* "124.5; read as of a card of two: 249; simulated 120" */
+/* The value that was found as text, such as "124.5; read as of a card of two: 249; simulated 120". */
 static const char *found_text(const struct claim *c, struct arena *a)
 {
     bool is_noted = (c->has_found || c->has_reading) && *c->note;
@@ -70,7 +70,7 @@ static size_t count_claims(const struct claims *c, enum audit_verdict v)
     return n;
 }
 
-/* Adds the claims with this verdict; N_AUDIT_VERDICTS: all claims. */
+/* Adds the claims with this verdict, or all claims if verdict is N_AUDIT_VERDICTS. */
 static struct table *add_claims(struct document *d, const struct claims *c, struct table t, enum audit_verdict verdict)
 {
     struct table *out = document_table(d, t);

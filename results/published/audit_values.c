@@ -97,7 +97,7 @@ static bool value_of_logged(double *out, const struct audit_values *v, const cha
 
 /* ---- recipes and simulations ---------------------------------------------------------------------------- */
 
-/* want: the form that the message names as right. */
+/* `want` is the correct form of the argument, for the message. */
 static bool split_at_last_slash(const char **first, const char **second, const char *argument, const char *want, struct arena *a, struct err *err)
 {
     const char *slash = strrchr(argument, '/');

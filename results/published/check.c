@@ -21,14 +21,14 @@ static bool no_value(struct check_row *row, enum verdict verdict, const char *wh
     return false;
 }
 
-/* True if the row's recipe or kernel exists but cannot be simulated: an error of the input, a recipe or a sheet, and no verdict on the row. */
+/* Ends the check, because a recipe or sheet that exists cannot be read; that is an error of the input and not a verdict on the row. */
 static bool is_broken(struct check_row *row, struct check_source *from, const struct err *why, struct arena *a)
 {
     from->broken = from->broken ? from->broken : arena_printf(a, "%s:%u: %s: %s", row->figure->path, row->figure->line, row->figure->id, why->msg);
     return no_value(row, VERDICT_NO_VALUE, from->broken);
 }
 
-/* The result of a recipe, simulated unless it is known already. NULL if the recipe cannot be loaded; why says so. */
+/* The known result of a recipe, or else a simulation of it. NULL, with the reason in `why`, if the recipe cannot be loaded. */
 static const struct result *known_or_new_result(struct check_source *from, const char *recipe, struct arena *a, struct err *why)
 {
     const struct result *known = results_find(&from->known, recipe);
@@ -58,7 +58,7 @@ static const struct result *row_result(struct check_row *row, struct check_sourc
 
 static bool metric_value(struct check_row *row, const struct published_metric *m, const struct result *r, struct arena *a)
 {
-    assert(m && m->per_unit > 0);       /* published_load() refuses other metrics in such a row */
+    assert(m && m->per_unit > 0);       /* published_load() has refused all other metrics */
     double value = *(const double *)((const char *)r + m->result_offset);
     if (!(value > 0))
         return no_value(row, VERDICT_NO_VALUE, arena_printf(a, "%s has no %s", r->id, m->name));
@@ -82,7 +82,7 @@ static void describe_run(struct check_row *row, const struct result *r)
     row->verdict = r->fits ? VERDICT_PASS : VERDICT_DOES_NOT_FIT;
 }
 
-/* "kernel matmul", "bow" */
+/* Gives the row names such as workload "kernel matmul" and system "bow". */
 static void name_part(struct check_row *row, struct arena *a)
 {
     const struct figure *f = row->figure;
@@ -91,7 +91,7 @@ static void name_part(struct check_row *row, struct arena *a)
     row->system = f->kernel ? f->kernel->machine : f->link->machine;
 }
 
-/* A machine without a sheet leaves its parts without a value; a sheet that is there must be readable. */
+/* A missing sheet leaves the row without a value; a sheet that exists but cannot be read ends the check. */
 static bool part_without_value(struct check_row *row, struct check_source *from, const struct err *why, struct arena *a)
 {
     bool has_sheet = access(arena_printf(a, "%s/%s.csv", from->simulator->paths->specs_dir, row->system), F_OK) == 0;
@@ -127,7 +127,7 @@ static bool simulate_kernel_memory(struct check_row *row, struct check_source *f
     return true;
 }
 
-/* A category needs the plan, which results do not keep. */
+/* Simulates again, because results do not keep the plan that holds the bytes of a category. */
 static bool simulate_category(struct check_row *row, struct check_source *from, struct arena *a)
 {
     struct simulation sim;
@@ -147,7 +147,7 @@ static bool simulate_memory(struct check_row *row, struct check_source *from, st
     if (!r)
         return false;
     describe_run(row, r);
-    row->verdict = VERDICT_PASS;        /* the row asks only if the program fits */
+    row->verdict = VERDICT_PASS;        /* a row with metric "fits" needs no further value */
     if (!text_is(row->figure->metric, "fits"))
         return simulate_category(row, from, a);
     row->simulated = r->fits;
@@ -155,7 +155,7 @@ static bool simulate_memory(struct check_row *row, struct check_source *from, st
     return true;
 }
 
-/* These tables are for other sizes than the recipe's, so the recipe's result is used for its machine alone. */
+/* The published tables have other sizes than the recipe's table, so their sizes are searched and only the machine of the result is used. */
 static bool simulate_entities(struct check_row *row, struct check_source *from, const struct result *r, struct arena *a)
 {
     struct err why = {0};
@@ -181,7 +181,7 @@ static bool simulate_recipe(struct check_row *row, struct check_source *from, st
     return metric_value(row, m, r, a);
 }
 
-/* "A:B": how many times faster A is than B, by throughput or by time to train. */
+/* The ratio of recipes "A:B": the speed of A over that of B, by throughput or by time to train. */
 static bool simulate_ratio(struct check_row *row, struct check_source *from, struct arena *a)
 {
     const char *colon = strchr(row->figure->recipe, ':');
@@ -201,7 +201,7 @@ static bool simulate_ratio(struct check_row *row, struct check_source *from, str
     return true;
 }
 
-/* The value that follows from the parents' simulated steps. */
+/* Computes a derived value from the simulated values of its parent rows. */
 static bool simulate_derived(struct check_row *row, struct check_source *from, struct arena *a)
 {
     const struct figure *f = row->figure;
@@ -264,7 +264,7 @@ static void judge_row(struct check_row *row)
         row->verdict = VERDICT_OUT_OF_TOLERANCE;
 }
 
-/* A score that is published twice is one prediction: the first row keeps it. */
+/* Two rows that publish the same score count as one prediction, which the first row keeps. */
 static void drop_restated(const struct check *c, struct check_row *row)
 {
     for (const struct check_row *before = c->rows; before < row && row->has_predicted; before++)
@@ -277,8 +277,7 @@ static bool is_of_time(const struct figure *f)
     return figure_kind(f) != FIGURE_OF_MEMORY && figure_kind(f) != FIGURE_OF_POWER;
 }
 
-/* True if a row of this configuration calibrates what the figure is about: its time, its power, or the same category of its
- * memory. */
+/* True if another row of this configuration calibrates the same quantity: time, power, or the same category of memory. */
 static bool calibrates_too(const struct check *c, const struct figure *f)
 {
     bool is_memory = figure_kind(f) == FIGURE_OF_MEMORY;
@@ -291,7 +290,7 @@ static bool calibrates_too(const struct check *c, const struct figure *f)
     return false;
 }
 
-/* A ratio of two recipes repeats two configurations. A derived ratio has a group of its own, and counts. */
+/* A ratio of two recipes is a repeat of two configurations. A derived ratio is no repeat. */
 static enum counts_as counts_as(const struct check *c, const struct figure *f)
 {
     bool repeats = (f->role == FIGURE_VALIDATE && calibrates_too(c, f)) ||

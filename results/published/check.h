@@ -33,17 +33,17 @@ extern const char *const counts_as_names[N_COUNTS_AS];
 struct check_row {
     const struct figure *figure;
     enum counts_as counts_as;
-    const char *workload, *system;      /* "-" when unknown */
+    const char *workload, *system;      /* both "-" if unknown */
     bool has_simulated;
-    double simulated, error;            /* known if has_simulated */
-    double stated_error;                /* how far the answer says that a power or an energy may be off, in the row's unit; else 0 */
-    bool has_predicted;                 /* for a published time to train; only the first row of a recipe has such times */
-    double predicted, predicted_error;  /* with predicted instead of published samples to converge, if has_predicted */
+    double simulated, error;            /* both are set only if has_simulated */
+    double stated_error;                /* the answer's own error bound of a power or an energy, in the row's unit; 0 for other rows */
+    bool has_predicted;                 /* true for a published time to train, but only in the first row of its recipe */
+    double predicted, predicted_error;  /* both use predicted samples to converge; set only if has_predicted */
     enum verdict verdict;
-    bool fits;                          /* the simulated run fits as it is configured */
+    bool fits;                          /* true if the simulated run fits in memory as configured */
     double fits_probability;
-    bool fits_with_less_memory;         /* in a "fits" row: the run fits as configured, or with a smaller share of memory for temporaries */
-    const char *why;                    /* one line that says why, for VERDICT_NO_RECIPE and NO_VALUE */
+    bool fits_with_less_memory;         /* for metric "fits": true if the run fits as configured or with a smaller share of memory for temporaries */
+    const char *why;                    /* one line with the reason of VERDICT_NO_RECIPE or VERDICT_NO_VALUE */
 };
 struct check { struct check_row *rows; size_t n; };
 
@@ -51,38 +51,38 @@ struct check { struct check_row *rows; size_t n; };
 struct check_source {
     struct results known;
     struct simulator *simulator;
-    struct link_bench links;            /* the caller sets its costs_dir; the rest is set when the first link is judged */
-    struct kernel_bench kernels;        /* set when the first kernel is judged */
-    struct watch watch;                 /* receives how many figures are judged */
-    const char *broken;                 /* a recipe or sheet that cannot be read, which ends the check; NULL at first */
+    struct link_bench links;            /* the caller sets links.costs_dir; the first judged link sets the rest */
+    struct kernel_bench kernels;        /* the first judged kernel sets it */
+    struct watch watch;                 /* is told how many figures have been judged */
+    const char *broken;                 /* the message about an unreadable recipe or sheet, which ends the check; NULL at first */
 };
 
 /* One row for each figure, in the figures' order. Fails on malformed tables, recipes and sheets; a row without a value is a verdict. */
 bool check_build(struct check *out, const struct figures *figures, struct check_source *from, struct arena *a, struct err *err);
-size_t check_within_stated(size_t *n, const struct check *c);       /* n: powers that have a range; returns how many were measured within it */
-bool check_passes(const struct check *c);       /* every row of role calibrate or validate that has a recipe passes */
+/* n: the number of powers that have a range; returns how many were measured within their range */
+size_t check_within_stated(size_t *n, const struct check *c);
+bool check_passes(const struct check *c);       /* true if every row that calibrates or validates and has a recipe passes */
 
-/* "1823 figures: 1561 simulated; 262 without a recipe: 176 need a capability, 78 of other vendors (peer), ..." Every row is counted. */
+/* A sentence that counts all rows, such as "1823 figures: 1561 simulated; 262 without a recipe: 176 need a capability, ...". */
 const char *figures_counted(const struct check *c, struct arena *a);
-/* Rows, times to train and the summary, and a judgement for each row; context rows are not judged. */
+/* The document holds rows, times to train, the summary, and a judgement for each row that is not context. */
 void check_document(struct document *d, const struct check *c);
 void check_add_summary(struct document *d, const struct check *c);
 struct table check_table(const struct check *c, struct arena *a);      /* a table of all rows, for CSV and JSON */
 
 /* ---- table_rows.c ------------------------------------------------------------------------------------- */
 
-/* The most rows of the recipe's table that fit, in thousands. */
+/* The largest table with which the recipe fits, in thousands of rows. */
 bool table_rows_predict(double *out, struct simulator *s, const char *recipe, struct err *err);
 
 /* ---- accuracy.c: errors by group ---------------------------------------------------------------------- */
 
-/* A configuration counts once, with the mean |error| of its rows. n: configurations. bias: mean of signed errors,
- * positive where predicted too fast, so that a time that is too short and a throughput that is too high do not
- * cancel. */
-struct row_error { const char *configuration; double error, speed_error; };    /* speed_error: > 0 if too fast */
+/* Each configuration counts once, with the mean |error| of its rows; n is the number of configurations. bias is the mean of the signed errors
+ * of speed, positive if predictions are too fast. */
+struct row_error { const char *configuration; double error, speed_error; };    /* speed_error is positive if the prediction is too fast */
 struct error_summary { size_t n; double median, mean, bias; };
-struct error_summary errors_by_configuration(struct row_error *rows, size_t n_rows, struct arena *scratch);    /* sorts the rows */
-/* errors_by_configuration() of the rows of a written check.csv that have this kind and this counts_as. A row without a kind is a run. */
+struct error_summary errors_by_configuration(struct row_error *rows, size_t n_rows, struct arena *scratch);    /* sorts `rows` in place */
+/* The errors of a written check.csv, over the rows with this kind and counts_as. A row without a kind counts as a run. */
 struct error_summary errors_of_table(const struct csv_table *check, enum figure_kind kind, const char *counts_as, struct arena *scratch);
 
 struct accuracy {
@@ -91,24 +91,25 @@ struct accuracy {
     enum counts_as counts_as;
     size_t n_rows, n_simulated, n_passed;
     struct error_summary errors;        /* errors of the simulated rows */
-    double max_abs_error;               /* the largest error of a row */
-    const struct check_row *worst;      /* NULL when none is simulated */
+    double max_abs_error;               /* the largest |error| of a row */
+    const struct check_row *worst;      /* the row with the largest |error|; NULL if no row is simulated */
 };
 
-/* A time to train can be simulated with the published samples to converge, which tests the model of the system alone (simulated, error), or with
- * predicted ones, which tests the whole (predicted, predicted_error). Groups of both kinds hold the same rows, those that have both values. With
- * predicted samples a row counts by its role, because what calibrated its configuration's speed says nothing about its samples. */
+/* The samples to converge used to simulate a time to train. Published samples test only the model of the system; predicted samples test
+ * convergence, too.
+ * Both groups hold the rows that have both values. With predicted samples a row counts by its role, since calibrating the speed says nothing
+ * about the samples. */
 enum samples_used { SAMPLES_ANY, SAMPLES_PUBLISHED, SAMPLES_PREDICTED };
 
 struct check_group {
     enum figure_kind kind;
     const char *metric, *workload, *system;     /* NULL: any */
     enum samples_used samples;
-    const char *division;               /* MLPerf's division, taken from the recipe's name; NULL: any */
+    const char *division;               /* MLPerf's division, from the recipe's name; NULL for all divisions */
 };
 struct accuracy check_accuracy(const struct check *c, enum counts_as counts_as, const struct check_group *group, struct arena *scratch);
-/* Runs first: all, by workload, by system, and times to train; then evaluations, derived rows, kernels and links.
- * Memory has its own summary. Groups without rows are left out. */
+/* Groups of runs come first (all, by workload, by system, times to train), then evaluations, derived rows, kernels and links. Empty groups are
+ * left out. */
 struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a);
 struct json_t *accuracy_json(const struct accuracy *a);
 
@@ -118,80 +119,79 @@ struct json_t *accuracy_json(const struct accuracy *a);
  * strong evidence, and so is a largest batch whose next size did not fit.
  */
 
-/* Configurations by what was published and what is predicted. */
+/* Counts of published verdicts ("ran" or "too large") and of those that are predicted correctly. */
 struct memory_verdicts {
     const char *evidence;
     uint64_t n_ran, n_ran_fits, n_too_large, n_too_large_found;
-    double ran_fits_with_less_memory, too_large_found_with_less_memory;        /* NaN if not known */
+    double ran_fits_with_less_memory, too_large_found_with_less_memory;        /* both NaN if unknown */
 };
-/* Published runs of other metrics (weak evidence), then rows of memory by how they count. Groups without
- * configurations are left out. */
+/* The first group holds published runs that state no memory (weak evidence); then come rows about memory by counts_as. Empty groups are left
+ * out. */
 struct memory_verdicts *memory_verdicts(size_t *n, const struct check *c, struct arena *a);
 
-/* Configurations by the chance to fit that is predicted for them: how many fit by that, on average, and how many ran. Published runs say little here,
- * because nobody publishes what did not fit. */
+/* Configurations grouped by their predicted chance to fit. `expected` is how many should fit by these chances, n_ran how many did run.
+ * Published runs are weak evidence, because nobody publishes what did not fit. */
 struct memory_chances { const char *evidence; double from, to; uint64_t n, n_ran; double expected; };
 struct memory_chances *memory_chances(size_t *n, const struct check *c, struct arena *a);
 struct table memory_chances_table(const struct memory_chances *chances, size_t n);
 
-/* Verdicts grouped by their own chance to be right, which is the chance to fit or, if the verdict was "does not fit", not to fit. expected: how many
- * are right by these chances. surest_wrong: the configuration of the surest wrong verdict, or NULL. Only rows that say whether a run fits are
- * counted. */
+/* Verdicts grouped by the chance that they are right. `expected` is how many should be right by these chances. surest_wrong is the
+ * configuration of the wrong verdict with the highest chance, or NULL. Only rows about whether a run fits are counted. */
 struct memory_sureness { const char *evidence; double from, to; uint64_t n, n_right; double expected; const char *surest_wrong; double surest; };
 struct memory_sureness *memory_sureness(size_t *n, const struct check *c, struct arena *a);
 
-/* Errors of published bytes by metric and by how the rows count. */
+/* Errors of published numbers of bytes, grouped by metric and by counts_as. */
 struct memory_bytes { const char *metric, *counts_as; uint64_t n_rows, n_predicted, n_within_10, n_within_30; double median, mean, max; const char *worst; };
 struct memory_bytes *memory_bytes_errors(size_t *n, const struct check *c, struct arena *a);
 
-/* A published edge: of recipes that differ in their micro-batch alone, the largest that fits and the smallest that
- * does not. predicted: the largest micro-batch that is predicted to fit. factor: how far outside the edge that is, 1
- * if it is inside. with_less_memory: where a smaller share of memory for temporaries counts, too. */
+/* A published edge consists of two recipes that differ only in micro-batch: the largest that fits and the smallest that does not.
+ * `predicted` is the largest micro-batch that is predicted to fit; `factor` is its distance from the edge, 1 if it lies within.
+ * with_less_memory also counts runs that fit with a smaller share of memory for temporaries. */
 struct memory_limit { uint64_t predicted; double factor; };
 struct memory_edge { const char *recipe, *counts_as; uint64_t fits, too_large; struct memory_limit as_configured, with_less_memory; };
 bool memory_edges(struct memory_edge **out, size_t *n, const struct check *c, struct simulator *s, struct arena *a, struct err *err);
 
-/* The value of a metric of memory from a plan; false, with a message, for a category that the plan does not have. */
+/* The value of a metric of memory in this plan. Fails if the plan has no such category. */
 bool memory_of_plan(double *out, const struct plan *p, const char *metric, struct err *err);
-bool memory_of_tile(struct memory_need *out, const struct plan *p, const char *metric);  /* the bytes counted on a fullest tile; false for other metrics */
-void memory_document(struct document *d, const struct check *c, const struct memory_edge *edges, size_t n_edges);   /* tables, as text */
-struct json_t *memory_judgement_json(const struct check *c, const struct memory_edge *edges, size_t n_edges, struct arena *a);     /* an object of arrays */
+/* the bytes of the fullest tile; false if the metric is about something else */
+bool memory_of_tile(struct memory_need *out, const struct plan *p, const char *metric);
+void memory_document(struct document *d, const struct check *c, const struct memory_edge *edges, size_t n_edges);   /* adds tables for text output */
+/* returns a JSON object of arrays */
+struct json_t *memory_judgement_json(const struct check *c, const struct memory_edge *edges, size_t n_edges, struct arena *a);
 
 /* ---- coverage.c: how many published runs lie inside the 90 % interval predicted for them ---------------------- */
 
 struct run_timing simulated_timing(const struct simulation *sim, const struct result *r);
 
-/* For each submission the recipe whose source names it, or that wrote it ("ID-simulated"); NULL if no recipe does. */
+/* Finds, for each submission, the recipe that names it as source or that wrote it ("ID-simulated"); NULL if there is none. */
 struct submission_names { const char *round, *submitter, *system, *benchmark; };
 bool recipes_of_submissions(const char **out, const struct submission_names *names, size_t n, struct simulator *s, struct arena *a, struct err *err);
 
-/* Sets the time of a training step and of everything else in a published run, without using that run. False: no
- * prediction for this run, which is left out. */
+/* Predicts the times of a published run without using that run. Returns false if there is no prediction; then the run is left out. */
 typedef bool coverage_timing(void *user, struct run_timing *out, const struct run_row *run, struct err *err);
 
 struct coverage_count {
     const char *what;
-    uint64_t n, samples_inside, time_inside;            /* single runs */
-    double submissions, samples_once, time_once;        /* the same numbers, where each submission counts once, however many runs it has */
+    uint64_t n, samples_inside, time_inside;            /* counts of single runs */
+    double submissions, samples_once, time_once;        /* the same counts with each submission weighted as one run */
 };
 struct coverage {
     struct coverage_count items[16];
-    size_t n;                           /* the first group holds all runs */
-    uint64_t n_without_reference;       /* runs of rounds that have no reference points */
-    uint64_t n_without_timing;          /* runs whose timing the caller's model does not know */
+    size_t n;                           /* items[0] holds all runs */
+    uint64_t n_without_reference;       /* runs of rounds without reference convergence points */
+    uint64_t n_without_timing;          /* runs for which the caller's model gives no timing */
 };
 
-/* For every run of the table: are its samples to converge and its time to train inside the 90 % interval predicted
- * for it? */
+/* Counts how many published runs have their samples to converge, and their time to train, inside the predicted 90 % interval. */
 bool coverage_report(struct coverage *out, const char *runs, const char *data_dir, coverage_timing *timing, void *user, struct arena *a,
                      struct err *err);
-/* The relative error of a simulated step: one standard deviation of its logarithm. */
+/* The error of a simulated step time, as the standard deviation of its logarithm. */
 typedef double step_error(void *user, const struct simulation *sim);
-/* Over the runs whose submission is named in a recipe's source ("v2.0 results: SUBMITTER SYSTEM/BENCHMARK"). error
- * may be NULL: then the fitted sheet's value holds for all. */
+/* Coverage over runs whose submission a recipe names as source ("v2.0 results: SUBMITTER SYSTEM/BENCHMARK"). If `error` is NULL, the error on
+ * the fitted sheet holds for all runs. */
 bool simulated_coverage(struct coverage *out, const char *runs, struct simulator *s, step_error *error, void *user, struct arena *a,
                         struct err *err);
-struct table coverage_table(const struct coverage *c, struct arena *a);        /* one row for each group */
+struct table coverage_table(const struct coverage *c, struct arena *a);        /* has one row for each group */
 void coverage_document(struct document *d, const struct coverage *c);
 
 /* ---- compare.c: two tables of the same shape, cell by cell ---------------------------------------------------- *
@@ -203,20 +203,20 @@ void coverage_document(struct document *d, const struct coverage *c);
 enum change_kind { CHANGE_CELL, CHANGE_ROW_GONE, CHANGE_ROW_NEW, CHANGE_COLUMN_GONE, CHANGE_COLUMN_NEW };
 struct table_change {
     enum change_kind kind;
-    const char *id, *column;            /* id: the first cell of the row; NULL for a change of columns. column: NULL for a change of rows */
+    const char *id, *column;            /* id is the row's first cell, NULL if a column came or went; column is NULL if a row came or went */
     const char *before, *after;         /* cells */
-    bool is_number;                     /* both cells hold numbers, and the earlier one is not 0 */
-    double relative;                    /* after / before - 1, if is_number */
+    bool is_number;                     /* true if both cells are numbers and the earlier is not 0 */
+    double relative;                    /* after / before - 1; set only if is_number */
     int verdict;                        /* +1 better, -1 worse, 0 neither or unknown */
 };
 struct comparison { struct table_change *items; size_t n, cap; size_t n_rows, n_columns; };
 
-/* Rows are matched by their first column, which must be "id" and must not repeat. */
+/* Matches rows by their first column, which must be "id" and must not repeat. */
 bool compare_tables(struct comparison *out, const struct csv_table *base, const struct csv_table *run,
                     struct arena *a, struct err *err);
 struct table compare_table(const struct comparison *c, struct arena *a);
 void compare_document(struct document *d, const struct comparison *c);
-/* The accuracy of runs, kernels and links by role, before and after. Adds nothing for tables without role and error. */
+/* Adds the accuracy of runs, kernels and links by role, before and after. Tables without columns role and error add nothing. */
 void compare_add_accuracy(struct document *d, const struct csv_table *base, const struct csv_table *run);
 
 /* ---- gate.c: a run against a recorded one --------------------------------------------------------------------- *
@@ -227,33 +227,33 @@ void compare_add_accuracy(struct document *d, const struct csv_table *base, cons
  * better is not set against it, so that one repaired error cannot hide a new one.
  */
 
-struct gate_tables { struct csv_table rows, check; };   /* rows.csv and check.csv of one run */
+struct gate_tables { struct csv_table rows, check; };   /* the files rows.csv and check.csv of one run */
 
 struct gate_move {
-    const char *id, *cause, *what;      /* cause: "exchange", "kernel matmul", "fits"...; what: "1525 -> 1480 samples/s" */
-    double relative;                    /* the change of throughput, or of the part's own prediction; >0: more */
-    int verdict;                        /* +1 better, -1 worse, 0 neither of the two */
+    const char *id, *cause, *what;      /* cause is such as "exchange" or "kernel matmul"; what is such as "1525 -> 1480 samples/s" */
+    double relative;                    /* the relative change of throughput, or of the predicted kernel or link */
+    int verdict;                        /* +1 better, -1 worse, 0 neither */
 };
 struct gate_group { const char *cause; size_t n, n_better, n_worse; double low, high; const struct gate_move *largest; };
-/* before, after and growth are means over n configurations; worst is the row that grew most. */
+/* before, after and growth are means over n configurations; `worst` is the row whose error grew most. */
 struct gate_accuracy { const char *name; size_t n; double before, after, growth; const char *worst; double worst_growth; bool holds; };
 
 struct gate {
-    struct gate_move *moves; size_t n_moves, cap_moves;      /* largest first */
-    struct gate_group *groups; size_t n_groups;         /* those with most rows first */
-    struct gate_accuracy *accuracy; size_t n_accuracy;  /* largest growth first */
+    struct gate_move *moves; size_t n_moves, cap_moves;      /* sorted, largest first */
+    struct gate_group *groups; size_t n_groups;         /* sorted, groups with most rows first */
+    struct gate_accuracy *accuracy; size_t n_accuracy;  /* sorted, largest growth first */
     size_t n_better, n_worse, n_rows, n_new, n_gone;
-    double margin;                                      /* the growth of mean |error| that is allowed, as a share */
-    const char **inputs; size_t n_inputs;               /* files whose content differs, by the manifests */
-    bool inputs_known;                                  /* both manifests list their inputs */
+    double margin;                                      /* the relative growth of the mean |error| that is allowed */
+    const char **inputs; size_t n_inputs;               /* the names of files whose hashes differ between the manifests */
+    bool inputs_known;                                  /* true if both manifests list their inputs */
 };
 
 bool gate_build(struct gate *out, const struct gate_tables *base, const struct gate_tables *run, double margin, struct arena *a, struct err *err);
-/* The inputs that two manifests list with different hashes. A manifest that is not there lists nothing. */
+/* Collects the inputs whose hashes differ between two manifests. A missing manifest lists no inputs. */
 bool gate_inputs(struct gate *out, const char *base_manifest, const char *run_manifest, struct arena *a, struct err *err);
 bool gate_moved(const struct gate *g);
 bool gate_accuracy_holds(const struct gate *g);
-void gate_document(struct document *d, const struct gate *g);       /* text is a screen at most; each group gets a judgement */
+void gate_document(struct document *d, const struct gate *g);       /* The text fits one screen; each group gets a judgement. */
 
 /* ---- audit.c: the numeric claims of the source documents, recomputed -------------------------------------------- *
  *
@@ -272,13 +272,13 @@ extern const char *const relation_names[N_RELATIONS + 1], *const audit_verdict_n
 struct claim {
     const char *id, *kind, *documents, *text, *unit, *expression, *reading, *reading_expression, *simulated_expression, *note;
     enum relation relation;
-    double value, high;                 /* high: the upper end of "between" */
-    double tolerance;                   /* relative; it counts on the side of the relation that fails */
+    double value, high;                 /* high is the upper end of "between" */
+    double tolerance;                   /* relative, and allowed on the side on which the relation fails */
     uint32_t line;
-    /* set by audit_run */
+    /* audit_run() sets it */
     enum audit_verdict verdict;
     bool has_found, has_reading, has_simulated;
-    double found, found_as_read, simulated;     /* the values of the three expressions; `simulated` is for comparison only */
+    double found, found_as_read, simulated;     /* values of the claim's three expressions; `simulated` is for comparison only */
 };
 struct claims { struct claim *items; size_t n; const char *path; };
 
@@ -286,19 +286,19 @@ struct claims { struct claim *items; size_t n; const char *path; };
 struct audit_values {
     const struct figures *figures;
     const struct csv_table *facts;      /* name,value,unit,source */
-    const struct csv_table *numbers;    /* id,value,low,high,holds,what: statements on number formats that were tried (make numbers) */
+    const struct csv_table *numbers;    /* table id,value,low,high,holds,what of statements on number formats that were tried (make numbers) */
     struct simulator *simulator;
     const struct model_paths *paths;
     struct arena *a;
 };
 bool audit_lookup(double *out, void *values, const char *kind, const char *argument, struct err *err);
 
-/* Refuses an unknown relation, a claim without an expression that does not say why, and a reading without words. */
+/* Refuses an unknown relation, a claim with neither an expression nor a note, and a reading without words. */
 bool claims_load(struct claims *out, const char *path, struct arena *a, struct err *err);
 bool claim_meets(const struct claim *c, double found);
 bool audit_run(struct claims *claims, struct audit_values *values, const struct watch *watch, struct err *err);
 
-/* All claims as data and as a page; as text the counts and, unless all are asked for, the claims that do not hold. */
+/* Writes all claims as data and as a page. Text has the counts and the claims that do not hold, or all claims if `all`. */
 void audit_document(struct document *d, const struct claims *c, bool all);
 
 #endif

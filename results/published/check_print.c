@@ -30,7 +30,7 @@ static const struct table_column time_columns[] = {
 };
 #undef C
 
-/* Names the recipe if the id does not begin with its name, and the reason for a missing value. */
+/* The remark of a row: its recipe, unless the id begins with it, and the reason for a missing value. */
 static const char *remark(const struct check_row *row, struct arena *a)
 {
     const struct figure *g = row->figure;
@@ -63,13 +63,12 @@ struct table check_table(const struct check *c, struct arena *a)
 
 /* ---- text: what a reader looks at ------------------------------------------------------------------------- */
 
-/* A row that no recipe describes has nothing to compare. */
 static bool has_no_recipe(const struct check_row *row)
 {
     return !*row->figure->recipe;
 }
 
-/* True for a row that measures one operation or one transfer. */
+/* True for a row about one kernel or one transfer instead of a run. */
 static bool is_part(const struct check_row *row)
 {
     enum figure_kind kind = figure_kind(row->figure);
@@ -89,7 +88,7 @@ static bool has_runs(const struct check *c)
     return false;
 }
 
-/* The order of printing: runs first, then rows that describe runs, then parts that were measured apart. */
+/* The order of printing: runs, then rows derived from runs, then measured parts. */
 static const enum figure_kind shown_kinds[] = { FIGURE_OF_RUN, FIGURE_OF_EVALUATION, FIGURE_DERIVED, FIGURE_OF_POWER, FIGURE_OF_MEMORY, FIGURE_OF_KERNEL,
                                                 FIGURE_OF_LINK };
 
@@ -132,7 +131,7 @@ const char *figures_counted(const struct check *c, struct arena *a)
                         n_failed ? arena_printf(a, "; %zu without a value", n_failed) : "");
 }
 
-/* Counts the rows that are left out: those without a recipe and, where there are runs, kernels, links and right verdicts on memory. */
+/* Adds the table of rows. Where there are runs it leaves out kernels, links and right verdicts on memory; lines below count what is left out. */
 static void add_shown_rows(struct document *d, const struct check *c)
 {
     bool runs_only = has_runs(c);
@@ -155,7 +154,7 @@ static void add_shown_rows(struct document *d, const struct check *c)
     document_line(d, "%s", figures_counted(c, d->arena));
 }
 
-/* Published times to train, with the published samples to converge and with the predicted ones. */
+/* Published times to train, with times simulated from published and from predicted samples. */
 static void add_times_to_train_table(struct document *d, const struct check *c)
 {
     struct table t = TABLE(time_columns, struct check_line, .formats = IN_TEXT);
@@ -220,7 +219,7 @@ size_t check_within_stated(size_t *n, const struct check *c)
     return inside;
 }
 
-/* The title of a table of this kind. Powers have a range of their own. */
+/* The title of this kind's table. The title for powers also counts how many lie within the range that their answers state. */
 static const char *kind_title(enum figure_kind kind, const struct check *c, struct arena *a)
 {
     size_t n, inside = check_within_stated(&n, c);
@@ -246,7 +245,7 @@ void check_add_summary(struct document *d, const struct check *c)
 
 /* ---- judgements and the whole --------------------------------------------------------------------------------- */
 
-/* "published 42029, simulated 41000, error -2.45 %, tolerance 10 %" - or why there is no value. */
+/* One line with the published and simulated values, error and tolerance, or with the reason why there is no value. */
 static const char *described(const struct check_row *row, struct arena *a)
 {
     const struct figure *g = row->figure;

@@ -2,10 +2,9 @@
 /*
  * coverage.c - how often single published runs lie inside the 90 % interval predicted for them.
  *
- * Samples: the convergence model's interval for the run's benchmark, round, division, submitter, batch and way of
- * evaluating; it knows nothing else of the submission. Time: the same draws with the time of a step from the caller's
- * model; runs that this model does not know are left out. An aborted run has no end: it is inside when the interval
- * reaches beyond the point where it stopped.
+ * Samples: the convergence model gives the interval from the run's benchmark, round, division, submitter, batch and way of evaluating. Time:
+ * the same draws, with the time of a step from the caller's model; runs for which that model has no timing are left out. A run that was
+ * aborted counts as inside if the interval reaches beyond the point where the run stopped.
  */
 #include "results/published/check.h"
 
@@ -42,11 +41,11 @@ static bool inside(const struct run_row *r, double x, double low, double high)
     return x >= low && x <= high;
 }
 
-/* share: 1 over the number of runs of the submission. */
+/* Adds a run to its groups. `share` is 1 over the number of runs of its submission. */
 static void tally(struct coverage_writer *w, const struct run_row *r, const struct drawn_runs *d, double share)
 {
     const char *const groups[] = { "all", r->benchmark, r->division, role_names[r->role] };
-    /* The interval is rounded up to a batch, which logs without samples at each evaluation do not show. */
+    /* The interval's ends are whole batches, but logs may record samples within a batch, so the lower end moves down by one batch. */
     bool samples_in = inside(r, r->samples_to_converge, d->samples_low - r->global_batch, d->samples_high);
     bool time_in = inside(r, r->time_to_train_s, d->run_low_s, d->run_high_s);
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
@@ -60,7 +59,7 @@ static void tally(struct coverage_writer *w, const struct run_row *r, const stru
     }
 }
 
-/* n: how many runs its submission has. */
+/* Predicts the interval of a run and counts it. `n` is the number of runs of its submission. */
 static bool count_run(struct coverage_writer *w, const struct convergence *c, const struct run_row *r, size_t n)
 {
     struct draw_request q = { .convergence = c, .submissions = DRAWS, .seed = 1,
@@ -133,7 +132,7 @@ struct table coverage_table(const struct coverage *c, struct arena *a)
     struct table t = TABLE(coverage_columns, struct coverage_line);
     for (size_t i = 0; i < c->n; i++) {
         const struct coverage_count *k = &c->items[i];
-        const double n = (double)k->n;              /* without runs the shares are 0 / 0: unknown */
+        const double n = (double)k->n;              /* without runs the shares are 0 / 0, which prints as unknown */
         table_add(&t, &(struct coverage_line){ k->what, k->n, k->samples_inside, k->time_inside, (double)k->samples_inside / n,
                                                (double)k->time_inside / n, k->submissions, k->samples_once / k->submissions,
                                                k->time_once / k->submissions }, a);
@@ -153,7 +152,7 @@ void coverage_document(struct document *d, const struct coverage *c)
 
 /* ---- simulated timing: each submission is simulated once, by the recipe whose source names it ----------------- */
 
-/* The step without the start of the loader, which happens once. If the step waits for its input, the start is hidden. */
+/* The time of a step without the loader's start, which happens once. It cannot fall below the time of the host's input. */
 static double steady_step_s(const struct simulation *sim, const struct result *r)
 {
     double clock_hz = sim->machine->chip.clock_hz, floor_s = (double)sim->plan.host_floor_cycles / clock_hz;
@@ -178,7 +177,7 @@ struct timing_lookup {
     struct simulator *simulator;
     step_error *error; void *user;
     struct arena *a;
-    const char *simulated;              /* the recipe that the timing belongs to; NULL if there is none yet */
+    const char *simulated;              /* the recipe that `timing` was computed for; NULL at first */
     struct run_timing timing;
 };
 

@@ -2,15 +2,13 @@
 /*
  * derived.c - rows that are computed from published ones; see published.h.
  *
- * The time of a step is the recipe's global batch over a throughput. The time of a call is that of an evaluation over
- * the number of its calls: the evaluation's samples over the batch, rounded up. Parents of a line must have one
- * micro-batch and at least two accumulations; those of a line over batches, one accumulation and at least two
- * micro-batches, of which each takes an equal part of the step. A ratio (speedup_x) is checked like any other row "A:B"; only its value
- * is computed here.
+ * The time of a step is the recipe's global batch over a throughput. The time of a call is an evaluation's time over its number of calls,
+ * which is the evaluation's samples over the batch, rounded up. A line over steps needs parents with one micro-batch and at least two
+ * accumulations. A line over batches needs parents with one accumulation and at least two micro-batches; each micro-batch takes an equal part
+ * of the step. A ratio (speedup_x) is checked like any other row "A:B"; only its value is computed here.
  *
- * A line has a slope and an intercept. If one is listed the other must be too, so that neither is left out because it
- * is predicted badly; the exception is a value that is not above 0. Rows of one metric whose parents have the same
- * configurations count as one.
+ * If the slope of a line is listed, its intercept must be listed too, and the reverse, so that no number is left out because its prediction is
+ * bad. Only a value that is not above 0 may be missing. Rows of one metric whose parents have the same configurations count as one.
  */
 #include "results/published/published.h"
 
@@ -55,7 +53,7 @@ double derived_value(const char *metric, const struct derived_point *points, siz
 {
     const struct derived_metric *m = derived_metric_find(metric);
     double x[MOST_PARENTS], y[MOST_PARENTS], intercept, slope, cov00, cov01, cov11, squares;
-    assert(m);                          /* published_load() refuses other metrics */
+    assert(m);                          /* published_load() has refused all other metrics */
     for (size_t i = 0; i < n; i++) {
         x[i] = m->line == OF_BATCHES ? points[i].micro_batch : points[i].micro_batches;
         y[i] = m->line == OF_BATCHES ? points[i].seconds / points[i].micro_batches : points[i].seconds;
@@ -109,7 +107,7 @@ static bool read_parents(struct figure *f, const struct derived_metric *m, const
     return f->n_parents >= 2 || fail(l->err, "%s:%u: parents: '%.80s' is one row, want two or more, joined by +", f->path, f->line, text);
 }
 
-/* Parents may differ in replicas and in what the line runs over: accumulations, or micro-batches. */
+/* Checks that the parents lie on one line: they may differ in replicas and in either accumulation or micro-batch, nothing else. */
 static bool check_line(const struct figure *f, const struct derived_metric *m, const struct derived_point *p, const struct derived_loader *l)
 {
     struct recipe first, other;
@@ -146,7 +144,7 @@ static bool set_derived_value(struct figure *f, const struct derived_metric *m, 
     return f->value > 0 || fail(l->err, "%s:%u: %s: the parents give %g, want a value above 0", f->path, f->line, f->id, f->value);
 }
 
-/* The first recipe of a parent that recipes_dir lacks; NULL if it has all. */
+/* The first parent's recipe that recipes_dir does not contain, or NULL. */
 static const char *missing_recipe(const struct figure *f, const struct derived_loader *l)
 {
     for (size_t i = 0; i < f->n_parents; i++) {
@@ -163,7 +161,7 @@ static bool leave_row_out(const struct figure *f, const char *recipe, const stru
     return true;
 }
 
-/* Parents are compared in their order. */
+/* True if both rows have the same metric and parents of the same configurations in the same order. */
 static bool have_one_configuration(const struct figure *f, const struct figure *g)
 {
     bool alike = f->n_parents == g->n_parents && text_is(f->metric, g->metric);
@@ -172,7 +170,7 @@ static bool have_one_configuration(const struct figure *f, const struct figure *
     return alike;
 }
 
-/* The row's id, or the configuration of an earlier row that it repeats. */
+/* The configuration of an earlier row that this row repeats, or else the row's own id. */
 static const char *configuration_of(const struct figure *f, const struct derived_loader *l)
 {
     for (size_t i = l->n_published; i < l->figures->n; i++)
@@ -242,7 +240,7 @@ static bool line_is_listed(const struct figure *line, const struct derived_metri
     return false;
 }
 
-/* The intercept for a slope, the slope for an intercept, NULL for other metrics. */
+/* The intercept that belongs to a slope, or the slope that belongs to an intercept; NULL for other metrics. */
 static const struct derived_metric *other_number(const struct derived_metric *m)
 {
     bool is_of_line = m->use == SLOPE || m->use == INTERCEPT;

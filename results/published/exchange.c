@@ -37,14 +37,14 @@
 
 enum {
     EXCHANGE_WORD_BYTES = 4,
-    PARTIAL_CYCLES = 15,            /* a worker that adds what came from another tile: 10, and 5 for a vector (PopLibs, popops reduction) */
+    PARTIAL_CYCLES = 15,            /* the cycles in which a worker adds a partial from another tile: 10, and 5 for a vector (PopLibs, popops reduction) */
 };
 
 const char *const exchange_kind_names[N_EXCHANGE_KINDS + 1] = {
     "p2p", "halves", "hop", "broadcast", "gather", "scatter", "all-to-all", "reduce", "host", NULL,
 };
 
-/* An exchange while it is priced. from and to are those of the request, but for the pairs of EXCHANGE_HOP. */
+/* The state of one exchange that is being priced. `from` and `to` are the request's, except in EXCHANGE_HOP, which tries pairs. */
 struct exchange {
     const struct topology *t;
     const struct machine *m;
@@ -72,19 +72,19 @@ static double far_s(const struct exchange *x) { return cycles_s(x, (double)x->ch
 
 static double chip_sync_s(const struct exchange *x) { return cycles_s(x, (double)x->chip->on_chip_sync_cycles); }
 
-/* The longest of n transits that are spread evenly from near to far. */
+/* The expected longest of n random transits between near and far. */
 static double pairs_transit_s(const struct exchange *x, uint32_t n_pairs)
 {
     return near_s(x) + n_pairs / (n_pairs + 1.0) * (far_s(x) - near_s(x));
 }
 
-/* The words of one tile, in or out. The far words are in transit while the near ones move. */
+/* Time for one tile to send or receive these bytes. The words of far tiles are in transit while those of near tiles move. */
 static double endpoint_s(const struct exchange *x, double bytes, double beside_cycles)
 {
     return fmax(cycles_s(x, (double)x->costs->exchange_least_cycles), cycles_s(x, beside_cycles) + bytes / tile_bytes_per_s(x));
 }
 
-/* Sync and transit of a word from one tile to n, which are near if they fit into a column. */
+/* Sync and transit from one tile to n tiles. Tiles that fit into one column are near and cost the least time. */
 static double spread_s(const struct exchange *x)
 {
     return x->r->n_tiles <= x->chip->n_tiles / x->costs->exchange_columns ? cycles_s(x, (double)x->costs->exchange_least_cycles) : chip_sync_s(x) + far_s(x);
@@ -123,16 +123,16 @@ static double occupancy_s(const struct exchange *x, const struct path *p, bool r
     return time_s;
 }
 
-/* occupancy_s() of a message that waits at each rail of its route, where other messages join it from the rung. */
+/* Occupancy of a message that waits at each rail of its route for messages that join from the rung. */
 static double turns_s(const struct exchange *x, const struct path *p)
 {
     struct path first = *p;
     uint32_t turns = max_u32(p->n_rails, 1);
-    first.n -= turns - 1;                           /* rungs come first */
+    first.n -= turns - 1;                           /* a route begins with its rungs */
     return occupancy_s(x, &first, false) * turns;
 }
 
-/* One message of one tile. If it goes over the pairs of a rung in turn, they share the gaps between its words. */
+/* Time of one message of one tile. Messages that take turns over the pairs of a rung share the gaps between words. */
 static double message_s(const struct exchange *x, const struct path *p, bool regular)
 {
     struct link first = topology_link(x->t, p->links[0]);
@@ -141,7 +141,7 @@ static double message_s(const struct exchange *x, const struct path *p, bool reg
     return n_words * word_s(x) + fmax(0, n_words - 1) * gap_s;
 }
 
-/* With one IPU or two, `from` and `to` take part. */
+/* An exchange on one or two IPUs counts both ends, `from` and `to`. */
 static uint32_t n_participants(const struct exchange *x) { return max_u32(x->r->n_ipus, 2); }
 
 static uint32_t ipu_of(const struct exchange *x, uint32_t i)
@@ -149,7 +149,7 @@ static uint32_t ipu_of(const struct exchange *x, uint32_t i)
     return x->r->n_ipus <= 2 && x->to != x->from ? (i ? x->to : x->from) : i;
 }
 
-/* The sync of all participants, and the route from `from` with the longest latency. */
+/* The sync of all IPUs that take part, and the route from `from` with the longest latency. */
 static bool exchange_span(double *sync_s, struct path *longest, const struct exchange *x, struct err *err)
 {
     uint32_t n = n_participants(x), *ipus = ARENA_ARRAY(x->a, uint32_t, n);
@@ -190,7 +190,7 @@ static bool exchange_p2p(double *time_s, double *bytes, struct exchange *x, stru
     return true;
 }
 
-/* Every tile of each half of the IPUs sends one message to the other half, evenly spread. */
+/* Every tile of each half of the IPUs sends one message to the other half; the messages load all links evenly. */
 static bool exchange_halves(double *time_s, double *bytes, struct exchange *x, struct err *err)
 {
     uint32_t n = x->r->n_ipus, half = n / 2;
@@ -215,7 +215,7 @@ static bool exchange_halves(double *time_s, double *bytes, struct exchange *x, s
     return true;
 }
 
-/* Mean over every pair of IPUs at this distance, in the same column or not. */
+/* The mean time over all pairs of IPUs at the requested distance, in the same column or in different columns as requested. */
 static bool exchange_hop(double *time_s, double *bytes, struct exchange *x, struct err *err)
 {
     uint32_t n = x->t->ipus_per_domain, n_pairs = 0;
@@ -239,7 +239,7 @@ static bool exchange_hop(double *time_s, double *bytes, struct exchange *x, stru
     return true;
 }
 
-/* The bytes pass over the rails of a route one after the other; this is the time of all rails but the first. */
+/* The time on all rails of a route but the first; each rail passes the bytes on after it has received them. */
 static double further_rails_s(const struct exchange *x, const struct path *p)
 {
     return (max_u32(p->n_rails, 1) - 1) * x->r->bytes / topology_link(x->t, p->links[p->n - 1]).bytes_per_s;
@@ -257,12 +257,12 @@ static bool exchange_broadcast(double *time_s, double *bytes, struct exchange *x
     }
     if (!exchange_span(&sync_s, &longest, x, err))
         return false;
-    double own_s = x->r->n_ipus == 2 ? x->r->bytes / own_rate : 0;    /* the source's own chip is served separately */
+    double own_s = x->r->n_ipus == 2 ? x->r->bytes / own_rate : 0;    /* tiles on the source's own chip are served separately */
     *time_s = sync_s + longest.latency_s + far_s(x) + own_s + message_s(x, &longest, true) + further_rails_s(x, &longest);
     return true;
 }
 
-/* Bytes that the one tile exchanges with its own chip, and with other chips. */
+/* Bytes that the one tile exchanges with tiles of its own chip (own) and of other chips (remote). */
 static void endpoint_bytes(double *own, double *remote, const struct exchange *x)
 {
     double chip_bytes = x->r->bytes * x->r->n_tiles;
@@ -271,7 +271,7 @@ static void endpoint_bytes(double *own, double *remote, const struct exchange *x
     *remote = chip_bytes * x->r->n_ipus - *own;
 }
 
-/* The words that the one tile exchanges with other chips, one chip after the other. */
+/* Time for the one tile to exchange its words with the other chips in turn. */
 static bool remote_words_s(double *time_s, const struct exchange *x, bool regular, struct err *err)
 {
     *time_s = 0;
@@ -334,19 +334,19 @@ static bool exchange_all_to_all(double *time_s, double *bytes, struct exchange *
 
 static double superstep_s(const struct exchange *x) { return cycles_s(x, (double)superstep_cycles(x->chip)); }
 
-/* Adding on the tiles, without the operands and the superstep. */
+/* Time to add on the tiles, without reading operands and without the superstep. */
 static double vertex_s(const struct exchange *x) { return cycles_s(x, (double)add_vertex_cycles(x->chip, 0)); }
 
-/* A tile's own operands, one per cycle. Its workers share many of them, and adding their sums takes a superstep more. */
+/* Time for a tile to sum its own operands, one per cycle. Many operands are shared among workers, whose sums take another superstep. */
 static double own_sum_s(const struct exchange *x)
 {
     const struct chip *chip = x->chip;
     double time_s = x->r->n_operands > 1 ? vertex_s(x) + x->r->n_operands * word_s(x) : 0;
-    /* the threshold is not known: 16 are not shared, 1000 are (Tables 4.17 and 4.18) */
+    /* the real threshold is unknown: 16 operands are not shared, 1000 are (Tables 4.17 and 4.18) */
     return time_s + (x->r->n_operands > chip->n_workers * chip->n_workers ? superstep_s(x) : 0);
 }
 
-/* One worker adds what comes from each tile, one after the other, or there are two stages, the second with an exchange of its own. */
+/* Time to add the partials of all tiles: one worker adds them all, or two stages do, whichever is faster. */
 static double partials_s(const struct exchange *x, double between_chips_s)
 {
     double n = (double)x->r->n_tiles * x->r->n_ipus, turn_s = cycles_s(x, (double)chip_turn_cycles(x->chip));
@@ -383,7 +383,7 @@ static bool exchange_host(double *time_s, double *bytes, struct exchange *x, str
 
 /* ---- the exchange ---------------------------------------------------------------------------- */
 
-/* Within a chip, and at the source of a broadcast, the price has costs that were measured on some chips only. */
+/* Refuses exchanges within a chip, and broadcasts, on boards whose small messages were not measured. */
 static bool has_costs(const struct exchange *x, struct err *err)
 {
     enum exchange_kind kind = x->r->kind;

@@ -22,7 +22,7 @@ static int by_id_and_kind(const void *x, const void *y)
     return order ? order : strcmp(b->seen, a->seen);
 }
 
-/* The lines "first" of one version stand together; those of the next begin a new batch. */
+/* Numbers the batches: consecutive lines "first" of one version form a batch. */
 static void number_batches(struct first_sight *all)
 {
     const char *version = "";
@@ -65,7 +65,7 @@ const struct sight *first_sight_find(const struct first_sight *all, const char *
     return found || !all->n ? found : bsearch(&key, all->items, all->n, sizeof key, by_id_and_kind);
 }
 
-/* An empty cell stands for a number that is not there. */
+/* Writes an interval as two cells, which are empty if there is no interval. */
 static void write_pair(FILE *f, double low, double high)
 {
     if (high > 0)
@@ -82,7 +82,7 @@ void first_sight_write(FILE *f, const struct sight *s)
     fputc('\n', f);
 }
 
-/* One recipe's hash, joined to those before it. */
+/* Appends the hash of one recipe to `text`, separated by +. */
 static bool add_recipe_hash(const char **text, const struct figure *f, const char *name, size_t n, const char *recipes_dir, struct arena *a, struct err *err)
 {
     struct recipe r;

@@ -24,7 +24,7 @@ static void add_gate_move(struct gate *g, struct gate_move m, struct arena *a)
     ARENA_APPEND(a, g->moves, g->n_moves, g->cap_moves, m);
 }
 
-/* The part of the step whose seconds changed most; NULL if none did. */
+/* The column of the breakdown whose seconds changed most; NULL if none changed. */
 static const char *moved_part(const struct csv_table *bt, const struct csv_row *b, const struct csv_table *rt, const struct csv_row *r)
 {
     const char *part = NULL;
@@ -47,7 +47,7 @@ static const char *part_name(const char *column, struct arena *a)
     return arena_printf(a, "%.*s", (int)(strlen(name) - strlen("_s")), name);
 }
 
-/* The first of these columns that differs describes the move of a recipe. */
+/* A recipe's move is described by the first of these columns that differs. */
 static const struct move_column { const char *column, *unit, *cause; } move_columns[] = {
     { "throughput_samples_per_s", "samples/s", NULL },
     { "memory_peak_bytes_per_tile", "B a tile", "memory" },
@@ -96,7 +96,7 @@ static bool is_kernel_or_link(const char *recipe)
     return strncmp(recipe, "kernel:", 7) == 0 || strncmp(recipe, "link:", 5) == 0;
 }
 
-/* Adds the changes of kernels and links. Figures of recipes change with the recipes' rows. */
+/* Adds the changed predictions of kernels and links. Changes of recipes come from rows.csv instead. */
 static void kernel_and_link_moves(struct gate *g, const struct gate_tables *base, const struct gate_tables *run, struct arena *a)
 {
     for (size_t i = 0; i < base->check.n_rows; i++) {
@@ -126,7 +126,7 @@ static int larger_group(const void *x, const void *y)
     return a->n != b->n ? (a->n < b->n) - (a->n > b->n) : strcmp(a->cause, b->cause);
 }
 
-/* Moves are sorted, so the first of a group is its largest. */
+/* Collects the moves by cause. Moves are sorted, so the first move of a group is its largest. */
 static void group_moves(struct gate *g, struct arena *a)
 {
     g->groups = ARENA_ROOM(a, struct gate_group, g->n_moves);
@@ -153,11 +153,11 @@ static void group_moves(struct gate *g, struct arena *a)
 
 /* ---- accuracy ------------------------------------------------------------------------------------ */
 
-/* A row whose accuracy counts: its group, its configuration, and |error| before and after. */
+/* One row that counts: its group, its configuration, and its |error| before and after. */
 struct gate_row { const char *group, *configuration, *id; double before, after; };
 
-/* The errors of check.csv. With published samples to converge a row counts as the column says; with predicted ones
- * it counts by its role, as what calibrated the speed of a configuration says nothing about its samples. */
+/* The columns of errors. With published samples a row counts by counts_as; with predicted samples it counts by its role, since calibrating the
+ * speed says nothing about the samples. */
 static const struct error_column { const char *column, *counts_by, *suffix; } error_columns[] = {
     { "error", "counts_as", "" }, { "predicted_error", "role", ", samples predicted" } };
 
@@ -167,7 +167,7 @@ static bool validates(const struct csv_table *run, const struct csv_row *r, cons
     return text_is(*counts_by ? counts_by : csv_cell(run, r, "role"), "validate");
 }
 
-/* The rows of both runs that validate and have a prediction. */
+/* Collects the validating rows that have an error in both runs. */
 static size_t validating_rows(struct gate_row *out, const struct csv_table *base, const struct csv_table *run, struct arena *a)
 {
     size_t n = 0;
@@ -191,7 +191,7 @@ static double growth_of(const struct gate_row *row)
     return fmax(0, row->after - row->before);
 }
 
-/* The accuracy of rows that all belong to one group. */
+/* The mean errors of rows that all belong to one group. */
 static struct gate_accuracy accuracy_of_group(const struct gate_row *rows, size_t n, double margin, struct arena *a)
 {
     struct gate_accuracy out = { .name = rows[0].group };

@@ -23,7 +23,7 @@ static const struct table_column accuracy_columns[] = {
 };
 #undef PER_CENT
 
-/* The range of a group's changes; a change of "fits" has no size. */
+/* The range of a group's relative changes, as text; "-" for changes of "fits", which have no size. */
 static const char *range_text(const struct gate_group *m, struct arena *a)
 {
     if (isinf(m->low) || isinf(m->high))
@@ -33,7 +33,7 @@ static const char *range_text(const struct gate_group *m, struct arena *a)
     return arena_printf(a, "%+.3g to %+.3g %%", 100 * m->low, 100 * m->high);
 }
 
-/* Lists the inputs that changed, if predictions moved. */
+/* Adds a line with the names of the inputs that differ. */
 static void gate_add_inputs(struct document *d, const struct gate *g)
 {
     const char *text = names_joined(g->inputs, min_u64(g->n_inputs, MOST_INPUTS), ", ", d->arena);
@@ -87,7 +87,8 @@ static void gate_add_accuracy(struct document *d, const struct gate *g)
         document_line(d, "  and %zu more groups that moved less", n_left_out);
 }
 
-/* The input that differs and whose name holds the id, else the first recipe among them, else the first; NULL if none differs. */
+/* The changed input that most likely moved a recipe: one whose name contains its id, else the first changed recipe, else the first input; NULL
+ * if none changed. */
 static const char *suspect(const struct gate *g, const char *id)
 {
     const char *found = NULL;

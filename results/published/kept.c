@@ -34,7 +34,7 @@ bool kept_load(struct kept *out, const char *path, struct arena *a, struct err *
         if (is_later && !*lines[i].why)
             return fail(err, "%s:%u: why: is empty, and line %u has %s already; say why it changed", path, lines[i].line, out->last[out->n - 1].line,
                         lines[i].id);
-        out->last = lines;              /* keeps the last line of each id, moved to the front of the array */
+        out->last = lines;              /* `last` holds the last line of each id, packed at the front of the array */
         if (is_later)
             lines[i].was_another = lines[out->n - 1].was_another || !text_is(lines[out->n - 1].recipe, lines[i].recipe);
         out->last[is_later ? out->n - 1 : out->n++] = lines[i];
@@ -52,7 +52,7 @@ static const struct kept_line *kept_find(const struct kept *k, const char *id)
     return k->n ? bsearch(id, k->last, k->n, sizeof *k->last, kept_id_against) : NULL;
 }
 
-/* A row may change its recipe if a line says why; it then becomes context. */
+/* Says how a row differs from its kept line, or NULL. A row whose recipe changed must be context. */
 static const char *what_changed(const struct kept *k, const struct kept_line *was, const struct kept_line *now, const struct figure *f, struct arena *a)
 {
     const char *where = arena_printf(a, "%s:%u: %s", f->path, f->line, f->id);

@@ -2,15 +2,15 @@
 /*
  * kernel_rows.c - a measured kernel, from the cells of its row to the planner's value for it.
  *
- * Operands are on chip before and after. Temporaries may take 0.6 of tile memory, PopLibs' default, as its planner does
- * not consider what else is there; a convolution may state another share. Convolutions are padded by half the filter
- * unless the row says otherwise. On several IPUs, each has as many rows of the field, and all start and end together; what they send each
- * other of the rows at their borders is left out.
+ * Operands are on the chip before and after the kernel. Temporaries may take 0.6 of tile memory, which is PopLibs' default, since PopLibs'
+ * planner does not know what else is in memory; the row of a convolution may state another share. Convolutions are padded by half the filter
+ * unless the row says otherwise. Several IPUs each have the same number of rows of the field and run at the same time; the exchange of rows at
+ * their borders is left out.
  *
- * Rates do not count multiplications with padding, as poplin counts a convolution's (getFwdFlops). Measured: of two
- * convolutions on GC2 (SSD's Conv6 and Conv8 of arXiv:1912.03413 Table 5.5: 5 x 5 positions, the same channels and
- * kernel) the one of stride 1 reads a quarter of the input, yet is 18 to 22 % slower over batches of 1 to 8 if padding
- * counts; it is 1 to 5 % slower if it does not.
+ * Rates do not count multiplications with padding, which is how poplin counts a convolution (getFwdFlops). Measurements on GC2 support this:
+ * SSD's Conv6 and Conv8 (arXiv:1912.03413 Table 5.5) have the same channels, kernel and 5 x 5 output positions, but strides 2 and 1. The one
+ * of stride 1 reads a quarter of the input. If padding counts, it is 18 to 22 % slower over batches of 1 to 8; otherwise it is 1 to 5 %
+ * slower.
  */
 #include "results/published/parts.h"
 #include "system-model/graph/graph.h"
@@ -22,7 +22,7 @@ enum { LAYOUT_PLANNED, LAYOUT_LINEAR };
 static const char *const layout_names[] = { "planned", "linear", NULL };
 static const char *const host_type_names[] = { "none", "fp32", NULL };
 
-enum { NO_PAD = 1000, MOST_KERNEL_COLUMNS = 1000000, MOST_FILTER = 10000 };    /* the elements of a filter are visited one by one */
+enum { NO_PAD = 1000, MOST_KERNEL_COLUMNS = 1000000, MOST_FILTER = 10000 };    /* MOST_FILTER limits time, as all elements of a filter are visited */
 enum { PRODUCT = 1 << KERNEL_MATMUL | 1 << KERNEL_GEMM, CONV = 1 << KERNEL_CONV | 1 << KERNEL_CONV_LAYER, FC = 1 << KERNEL_FC, TRIAD = 1 << KERNEL_TRIAD,
        SPARSE = 1 << KERNEL_STATIC_SPARSE | 1 << KERNEL_DYNAMIC_SPARSE, MULTIPLIES = PRODUCT | CONV | FC | SPARSE, ANY_KERNEL = MULTIPLIES | TRIAD };
 #define COUNT(member, least, most, may, must, text) { FIELD_OF(struct kernel_case, member, .min = least, .max = most, .help = text), may, must }
@@ -81,13 +81,13 @@ static void build_graph(struct graph *g, const struct kernel_case *c, struct are
     graph_start(g, "kernel", 1, a);
     graph_layer(g, (struct layer){ .name = "kernel", .role = LAYER_BODY, .n_parts = 1 });
     uint32_t inputs[2];
-    if (c->kind == KERNEL_TRIAD) {      /* a = b + 2 c, as one pass over two vectors */
+    if (c->kind == KERNEL_TRIAD) {      /* a triad, a = b + 2 c, is one pass over two vectors */
         inputs[0] = graph_tensor(g, "b", ROLE_INPUT, type, 1, (uint64_t[]){ c->n });
         inputs[1] = graph_tensor(g, "c", ROLE_INPUT, type, 1, (uint64_t[]){ c->n });
         graph_op(g, OP_ADD, inputs, 2, (struct op_attributes){ 0 });
         return;
     }
-    if (!is_conv(c)) {     /* the transpose of weights times input: n rows */
+    if (!is_conv(c)) {     /* the product is planned as its transpose, with n rows */
         inputs[0] = graph_tensor(g, "input", ROLE_INPUT, type, 3, (uint64_t[]){ c->groups, c->n, c->k });
         inputs[1] = graph_tensor(g, "weights", ROLE_WEIGHT, type, 3, (uint64_t[]){ c->groups, c->k, c->m });
         graph_op(g, OP_MATMUL, inputs, 2, (struct op_attributes){ 0 });
@@ -101,19 +101,19 @@ static void build_graph(struct graph *g, const struct kernel_case *c, struct are
     graph_op(g, OP_CONV, inputs, 2, at);
 }
 
-/* energy may be NULL. */
 static void plan_case(struct op_plan *out, struct energy *energy, const struct kernel_case *c, enum op_pass pass, const struct chip *chip,
                       struct plan_cache *cache, struct arena *a)
 {
     const struct energy_prices prices = energy_prices(chip);
     struct graph g;
     build_graph(&g, c, a);
-    if (pass != PASS_FORWARD) {         /* a pass of the backward half is planned from the shapes of its forward operation */
+    if (pass != PASS_FORWARD) {         /* backward passes are planned from the shapes of the forward operation */
         uint32_t result = graph_tensor(&g, "gradient", ROLE_GRADIENT, (enum data_type)c->type, 1, (uint64_t[]){ 1 });
         graph_append(&g, (struct op){ .kind = g.ops[0].kind, .pass = pass, .at = g.ops[0].at, .n_outputs = 1, .outputs = &result });
     }
     struct op_plan_options opt = { .partials = c->partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32, .inference = true,
-                                   .plain_products = c->kind == KERNEL_MATMUL || c->kind == KERNEL_GEMM,     /* the benchmark sets no fullyConnectedPass (ipu/matmul_bench.cpp:293) */
+                                   /* the benchmark sets no fullyConnectedPass (ipu/matmul_bench.cpp:293) */
+                                   .plain_products = c->kind == KERNEL_MATMUL || c->kind == KERNEL_GEMM,
                                    .available_memory = c->available_memory > 0 ? c->available_memory : 0.6, .n_tiles = chip->n_tiles };
     op_plan_build(out, &g, (uint32_t)g.n_ops - 1, (struct operands){ .imbalance = 1, .together = true }, chip, &opt, cache);
     if (energy)
@@ -127,8 +127,7 @@ static bool multiplies(const struct kernel_case *c, const struct chip *chip, str
 
 static uint64_t positions(const struct kernel_case *c, uint64_t input) { return (input + 2 * c->pad - c->filter) / c->stride + 1; }
 
-/* The number of pairs of an output position and a kernel element, along one axis, that read input rather than
- * padding. */
+/* Along one axis, the pairs of an output position and a kernel element that read input and no padding. */
 static uint64_t pairs_on_input(const struct kernel_case *c, uint64_t input)
 {
     const struct conv_axis axis = { positions(c, input), c->filter, c->stride, c->pad, input, 1 };
@@ -147,7 +146,7 @@ double kernel_row_flop_per_s(const struct kernel_case *c, const struct op_plan *
     return 2 * products * chip->clock_hz / (double)op_plan_cycles(plan);
 }
 
-/* Predicts the time of one product or convolution alone, whose operands already lie where it reads them. */
+/* Refuses kernels for which only the memory is predicted, and sparse products, which have a plan of their own. */
 static bool has_time(const struct kernel_case *c, struct err *err)
 {
     if (c->density > 0)
@@ -231,15 +230,15 @@ static void add_product(struct kernel_memory *m, const struct kernel_case *like,
     add_pass(m, &c, PASS_FORWARD, chip, cache, a);
 }
 
-/* A layer that trains keeps its input, weights, output, and the gradients of input and output, and updates its weights in place. */
+/* Elements of a training layer: input, output and their gradients, and the weights, which are updated in place. */
 static uint64_t layer_elements(uint64_t input, uint64_t output, uint64_t weights)
 {
     return 2 * (input + output) + weights;
 }
 
-/* PopLibs takes the outputs of a fully connected layer as a convolution's field and its batch as output channels; the data gradient swaps inputs
- * and outputs, the weight gradient batch and inputs (fullyConnectedPass). With this plan, the counted sums of 11 of 32 calibrating programs agree
- * with what their fullest tile shows; with the batch as field, those of 8 do. */
+/* The forward pass is planned as PopLibs does with fullyConnectedPass: outputs are the field and the batch is the output channels. The data
+ * gradient swaps inputs and outputs; the weight gradient swaps batch and inputs. So planned, the sums of 11 of 32 calibrating programs match
+ * their fullest tile; with the batch as field, 8 do. */
 static void fc_memory(struct kernel_memory *m, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache, struct arena *a)
 {
     m->operand_bytes = c->groups * layer_elements(c->batch * c->in, c->batch * c->out, c->in * c->out) * data_type_bytes((enum data_type)c->type);

@@ -33,7 +33,7 @@ static int by_id(const void *x, const void *y)
     return order ? order : (int)a->line - (int)b->line;
 }
 
-/* Sorts the lines and keeps the last of each id. */
+/* Sorts the lines by id and keeps the last line of each. */
 static bool keep_last_lines(struct ledger *l, size_t n, struct err *err)
 {
     sort_items(l->last, n, sizeof *l->last, by_id);

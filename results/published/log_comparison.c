@@ -2,10 +2,10 @@
 /*
  * log_comparison.c - compares the logs of a submission with a simulation; see log_comparison.h.
  *
- * The time of a step in a log is the samples of a step over the logged rate, for each epoch or block, and the median
- * over the runs. If the program is the recipe's own, its epochs are of whole calls (steps_of_epoch) and hold fewer
- * samples, so a step is the epoch's time over its steps. The simulated interval of a step is the model's own error
- * (1.645 standard deviations of ln); the intervals of samples, of a run and of the score are drawn with it.
+ * The time of a step in a log is the samples of a step over the logged rate of each epoch or block, as a median over the runs. If the logs
+ * were written by the recipe's own program, an epoch consists of whole calls (steps_of_epoch) and holds fewer samples, so the time of a step
+ * is the epoch's time over its steps. The simulated interval of a step is the model's error (1.645 standard deviations of the logarithm). The
+ * intervals of samples, of a run and of the score are drawn with it.
  */
 #include "results/published/log_comparison.h"
 #include "system-model/output/output.h"
@@ -44,7 +44,7 @@ static bool log_counts(const struct comparing *c, size_t run)
     return c->f->runs[run].converged && c->f->runs[run].compliant;
 }
 
-/* One number from each run that counts, times factor. */
+/* The number at this offset from each log that counts, multiplied by the factor. */
 static double *run_numbers(const struct comparing *c, size_t offset, double factor, size_t *n)
 {
     double *values = ARENA_ROOM(c->a, double, c->f->n);
@@ -76,19 +76,19 @@ static void add_step(struct comparing *c, struct compared_value v)
     add_compared_value(c->out, v, step, error > 0 ? step * exp(-normal_95 * error) : (double)NAN, error > 0 ? step * exp(normal_95 * error) : (double)NAN, c->a);
 }
 
-/* The samples that a step of this log trains: its global batch, times the samples in an entry of a packed batch. */
+/* Samples in a step of this log: its global batch, times the samples packed into one entry. */
 static double step_samples(const struct comparing *c, const struct run_log *log)
 {
     return log->global_batch * timing_samples_per_step(&c->sim->timing, c->sim->logged_batch) / c->sim->logged_batch;
 }
 
-/* The steps of a call; 0 if the log's epochs do not consist of whole calls. */
+/* Steps per call; 0 if the log's epochs do not consist of whole calls. */
 static double steps_per_call_of(const struct comparing *c, const struct run_log *log)
 {
     return c->sim->is_source && log->epoch_samples > 0 ? c->sim->timing.steps_per_call : 0;
 }
 
-/* A log's rate in its epoch or block k. If its epochs consist of whole calls, only the samples of those count. */
+/* The log's rate in epoch or block k. If epochs consist of whole calls, the rate is reduced to the samples in those calls. */
 static double whole_rate(const struct comparing *c, const struct run_log *log, size_t k)
 {
     double batch = step_samples(c, log), share = 1, calls = steps_per_call_of(c, log), epoch = log->epoch_samples / batch;
@@ -97,7 +97,7 @@ static double whole_rate(const struct comparing *c, const struct run_log *log, s
     return log->unit_rates[k] * share;
 }
 
-/* The rate of the epoch at the quantile q of their times. */
+/* The rate at the quantile q of the epochs' times per sample. */
 static double rate_quantile(const struct comparing *c, const struct run_log *log, double q)
 {
     double *times = ARENA_ARRAY(c->a, double, log->n_units);
@@ -157,14 +157,13 @@ static double mean_of_runs(const struct comparing *c, size_t offset)
     return n ? gsl_stats_mean(values, 1, n) : (double)NAN;
 }
 
-/* The samples that are trained to reach this many, in whole calls. */
+/* The samples trained when this number is reached, rounded up to whole calls. */
 static double samples_in_whole_calls(double samples, double step_samples, double steps_per_call)
 {
     return steps_in_whole_calls(samples / step_samples, steps_per_call) * step_samples;
 }
 
-/* The time of all evaluations of a run. Evaluations at the end include their checkpoints, of which some are saved
- * between steps. */
+/* The time of all evaluations of a run. Evaluations at the end include saving the checkpoints. */
 static double evals_time(const struct comparing *c, const struct run_log *log)
 {
     if (!log->evals_at_end)
@@ -188,7 +187,7 @@ static struct mean_run published_run(const struct comparing *c)
     return m;
 }
 
-/* in_calls: true if the published runs count the samples of whole calls. */
+/* The mean simulated run. in_calls: true if the published runs count samples in whole calls. */
 static struct mean_run simulated_run(const struct simulated_side *s, bool in_calls)
 {
     const struct drawn_runs *d = s->runs;

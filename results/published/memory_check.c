@@ -29,7 +29,7 @@ static bool is_counted(const char **counted, size_t *n, const char *configuratio
     return false;
 }
 
-/* counts_as: rows of memory that count in this way; N_COUNTS_AS: published runs. Each configuration counts once. */
+/* True if the row is evidence of this kind, once for each configuration. N_COUNTS_AS stands for published runs that state no memory. */
 static bool is_evidence(const struct check_row *row, enum counts_as counts_as, const char **counted, size_t *n)
 {
     bool wanted = counts_as == N_COUNTS_AS ? is_weak_evidence(row) : is_verdict(row->figure) && row->counts_as == counts_as;
@@ -204,7 +204,7 @@ static bool names_the_batch(const struct ini_entry *e)
     return text_is(e->key, "micro_batch") || (text_is(e->section, "recipe") && (text_is(e->key, "id") || text_is(e->key, "source")));
 }
 
-/* True if every key of x but the batch, id and source has the same value in y. */
+/* True if y has the same value as x in all keys of x but the batch, id and source. */
 static bool entries_agree(const struct recipe *x, const struct recipe *y)
 {
     for (size_t i = 0; i < x->n_entries; i++) {
@@ -218,7 +218,7 @@ static bool entries_agree(const struct recipe *x, const struct recipe *y)
     return true;
 }
 
-/* Programs may differ in things that no key expresses; then their ids differ in more than numbers. */
+/* True if the ids differ only in numbers. Other differences show that programs differ in something that no key expresses. */
 static bool ids_agree(const char *x, const char *y)
 {
     static const char digits[] = "0123456789";
@@ -252,7 +252,7 @@ static bool load_edge_rows(struct edge_row **out, size_t *n, const struct check 
     return true;
 }
 
-/* with_less_memory: it counts if a smaller share for temporaries makes it fit. */
+/* with_less_memory: a run that fits with a smaller share for temporaries counts as fitting. */
 static bool fits_with(bool *fits, const char *recipe, uint64_t micro_batch, bool with_less_memory, struct simulator *s, struct arena *a, struct err *err)
 {
     const char *set = arena_printf(a, "parallel.micro_batch=%llu", (unsigned long long)micro_batch);
@@ -264,7 +264,7 @@ static bool fits_with(bool *fits, const char *recipe, uint64_t micro_batch, bool
     return good;
 }
 
-/* The factor by which a prediction is outside the edge: 1 for the batch that fits, and for those between it and the batch that does not. */
+/* The factor by which a prediction misses the edge; 1 if it lies between the batch that fits and the one that does not. */
 static double edge_factor(const struct memory_edge *e, uint64_t predicted)
 {
     if (predicted < e->fits)
@@ -272,7 +272,7 @@ static double edge_factor(const struct memory_edge *e, uint64_t predicted)
     return predicted < e->too_large ? 1 : (double)predicted / (double)(e->too_large - 1);
 }
 
-/* The largest micro-batch that is predicted to fit, by doubling and bisection; 0 if not even 1 does. */
+/* Finds the largest micro-batch that is predicted to fit by doubling and bisection; 0 if none does. */
 static bool find_limit(struct memory_limit *out, const struct memory_edge *e, bool with_less_memory, struct simulator *s, struct arena *a, struct err *err)
 {
     enum { MOST_MICRO_BATCH = 65536 };
@@ -296,7 +296,7 @@ static bool find_limit(struct memory_limit *out, const struct memory_edge *e, bo
     return true;
 }
 
-/* The edge of the family of rows[first]; false if no batch of the family fits, or if all do. */
+/* The edge between the batches of one family of recipes, that of rows[first]. False if all its batches fit or none does. */
 static bool edge_of_family(struct memory_edge *e, bool *done, const struct edge_row *rows, size_t n, size_t first)
 {
     *e = (struct memory_edge){ .too_large = UINT64_MAX, .counts_as = counts_as_names[rows[first].row->counts_as] };

@@ -4,7 +4,7 @@
  */
 #include "results/published/check.h"
 
-/* The regions that a program needs besides its data. All others are variables. */
+/* True for regions of code, vertex state and stack; all other regions hold variables. */
 static bool is_code_region(const char *name)
 {
     static const char *const words[] = { "code", "vertex", "stack" };
@@ -14,7 +14,7 @@ static bool is_code_region(const char *name)
     return false;
 }
 
-/* "vertex_code_bytes" -> "vertex code" */
+/* Turns a metric such as "vertex_code_bytes" into a region such as "vertex code". */
 static const char *region_of_metric(const char *metric, char text[64])
 {
     snprintf(text, 64, "%.*s", (int)(strlen(metric) - strlen("_bytes")), metric);
@@ -24,7 +24,7 @@ static const char *region_of_metric(const char *metric, char text[64])
     return text;
 }
 
-/* "ipu_1_max_tile_bytes" -> "max_tile_bytes" and 1; without a number, the IPU that is fullest. */
+/* Splits "ipu_1_max_tile_bytes" into IPU 1 and "max_tile_bytes". Without a number the fullest IPU is taken. */
 static const char *split_metric(uint32_t *ipu, const struct plan *p, const char *metric)
 {
     static const char prefix[] = "ipu_";

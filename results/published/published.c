@@ -2,12 +2,12 @@
 /*
  * published.c - tables of published figures: what was measured, who published it, and which recipe should reproduce it.
  *
- * id,recipe,configuration,metric,value,unit,tolerance,role,source,quote,note. A recipe "A:B" is the ratio of two: the
- * value of A over that of B by throughput (speedup_x), or the time of B over that of A (time_to_train_speedup_x).
- * "none:..." says why no recipe describes the row. A table of kernels or of links has the columns of parts.h instead of a recipe. Rows of one configuration count as one measurement; an
- * empty cell, or no such column, means that the recipe is the configuration. The role says whether a figure may shape a
- * constant (calibrate), is only compared (validate), or is shown for comparison (context: peers, quotes, what no recipe
- * describes). Units of known metrics are fixed, so that no figure is off by a thousand.
+ * The columns are id,recipe,configuration,metric,value,unit,tolerance,role,source,quote,note. A recipe "A:B" is the ratio of two recipes:
+ * throughput of A over that of B (speedup_x), or time of B over that of A (time_to_train_speedup_x). A recipe "none:..." says why no recipe
+ * describes the row. A table of kernels or of links has the columns of parts.h instead of a recipe. Rows of one configuration count as one
+ * measurement; without a cell of its own, a row has its recipe as configuration. The role says whether a figure may shape a constant
+ * (calibrate), is only compared (validate), or is shown for context (peers, quotes, figures that no recipe describes). Units of known metrics
+ * are fixed, so that no figure is off by a factor of a thousand.
  */
 #include "results/published/parts.h"
 #include "results/published/published.h"
@@ -26,7 +26,7 @@ static const struct field figure_fields[] = {
 };
 #undef F
 
-enum { N_NEEDED_COLUMNS = N_FIELDS(figure_fields) - 2 };       /* parts have no recipe; a table may lack configurations */
+enum { N_NEEDED_COLUMNS = N_FIELDS(figure_fields) - 2 };       /* the last two columns are optional: recipe, which parts lack, and configuration */
 
 #define OF_RUN(unit_name, faster, per_unit, member) unit_name, faster, per_unit, offsetof(struct result, member)
 static const struct published_metric published_metrics[] = {
@@ -35,14 +35,15 @@ static const struct published_metric published_metrics[] = {
     { "samples_to_converge", OF_RUN("samples", -1, 1, samples_to_converge) }, { "step_time_s", OF_RUN("s", -1, 1, step_time_s) },
     { "throughput_tokens_per_s", OF_RUN("tokens/s", +1, 1, throughput_tokens_per_s) }, { "token_latency_s", OF_RUN("s", -1, 1, token_latency_s) },
     { "first_token_s", OF_RUN("s", -1, 1, first_token_s) },
-    { "device_time_s", OF_RUN("s", -1, 1, device_time_s) }, { "device_cycles", OF_RUN("cycles", -1, 1, loop_cycles) },    /* measured in a loop */
+    /* measured in a loop on the device */
+    { "device_time_s", OF_RUN("s", -1, 1, device_time_s) }, { "device_cycles", OF_RUN("cycles", -1, 1, loop_cycles) },
     { "codelet_cycles", OF_RUN("cycles", -1, 1, codelet_cycles) },
     { "evaluation_time_s", OF_RUN("s", -1, 1, evaluation_time_s) }, { "time_to_train_s", OF_RUN("s", -1, 1, time_to_train_s) },
     { "ipu_power_w", OF_RUN("W", -1, 1, ipu_power_w) }, { "mfu", OF_RUN("share", +1, 1, mfu) }, { "hfu", OF_RUN("share", +1, 1, hfu) },
-    { "speedup_x", "x", +1, 0, 0 }, { "time_to_train_speedup_x", "x", +1, 0, 0 },                                     /* two runs */
+    { "speedup_x", "x", +1, 0, 0 }, { "time_to_train_speedup_x", "x", +1, 0, 0 },                                     /* ratios of two runs */
     { "fits", "yes=1", +1, 0, 0 }, { "entities", "entities", +1, 0, 0 },                                                                                    /* memory */
     { "tflop_per_s", NULL, +1, 0, 0 }, { "peak_share", NULL, +1, 0, 0 }, { "time_s", NULL, -1, 0, 0 }, { "cycles", NULL, -1, 0, 0 }, { "energy_above_idle_j", "J", -1, 0, 0 }, /* kernels */
-    { "nonzero_tflop_per_s", NULL, +1, 0, 0 }, { "speed_over_dense_x", "ratio", +1, 0, 0 },                           /* sparse products */
+    { "nonzero_tflop_per_s", NULL, +1, 0, 0 }, { "speed_over_dense_x", "ratio", +1, 0, 0 },                           /* metrics of sparse products */
     { "aggregate_gb_per_s", NULL, +1, 0, 0 }, { "latency_us", NULL, -1, 0, 0 },                                       /* links */
     { "loop_s_per_micro_batch", "s", -1, 0, 0 }, { "update_s", "s", -1, 0, 0 }, { "forward_s_per_micro_batch", "s", -1, 0, 0 },  /* derived */
     { "call_s", "s", -1, 0, 0 }, { "step_increase_s", "s", -1, 0, 0 }, { "batch_s_per_sample", "s", -1, 0, 0 }, { "batch_fixed_s", "s", -1, 0, 0 },
@@ -50,7 +51,7 @@ static const struct published_metric published_metrics[] = {
 #undef OF_RUN
 enum { N_PUBLISHED_METRICS = sizeof published_metrics / sizeof *published_metrics };
 
-/* Bytes of one category of memory. */
+/* The metric of all numbers of bytes in a category of memory. */
 static const struct published_metric memory_metric = { "bytes", "B", -1, 0, 0 };
 
 static bool is_memory_metric(const char *name)
@@ -91,7 +92,7 @@ static bool check_unit(const struct figure *f, struct err *err)
     return true;
 }
 
-/* The name in the first word "owner/name" of the text's first n characters, or NULL. */
+/* Finds the first word "owner/name" in the text's first n characters and returns its name, or NULL. */
 static const char *repository_in(const char *text, size_t n, size_t *length)
 {
     static const char ends[] = " ;,:@()";
@@ -144,7 +145,7 @@ enum figure_kind figure_kind(const struct figure *f)
 
 static const char none[] = "none:", needs[] = "needs ";
 
-/* Moves the reason of "none:REASON" out of the recipe cell. A part needs no recipe. */
+/* Splits "none:REASON", leaving the recipe empty. Rows of parts need neither a recipe nor a reason. */
 static bool read_reason(struct figure *f, struct err *err)
 {
     static const char *const reasons[] = { "peer", "not stated", "no run" };
@@ -159,7 +160,7 @@ static bool read_reason(struct figure *f, struct err *err)
                          "none:peer (another vendor's), none:no run (a property)", f->path, f->line, f->without);
 }
 
-/* The recipe cell is A:B for ratios and one id for all other metrics, or says why there is none. */
+/* Checks the form of the recipe cell: "A:B" for ratios, one id for other metrics, or empty. */
 static bool check_recipe(const struct figure *f, struct err *err)
 {
     const char *colon = strchr(f->recipe, ':');
@@ -182,7 +183,7 @@ enum role role_named(const char *text)
     return (enum role)i;
 }
 
-/* A ratio of two values cannot overflow. Only a row of context may have no tolerance. */
+/* Checks the value, which must be large enough that ratios cannot overflow, and the tolerance, which only context rows may omit. */
 static bool check_numbers(const struct figure *f, struct err *err)
 {
     static const double least = 1e-100;
@@ -194,7 +195,7 @@ static bool check_numbers(const struct figure *f, struct err *err)
     return true;
 }
 
-/* Ids are unique over all tables. */
+/* Refuses an id that appears twice, in one table or in two. */
 static bool check_figure_ids(const struct figures *all, struct arena *a, struct err *err)
 {
     const char **ids = ARENA_ARRAY(a, const char *, all->n);
@@ -215,8 +216,7 @@ static int by_recipe(const void *x, const void *y)
     return order ? order : (a > b) - (a < b);
 }
 
-/* All rows of a recipe, over all tables, have one configuration. Otherwise a row whose cell is empty would count on
- * its own. */
+/* Refuses rows of one recipe with different configurations; a row with an empty cell would count separately. */
 static bool check_configurations(const struct figures *all, struct arena *a, struct err *err)
 {
     const struct figure **sorted = ARENA_ARRAY(a, const struct figure *, all->n);
@@ -232,7 +232,7 @@ static bool check_configurations(const struct figures *all, struct arena *a, str
     return true;
 }
 
-/* A row of a measured part is named by the cells that describe it. */
+/* Reads a kernel or a link from its cells; the row's recipe then names the part. */
 static bool read_part(struct figure *f, const struct csv_table *t, const struct csv_row *row, struct arena *a, struct err *err)
 {
     if (part_is_in(kernel_fields, t, row)) {
@@ -267,7 +267,7 @@ static bool is_part_column(const char *name, const struct part_field *fields, si
     return FIND_TEXT(fields, n, struct part_field, field.name, name);
 }
 
-/* A table has a recipe, a kernel or a link in each row, and no column that nothing reads. */
+/* Requires a column for recipes, kernels or links, and refuses columns that nothing reads. */
 static bool check_columns(const struct csv_table *t, struct err *err)
 {
     size_t at;
@@ -282,7 +282,7 @@ static bool check_columns(const struct csv_table *t, struct err *err)
     return true;
 }
 
-/* Skips a table that does not contain the recipe's name; recipe "" reads every table. */
+/* Skips a table whose text lacks the recipe's name; the name "" matches every table. */
 static bool load_table(struct figures *out, const char *path, const char *recipe, struct arena *a, struct err *err)
 {
     struct csv_table t;

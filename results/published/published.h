@@ -12,15 +12,15 @@
 
 enum role { FIGURE_CALIBRATE, FIGURE_VALIDATE, FIGURE_CONTEXT, N_FIGURE_ROLES };
 extern const char *const role_names[N_FIGURE_ROLES + 1];
-enum role role_named(const char *text);                 /* N_FIGURE_ROLES: no role has that name */
+enum role role_named(const char *text);                 /* N_FIGURE_ROLES if no role has that name */
 struct kernel_case;
 struct link_case;
 struct figure {
     const char *id, *recipe, *metric, *unit, *source, *quote, *note, *path;
-    const char *without;                /* why it has no recipe: "needs X", "not stated", "peer" or "no run"; NULL if it has one */
-    const char *configuration;          /* names the run; rows with the same name count as one measurement */
-    const struct figure *parents; size_t n_parents;     /* the rows that a derived row follows from */
-    const struct kernel_case *kernel;   /* the measured part, which has the name `recipe`; NULL for other rows */
+    const char *without;                /* the reason why there is no recipe: "needs X", "not stated", "peer" or "no run"; NULL if there is one */
+    const char *configuration;          /* names the run; rows with the same configuration count as one measurement */
+    const struct figure *parents; size_t n_parents;     /* the rows from which a derived row is computed */
+    const struct kernel_case *kernel;   /* the measured kernel, or NULL; `recipe` then holds its name */
     const struct link_case *link;
     double value, tolerance;            /* tolerance: relative, 0.1 = 10 % */
     enum role role;
@@ -28,27 +28,26 @@ struct figure {
 };
 struct figures {
     struct figure *items; size_t n, cap;
-    size_t n_left_out; const char *left_out;    /* derived rows whose parents lack a recipe, and a message about the first of them */
+    size_t n_left_out; const char *left_out;    /* derived rows left out because a parent has no recipe, and a message about the first of them */
 };
-bool published_load(struct figures *out, const char *path, struct arena *a, struct err *err);   /* path is a table, or a folder of tables */
-/* Reads only the tables whose text contains the recipe's name. */
+bool published_load(struct figures *out, const char *path, struct arena *a, struct err *err);   /* `path` is a table or a folder of tables */
+/* Reads only tables whose text contains the recipe's name. */
 bool published_load_naming(struct figures *out, const char *path, const char *recipe, struct arena *a, struct err *err);
-/* Who published it: the repository's name, or what its source says up to a comma, a semicolon, a colon or an @. Rows of one origin were seen together. */
+/* The publisher: a repository's name, or the source up to the first comma, semicolon, colon or @. */
 const char *figure_origin(const struct figure *f, struct arena *a);
-bool figure_is_ratio(const struct figure *f);           /* true for a ratio of two recipes */
-/* A metric that is simulated. */
+bool figure_is_ratio(const struct figure *f);           /* true if the row compares two recipes */
+/* A metric that can be simulated. */
 struct published_metric {
-    const char *name, *unit;            /* unit NULL: any */
+    const char *name, *unit;            /* a NULL unit allows any unit */
     int faster;                         /* +1 if a larger value is faster, -1 if it is slower */
-    double per_unit;                    /* for a metric of one run: this times the number in struct result; 0 for other metrics */
+    double per_unit;                    /* factor from the number in struct result to the metric; 0 if the metric is not one of a single run */
     size_t result_offset;
 };
-const struct published_metric *published_metric(const char *name);     /* NULL if not simulated */
-const char *published_run_metrics(struct arena *a);                    /* the names of the metrics of one run */
-int metric_faster(const char *metric);                                 /* 0 for a metric that is not simulated */
+const struct published_metric *published_metric(const char *name);     /* NULL if the metric is not simulated */
+const char *published_run_metrics(struct arena *a);                    /* all metrics of a single run, joined as text */
+int metric_faster(const char *metric);                                 /* +1, -1, or 0 if the metric is not simulated */
 
-/* The kinds of figure. Evaluations, memory and derived rows are left out of the accuracy of runs: they repeat a
- * part of what runs say. */
+/* The kinds of figure. The accuracy of runs leaves out evaluations, memory and derived rows, which repeat part of what runs say. */
 enum figure_kind { FIGURE_OF_RUN, FIGURE_OF_KERNEL, FIGURE_OF_LINK, FIGURE_OF_EVALUATION, FIGURE_OF_MEMORY, FIGURE_DERIVED, FIGURE_OF_POWER,
                    N_FIGURE_KINDS };
 extern const char *const figure_kind_names[N_FIGURE_KINDS];
@@ -63,17 +62,19 @@ enum figure_kind figure_kind(const struct figure *f);
  * is refused.
  */
 
-struct derived_point { double micro_batches, seconds, micro_batch; };   /* one call of a run; micro_batch: its size in samples */
+struct derived_point { double micro_batches, seconds, micro_batch; };   /* micro_batch is the size in samples, micro_batches their number in one call */
 
-/* value: published or simulated, of the parent's metric: throughput_samples_per_s, step_time_s or evaluation_time_s
- * (many calls). */
+/* The point of one parent. `value` is published or simulated, in the parent's metric: throughput_samples_per_s, step_time_s, or
+ * evaluation_time_s, which covers many calls. */
 bool derived_point(struct derived_point *out, const struct figure *parent, double value, const char *recipes_dir, struct arena *a,
                    struct err *err);
-/* loop_s_per_micro_batch, forward_s_per_micro_batch: slope of the least-squares line; update_s, call_s: its intercept;
- * batch_s_per_sample, batch_fixed_s: slope and intercept of a micro-batch's time over its size; step_increase_s: the last point minus the first. */
+/* Computes a derived metric from points. Slopes of the least-squares line are loop_s_per_micro_batch and forward_s_per_micro_batch, its
+ * intercepts update_s and call_s.
+ * batch_s_per_sample and batch_fixed_s are slope and intercept of a micro-batch's time over its size. step_increase_s is the last point minus
+ * the first. */
 double derived_value(const char *metric, const struct derived_point *points, size_t n);
-/* published_load, and derived/derived.csv where path is a folder that holds it. Rows with a parent whose recipe is
- * not in recipes_dir are counted as left out. */
+/* Loads published rows and, if `path` is a folder with derived/derived.csv, derived rows. Derived rows whose parents' recipes are not in
+ * recipes_dir are counted as left out. */
 bool published_load_derived(struct figures *out, const char *path, const char *recipes_dir, struct arena *a, struct err *err);
 
 /* ---- ledger.c: the role and configuration of every published row, and a hash of its content ---------------- *
@@ -91,16 +92,16 @@ struct ledger_line {
 struct ledger {
     const char *path;
     struct ledger_line *last; size_t n_last;    /* the last line of each id, sorted by id */
-    struct ledger_change { const char *id, *why; } *changes; size_t n_changes;      /* the lines that give a reason, in the order of the file */
+    struct ledger_change { const char *id, *why; } *changes; size_t n_changes;      /* the lines that state a reason, in the file's order */
 };
 
-/* Refuses an unknown role, and a later line of an id that gives no reason. */
+/* Refuses an unknown role, and a later line for an id without a reason. */
 bool ledger_load(struct ledger *out, const char *path, struct arena *a, struct err *err);
 const struct ledger_line *ledger_find(const struct ledger *l, const char *id);     /* NULL if the ledger has no such line */
-/* A hash of recipe, metric, value and unit: 16 hexadecimal digits. Id, role and configuration are not part of it. */
+/* A hash of recipe, metric, value and unit as 16 hexadecimal digits. Id, role and configuration do not enter it. */
 const char *figure_hash(const struct figure *f, struct arena *a);
 
-/* The faults of the ledger, each with the line that would repair it. */
+/* One fault of the ledger, and the line that would mend it. */
 struct ledger_fault { const char *what; struct ledger_line wanted; };
 struct ledger_faults { struct ledger_fault *items; size_t n, cap; };
 void ledger_compare(struct ledger_faults *out, const struct ledger *l, const struct figures *figures, struct arena *a);
@@ -116,17 +117,17 @@ void ledger_write_line(FILE *f, const struct ledger_line *line);
  */
 
 struct sight {
-    const char *id, *seen, *recipe, *version;   /* recipe: figure_recipe_hash() when the row was seen */
-    double predicted, low, high, open_low, open_high;       /* in the row's unit; NaN without an interval, and without readings */
-    size_t batch;                       /* rows of one version were seen together; a later version has a larger number */
+    const char *id, *seen, *recipe, *version;   /* `recipe` is figure_recipe_hash() when the line was written */
+    double predicted, low, high, open_low, open_high;       /* in the row's unit; an interval or open range that is unknown is NaN */
+    size_t batch;                       /* rows first seen by one version share a number; later versions have larger numbers */
 };
 struct first_sight { struct sight *items; size_t n; };  /* sorted by id */
-extern const char first_sight_header[], first_sight_name[];      /* the file's name without .csv */
+extern const char first_sight_header[], first_sight_name[];      /* the name is that of the file, without .csv */
 bool first_sight_load(struct first_sight *out, const char *path, struct arena *a, struct err *err);
-/* by_later_program: returns the row's line "again" if there is one. NULL: the row has not been seen. */
+/* The row's line "first" or, if by_later_program and there is one, its line "again". NULL if the row has not been seen. */
 const struct sight *first_sight_find(const struct first_sight *all, const char *id, bool by_later_program);
 void first_sight_write(FILE *f, const struct sight *s);
-/* The recipe_hash() values of the row's recipes, joined by +; for a kernel or a link a hash of its text; "" if the row has no recipe. */
+/* The hashes of the row's recipes, joined by +. A kernel or link has a hash of its text; a row without a recipe has "". */
 bool figure_recipe_hash(const char **out, const struct figure *f, const char *recipes_dir, struct arena *a, struct err *err);
 
 /* ---- memory_sight.c: the bytes that were counted when it was first predicted whether a published run fits --------- *
@@ -138,8 +139,8 @@ bool figure_recipe_hash(const char **out, const struct figure *f, const char *re
 struct memory_sight { const char *id, *version; double certain_bytes, needed_bytes; };
 struct memory_sights { struct memory_sight *items; size_t n, cap; };
 extern const char memory_sight_header[];
-bool memory_sights_load(struct memory_sights *out, const char *path, struct arena *a, struct err *err);         /* without the file there are none */
-const struct memory_sight *memory_sight_find(const struct memory_sights *all, const char *id);          /* NULL if it was not kept */
+bool memory_sights_load(struct memory_sights *out, const char *path, struct arena *a, struct err *err);         /* a missing file means no rows */
+const struct memory_sight *memory_sight_find(const struct memory_sights *all, const char *id);          /* NULL if the row is not in the file */
 void memory_sight_write(FILE *f, const struct memory_sight *s);
 
 /* ---- kept.c: the tolerance of every row that has a recipe, and a hash of its recipe's values ------------------- *
@@ -149,7 +150,8 @@ void memory_sight_write(FILE *f, const struct memory_sight *s);
  * without a line; and a row whose recipe changes after it was seen is context from then on.
  */
 
-struct kept_line { const char *id, *recipe, *why; double tolerance; uint32_t line; bool was_another; };  /* recipe: figure_recipe_hash(); was_another: an earlier line has another hash */
+/* `recipe` is figure_recipe_hash(); was_another: an earlier line of this id has another hash */
+struct kept_line { const char *id, *recipe, *why; double tolerance; uint32_t line; bool was_another; };
 struct kept { const char *path; struct kept_line *last; size_t n; };                    /* sorted by id */
 struct kept_fault { const char *what; struct kept_line wanted; };
 struct kept_faults { struct kept_fault *items; size_t n, cap; };
@@ -160,10 +162,10 @@ void kept_write_line(FILE *f, const struct kept_line *line);
 
 /* ---- runs_table.c: single runs of MLPerf submissions, results/published/runs/mlperf_runs.csv ----------------- */
 
-/* One result file. Absent numbers are NaN. */
+/* One published run. Numbers that are not stated are NaN. */
 struct run_row {
     const char *round, *division, *submitter, *system, *benchmark, *optimizer, *source;
-    int role;                           /* enum role */
+    int role;                           /* an enum role */
     int success, eval_at_end;           /* 1: true */
     double accelerators, time_to_train_s, startup_s, eval_s, post_train_s;
     double global_batch, base_learning_rate, samples_to_converge, epochs, evals, final_accuracy, throughput_samples_per_s;
@@ -171,10 +173,9 @@ struct run_row {
 struct run_rows { struct run_row *items; size_t n; };
 
 bool run_rows_load(struct run_rows *out, const char *path, struct arena *a, struct err *err);
-struct submission_terms terms_of_run(const struct run_row *r);         /* the terms of a submission that are known before the run starts */
-/* The number of rows from the first on that belong to the same submission and role. Runs of a submission are
- * adjacent. */
+struct submission_terms terms_of_run(const struct run_row *r);         /* the terms of the submission that are known before a run starts */
+/* The number of consecutive rows, from `first`, with the same submission and role. Runs of a submission are adjacent. */
 size_t run_rows_group(const struct run_rows *t, size_t first);
-double run_rows_mean_samples(const struct run_row *rows, size_t n);    /* samples to converge, as the mean over n runs */
+double run_rows_mean_samples(const struct run_row *rows, size_t n);    /* the mean samples to converge of n runs */
 
 #endif

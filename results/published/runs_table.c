@@ -12,7 +12,7 @@ static const struct field run_fields[] = {
     F(throughput_samples_per_s), F(role, .choices = role_names, .required = true), FIELD_AS(struct run_row, success, "status", .choices = statuses, .required = true),
     FIELD_AS(struct run_row, eval_at_end, "eval_placement", .choices = placements, .required = true), F(base_learning_rate),
 };
-enum { N_NEEDED_FIELDS = N_FIELDS(run_fields) - 1 };        /* a table may lack learning rates */
+enum { N_NEEDED_FIELDS = N_FIELDS(run_fields) - 1 };        /* the last field, learning rates, is optional */
 #undef F
 
 bool run_rows_load(struct run_rows *out, const char *path, struct arena *a, struct err *err)

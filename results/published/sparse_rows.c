@@ -2,11 +2,11 @@
 /*
  * sparse_rows.c - measured products of sparse matrices, from the cells of their rows to the planner's values for them.
  *
- * Rates count products with non-zero blocks alone. A row without a number of columns is the fastest of those measured: powers of two
- * from 4 to 16,384 that fit (graphcore-research/sparsity-benchmarks at bab5449: analysis/Analysis.ipynb takes the maximum over n). The host of that program
- * writes and reads floats, which lie on the chip with the halves (ipu/matmul_bench.cpp, hostWriteFloat). Where a row is a ratio to a dense product,
- * that product adds in halves and takes its own fastest n. With layout=linear operands lie by columns: they are rearranged before the product, and
- * the result after it (parts.h).
+ * Rates count only products with non-zero blocks. A row without a number of columns is the fastest over powers of two from 4 to 16,384 that
+ * fit (graphcore-research/sparsity-benchmarks at bab5449: analysis/Analysis.ipynb takes the maximum over n). The host of that program reads
+ * and writes floats, whose copies lie on the chip next to the halves (ipu/matmul_bench.cpp, hostWriteFloat). If a row is a ratio to a dense
+ * product, the dense product adds in halves and takes its own fastest n. With layout=linear the operands lie by columns, so they are
+ * rearranged before the product and the result after it (parts.h).
  */
 #include "results/published/parts.h"
 #include "system-model/compiler/sparse.h"
@@ -26,7 +26,7 @@ static struct op_plan_options sparse_options(const struct kernel_case *c, const 
     return (struct op_plan_options){ .partials = c->partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32, .inference = true, .available_memory = 0.6, .n_tiles = chip->n_tiles };
 }
 
-/* Bytes of an even tile: operands in their types, copies for the host, and the plan's temporaries. */
+/* True if operands, host copies and temporaries fit, spread evenly over the tiles. */
 static bool product_fits(const struct kernel_case *c, uint64_t n, uint64_t operand_bytes, uint64_t temp_bytes, const struct chip *chip)
 {
     uint64_t dense = (c->m + c->k) * n * (data_type_bytes((enum data_type)c->type) + (c->host_type ? FLOAT_BYTES : 0));
@@ -48,7 +48,8 @@ static bool plan_dense(struct op_plan *out, const struct kernel_case *c, uint64_
         && product_fits(c, n, c->m * c->k * (data_type_bytes((enum data_type)c->type) + FLOAT_BYTES), out->temp_bytes_per_tile, chip);
 }
 
-/* The highest rate, as columns times multiplied places a cycle, for one number of columns or over all that fit; 0 if none fits. */
+/* The highest rate, in multiplied places times columns per cycle, for the case's columns or over all measured numbers that fit; 0 if none
+ * fits. */
 static double best_rate(const struct kernel_case *c, bool dense, const struct chip *chip, struct plan_cache *cache, struct arena *a, struct err *err)
 {
     double best = 0, places = dense ? (double)c->m * (double)c->k : (double)sparse_shape_of(c, 1).n_blocks * (double)(c->block * c->block);
