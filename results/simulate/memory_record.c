@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * memory_record.c - the programs whose memory is known, and the doubt in a verdict by how far it is from them; see memory_record.h.
+ * memory_record.c - the programs whose memory is known, and how a program's distance from them makes its verdict less certain; see
+ * memory_record.h.
  */
 #include "results/simulate/memory_record.h"
 #include "system-model/output/output.h"
@@ -138,13 +139,13 @@ double memory_doubt_probability(const struct memory_doubt *d, double by_bytes)
 
 const char *memory_doubt_reason(double distance)
 {
-    const double near = 1;              /* a program that differs in its model, chip or framework alone */
+    const double near = 1;              /* the distance of a program that differs only in its model, chip or framework */
     return distance > near ? ", as the memory of no program near it is known" : "";
 }
 
 const char *likely_text(double chance, struct arena *a)
 {
-    const double nearly = 0.995;        /* a chance that rounds to 100 % is no certainty */
+    const double nearly = 0.995;        /* larger chances are never printed as 100 % */
     return chance >= nearly ? "over 99 % likely" : chance < 1 - nearly ? "below 1 % likely" : arena_printf(a, "%.0f %% likely", 100 * chance);
 }
 

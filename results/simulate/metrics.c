@@ -58,7 +58,7 @@ static const struct table_column metric_columns[] = {
 #undef C
 };
 
-/* In JSON of run the parts are members of "breakdown", and only the others are metrics. */
+/* Lists the metrics. Text and CSV also list the parts of a step; in JSON these have an object "breakdown" of their own. */
 static void metrics_list(struct document *d)
 {
     static const char *const types[] = { [FIELD_TEXT] = "text", [FIELD_U64] = "count", [FIELD_F64] = "number", [FIELD_BOOL] = "flag" };
@@ -154,13 +154,13 @@ static json_t *schema_of_metric(const struct metric *m)
     return property;
 }
 
-/* An object of these properties; required holds the names that it never lacks. */
+/* The schema of an object; `required` holds the names that the object always has. */
 static json_t *schema_of_object(json_t *properties, json_t *required, const char *description)
 {
     return json_pack("{s:s, s:s, s:o, s:o}", "type", "object", "description", description, "properties", properties, "required", required);
 }
 
-/* The metrics of a group as members of an object, or with N_METRIC_GROUPS those that are members of the result itself. */
+/* The schema of a group's object. N_METRIC_GROUPS stands for the metrics that are members of the result itself. */
 static json_t *schema_of_group(int group, const char *description)
 {
     json_t *properties = json_object(), *required = json_array();
@@ -170,7 +170,7 @@ static json_t *schema_of_group(int group, const char *description)
         if (!belongs)
             continue;
         json_object_set_new(properties, group == N_METRIC_GROUPS ? m->name : m->member, schema_of_metric(m));
-        if (group == N_METRIC_GROUPS)           /* an object whose first member says why it is missing has no other members */
+        if (group == N_METRIC_GROUPS)           /* an object of a group may hold only its first member, which says why the others are missing */
             json_array_append_new(required, json_string(m->name));
     }
     return schema_of_object(properties, required, description);

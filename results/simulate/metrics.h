@@ -26,10 +26,10 @@ enum {
     N_METRICS
 };
 extern const struct metric metrics[N_METRICS];
-/* The head of a group's line in the answer, its heading on the page, and its object in JSON, or NULL. */
+/* A group of metrics: the head of its line in the answer, its heading on the page, and its object in JSON, or NULL. */
 extern const struct metric_heading { const char *label, *title, *object; } metric_groups[N_METRIC_GROUPS];
 
-const struct metric *metric_named(const char *name, size_t n);         /* the metric with this name of n characters; NULL if there is none */
+const struct metric *metric_named(const char *name, size_t n);         /* the metric whose name is the first n characters; NULL if there is none */
 enum { PART_COLUMN_ROOM = 64 };
 const char *part_column(char out[PART_COLUMN_ROOM], size_t part);     /* "breakdown_matmul_s" */
 

@@ -12,7 +12,7 @@ const double program_name_weights[N_PROGRAM_NAMES] = {
     [BY_FAMILY] = 4, [BY_MODE] = 4, [BY_WORKLOAD] = 1, [BY_CHIP] = 1, [BY_FRAMEWORK] = 1, [BY_COMPUTE] = 1, [BY_INPUT] = 1,
 };
 
-/* "TensorFlow 1.15" is TensorFlow, and so is tensorflow-1-2.1.0. */
+/* The name without its version: TensorFlow for both "TensorFlow 1.15" and "TensorFlow-1-2.1.0". */
 static const char *first_word(const char *text, struct arena *a)
 {
     size_t n = 0;
@@ -21,7 +21,7 @@ static const char *first_word(const char *text, struct arena *a)
     return text ? arena_printf(a, "%.*s", (int)n, text) : "none";
 }
 
-/* A model whose products are sparse, whose layers are cut over IPUs, or whose weights lie off the chip runs another program than the family's. */
+/* The model's family; sparse products, layers cut over IPUs, and weights off the chip make it a family of its own. */
 static const char *family_of(const struct simulation *sim, const struct workload *w, struct arena *a)
 {
     const struct model_options *m = &sim->recipe.model;

@@ -8,12 +8,13 @@
 #include "results/simulate/simulate.h"
 
 enum program_name { BY_FAMILY, BY_MODE, BY_WORKLOAD, BY_CHIP, BY_FRAMEWORK, BY_COMPUTE, BY_INPUT, N_PROGRAM_NAMES };
-/* The distance that another name adds, a judgement: 4 for another family of models, and for inference instead of training; 1 for all others. */
+/* The distance that one differing name adds. It is a judgement: 4 for the family of models and for inference against training, 1 for others. */
 extern const double program_name_weights[N_PROGRAM_NAMES];
 
-/* The names live in the arena. A model from a file is of its own family: another file counts as the same one if it has the same operations in order. */
+/* Fills the names, in the arena. A model from a file has a family of its own, which files with the same operations in order share. */
 void program_names_of(const char *name[N_PROGRAM_NAMES], const struct simulation *sim, struct arena *a);
-/* Upper and lower case are one name, as they are for sheets of frameworks. */
+/* Compares names without regard to case, as sheets of frameworks are found. */
 bool program_names_equal(const char *x, const char *y);
-double program_names_apart(const char *const x[N_PROGRAM_NAMES], const char *const y[N_PROGRAM_NAMES]);        /* the sum over all names */
+/* the sum of the weights of the names that differ */
+double program_names_apart(const char *const x[N_PROGRAM_NAMES], const char *const y[N_PROGRAM_NAMES]);
 #endif

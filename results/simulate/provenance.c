@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * provenance.c - what made a result. The hash is XXH3 over the recipe's entries with overrides, and over each row of
- * each sheet that was read with the values given in its place. File names are not hashed, so that a copied sheet with
- * the same values hashes the same.
+ * provenance.c - what made a result.
+ *
+ * The hash is XXH3 over the recipe's entries with overrides, and over each row of each sheet that was read, with overrides. File names are not
+ * hashed, so that a copied sheet with the same values has the same hash.
  */
 #include "results/simulate/simulate.h"
 #include <jansson.h>
@@ -20,7 +21,7 @@ static uint64_t hash_inputs(const struct simulation *sim)
     for (size_t i = 0; i < sim->recipe.n_entries; i++) {
         const struct ini_entry *e = &sim->recipe.entries[i];
         bool names_it = text_is(e->section, "recipe") && (text_is(e->key, "id") || text_is(e->key, "source") || text_is(e->key, "system"));
-        if (!names_it && !text_is(e->section, "open"))      /* other readings do not change the one that is taken */
+        if (!names_it && !text_is(e->section, "open"))      /* open readings do not change the answer, so they are not hashed */
             h = hash_value(e->value, hash_value(e->key, hash_value(e->section, h)));
     }
     for (size_t i = 0; i < n; i++)

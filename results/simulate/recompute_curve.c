@@ -2,12 +2,12 @@
 /*
  * recompute_curve.c - checkpoints between layers: memory against recomputation.
  *
- * With checkpoints at the ends of some layers, a training step keeps those layers' outputs for the whole micro-batch
- * and, while the backward pass is in one segment, that segment's activations:
+ * With checkpoints at the ends of some layers, a training step keeps those layers' outputs for the whole micro-batch. While the backward pass
+ * is in one segment, it also keeps that segment's activations:
  *     memory = sum of checkpoint bytes + largest segment.
- * All segments but the last are computed again. If a segment is limited in size, filling each greedily with layers
- * gives the fewest segments. Only sums of neighbouring layers matter as limits, so trying each finds the least memory
- * for each number of checkpoints. (Chen et al. 2016, arXiv 1604.06174, with uneven layers.)
+ * All segments but the last are computed again. For a given limit on the size of a segment, filling each segment greedily with layers gives
+ * the fewest segments. Only sums of neighbouring layers matter as limits, so trying each of them finds the least memory for each number of
+ * checkpoints. (Chen et al. 2016, arXiv 1604.06174, with uneven layers.)
  */
 #include "results/simulate/simulate.h"
 #include "system-model/graph/graph.h"
@@ -15,7 +15,7 @@
 
 struct cut_layer { uint64_t kept_bytes, output_bytes, mac; };
 
-/* Returns the multiply-accumulates of all operations. */
+/* Fills the layers and returns the multiply-accumulates of all operations. */
 static uint64_t fill_cut_layers(struct cut_layer *layers, const struct graph *g, struct arena *a)
 {
     uint64_t all_mac = 0;
@@ -31,7 +31,7 @@ static uint64_t fill_cut_layers(struct cut_layer *layers, const struct graph *g,
     return all_mac;
 }
 
-/* Fewest segments of at most limit bytes each (a layer alone may be larger). */
+/* The fewest segments of at most `limit` bytes each; a single layer may be larger. */
 static struct recompute_point cut_greedily(const struct cut_layer *layers, size_t n, uint64_t limit)
 {
     struct recompute_point p = {0};
@@ -52,14 +52,15 @@ static struct recompute_point cut_greedily(const struct cut_layer *layers, size_
     return p;
 }
 
-/* best has room for all: there is at most one checkpoint before each layer but the first. */
+/* Keeps the point with least memory for its number of checkpoints. At most one checkpoint lies before each layer but the first, so `best` has
+ * room. */
 static void keep_better(struct recompute_point *best, struct recompute_point p)
 {
     if (!best[p.n_checkpoints].memory_bytes || p.memory_bytes < best[p.n_checkpoints].memory_bytes)
         best[p.n_checkpoints] = p;
 }
 
-/* Drops each point for which a later one has less memory and no more work. */
+/* Drops the points that a later point beats in memory without more work. */
 static size_t drop_dominated(struct recompute_point *points, size_t n)
 {
     size_t kept = n;

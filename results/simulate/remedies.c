@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * remedies.c - changes that may make a model fit. Each is a few overrides after the recipe's own, and is simulated.
+ * remedies.c - changes that may make a model fit. Each change is a few overrides after the recipe's own, and is simulated.
  *
- * A smaller micro-batch keeps the global batch by more gradient accumulation. More IPUs for a replica keep the number
- * of IPUs by fewer replicas, or take more of the system's where there is one replica left, spread the layers evenly, and take a schedule that the
- * framework can run. Two changes are tried together only if no single one fits, more only if no two do, and phases only if nothing else does.
- * A change that cannot be simulated (a pipeline too short to
- * fill, more stages than layers, no memory to stream to) is left out.
+ * A smaller micro-batch keeps the global batch by more gradient accumulation. More IPUs for a replica keep the number of IPUs by fewer
+ * replicas; if one replica is left, they take more IPUs of the system. Wider replicas spread the layers evenly and take a schedule that the
+ * framework can run. Two changes are tried together only if no single one fits, more only if no two fit, and phases only if nothing else fits.
+ * A change that cannot be simulated (a pipeline too short to fill, more stages than layers, no memory to stream to) is left out.
  */
 #include "results/simulate/simulator.h"
 #include "results/simulate/split.h"
@@ -35,7 +34,7 @@ static bool has_table(const struct recipe *r)
     return w && w->traits & HAS_TABLE;
 }
 
-/* A pipeline may have the word table on more of its stages. Together with wider replicas this helps a recipe that has no pipeline yet. */
+/* Lists the word table on twice as many stages. A recipe without a pipeline can use it together with wider replicas. */
 static void list_table_remedy(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_request *o, struct arena *a)
 {
     uint64_t parts = 2 * max_u64(r->model.embedding_split, 1);
@@ -46,7 +45,7 @@ static void list_table_remedy(struct remedy *out, size_t *n, const struct recipe
     remedy_set(split, divided_anew);
 }
 
-/* Layers cut over all IPUs of a replica, one after another on the chips, as PopXL's programs run them. */
+/* Lists phases: weights off the chip, layers cut over all IPUs of a replica and run one after another, as in PopXL's programs. */
 static void list_phases_remedy(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_request *o, struct arena *a)
 {
     const struct workload *w = recipe_workload(r);
@@ -86,8 +85,7 @@ uint64_t most_ipus_tried(const struct recipe *r, const struct machine *m)
     return min_u64(max_u64(r->replicas * r->ipus_per_replica, min_u64(MOST_IPUS_TRIED, m->n_ipus)), MAX_REPLICA_IPUS);
 }
 
-/* The number of micro-batches in a step, rounded up to a multiple of four times the stages, which a pipeline of any schedule can run; the global
- * batch may grow a little. */
+/* The accumulation, rounded up to a multiple of four times the stages, which every schedule can run. The global batch may grow a little. */
 static const char *rounded_accumulation(const struct recipe *r, uint64_t replicas, uint64_t width, struct arena *a)
 {
     uint64_t accumulation = ceil_div(max_u64(r->gradient_accumulation, 1) * r->replicas, replicas), multiple = 4 * width;
@@ -124,7 +122,8 @@ static void list_shape_remedies(struct remedy *out, size_t *n, const struct simu
     list_wider_replicas(out, n, sim, a);
 }
 
-/* Notes the division that was found, unless it asks for another accumulation, as a stage of its own for the heads may. */
+/* Keeps the division of layers that the simulation found. A division that needs another accumulation is not kept (heads with a stage of their
+ * own may). */
 static void note_division(struct remedy *r, const struct simulation *sim, struct arena *a)
 {
     const struct plan_request *o = &sim->plan.request;
@@ -138,7 +137,7 @@ static void note_division(struct remedy *r, const struct simulation *sim, struct
         }
 }
 
-/* A change that divides the layers anew names the division that was found, so that simulating it gives the same at once. */
+/* Replaces "divide anew" by the division that was found, so that simulating the change needs no search. */
 static void name_division(struct remedy *r)
 {
     for (uint32_t i = 0; i < r->n_sets; i++)
@@ -146,7 +145,7 @@ static void name_division(struct remedy *r)
             r->sets[i] = r->division;
 }
 
-/* False if the change cannot be simulated at all. */
+/* Simulates the change and fills its outcome; false if it cannot be simulated. */
 static bool try_remedy(struct remedy *r, const struct simulation_request *q, struct arena *a)
 {
     struct simulation sim;
@@ -179,7 +178,7 @@ static int remedy_order(const void *x, const void *y)
     return strcmp(a->what, b->what);
 }
 
-/* Two numbers of IPUs cannot be taken together; no other two listed remedies set the same key. */
+/* False if both changes set the number of IPUs; no other two listed changes set the same key. */
 static bool is_pair(const struct remedy *x, const struct remedy *y)
 {
     return !(strncmp(x->sets[0], widens, strlen(widens)) == 0 && strncmp(y->sets[0], widens, strlen(widens)) == 0);
@@ -220,7 +219,7 @@ static size_t find_pairs(struct remedy *out, const struct remedy *listed, size_t
     return kept;
 }
 
-/* True if they give a key different values. */
+/* True if the two changes set one key to different values. */
 static bool sets_same_key(const struct remedy *x, const struct remedy *y)
 {
     for (uint32_t i = 0; i < x->n_sets; i++)
@@ -230,7 +229,7 @@ static bool sets_same_key(const struct remedy *x, const struct remedy *y)
     return false;
 }
 
-/* The listed change that leaves least of the shortfall when it is added to `so_far`; false if none leaves less. */
+/* Adds to `so_far` the listed change that leaves the smallest shortfall; false if no change makes it smaller. */
 static bool add_most_helpful(struct remedy *so_far, const struct remedy *listed, size_t n_listed, const struct simulation_request *q, struct arena *a)
 {
     struct remedy best = *so_far;
@@ -248,7 +247,7 @@ static bool add_most_helpful(struct remedy *so_far, const struct remedy *listed,
     return better;
 }
 
-/* Adds changes to the most helpful one, the most helpful first, until the model fits. */
+/* Starts from the most helpful change and adds the next most helpful ones until the model fits. */
 static bool find_remedy_chain(struct remedy *out, const struct remedy *listed, size_t n_listed, const struct simulation_request *q, struct arena *a)
 {
     *out = listed[0];

@@ -32,7 +32,7 @@ static double metric_number(const struct metric *m, const struct result *r)
     return 0;
 }
 
-/* True if the metric has a value in this result: 0 and an empty text count as none, even for metrics that may have these values. */
+/* True if the metric has a value; 0 and empty text count as no value, even for metrics for which they are legal. */
 static bool metric_is_given(const struct metric *m, const struct result *r)
 {
     return m->type == FIELD_TEXT ? *metric_text(m, r) != '\0' : metric_number(m, r) != 0;
@@ -67,7 +67,7 @@ enum better result_column_better(const char *name)
     return m ? m->better : strncmp(name, "breakdown_", strlen("breakdown_")) == 0 ? LOWER : NEITHER;
 }
 
-/* The columns of CSV in their order: predictions, parts and provenance. JSON and text have the predictions. */
+/* Adds the columns of CSV in order. Text and JSON leave out columns of provenance. */
 static struct table_column *add_metric_columns(struct table_column *at, bool provenance)
 {
     static const enum cell_type cells[] = { [FIELD_TEXT] = CELL_TEXT, [FIELD_U64] = CELL_U64, [FIELD_F64] = CELL_REAL, [FIELD_BOOL] = CELL_BOOL };
@@ -154,7 +154,7 @@ json_t *result_json(const struct result *r)
     return object;
 }
 
-/* An object that says why it is missing says nothing else after that. */
+/* A group as a JSON object. If it has the member "missing", which says why the group has no values, the rest is left out. */
 static json_t *group_json(enum metric_group group, const struct result *r)
 {
     json_t *object = json_object();
@@ -177,7 +177,7 @@ void result_json_add_groups(json_t *object, const struct result *r)
 
 /* ---- the answer's lines ------------------------------------------------------------------- */
 
-/* A phrase being written: `all_given` is false when one of its metrics is not given. */
+/* A phrase that is being written; all_given turns false when one of its metrics has no value. */
 struct phrase { struct arena *a; const struct result *r; double uncertainty; const char *text; bool all_given; };
 
 static void phrase_add(struct phrase *p, const char *text, size_t n)
@@ -185,7 +185,7 @@ static void phrase_add(struct phrase *p, const char *text, size_t n)
     p->text = arena_printf(p->a, "%s%.*s", p->text, (int)n, text);
 }
 
-/* Adds the value as a quantity. `at` is "unit]...", or "]..." for the metric's own unit. Returns the text from "]" on. */
+/* Adds a value with its unit. `at` is at the unit, or at "]" for the metric's own unit. Returns the text from "]" on. */
 static const char *phrase_add_quantity(struct phrase *p, const char *at, const struct metric *m, double value)
 {
     size_t n = strcspn(at, "]");
@@ -195,7 +195,7 @@ static const char *phrase_add_quantity(struct phrase *p, const char *at, const s
     return at + n;
 }
 
-/* Adds the value of a "name/divisor digits]" and returns what follows. */
+/* Adds the value that "[name/divisor digits]" asks for, and returns the text after it. `at` is behind the bracket. */
 static const char *phrase_add_value(struct phrase *p, const char *at)
 {
     size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyz_");
@@ -220,7 +220,7 @@ static const char *phrase_add_value(struct phrase *p, const char *at)
     return end + 1;
 }
 
-/* Adds a phrase up to its end or a closing brace, and returns what follows. A part in braces is left out if one of its metrics is not given. */
+/* Adds a phrase up to its end or a closing brace, and returns the text after it. A part in braces is dropped if a metric in it has no value. */
 static const char *phrase_write(struct phrase *p, const char *at)
 {
     while (*at && *at != '}') {
@@ -286,7 +286,7 @@ static bool read_cell(struct result *out, const struct metric *m, const char *te
     return field_set(out, &f, text, where, err);
 }
 
-/* The column of each metric and part, or SIZE_MAX if the table has none. */
+/* The place of each metric and part among a table's columns, or SIZE_MAX if the table lacks it. */
 struct result_columns { size_t metric[N_METRICS], part[N_PARTS]; };
 
 static bool find_result_columns(struct result_columns *out, const struct csv_table *t, struct err *err)

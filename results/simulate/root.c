@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * root.c - where the data is.
+ * root.c - finds the folder that holds the data.
  */
 #include "results/simulate/simulate.h"
 #include <dlfcn.h>
 #include <limits.h>
 #include <unistd.h>
 
-/* The usual prefixes, for a program that cannot find its own path (no /proc). */
+/* The usual places of data, for a program that cannot find its own path (no /proc). */
 static const char *const usual[] = { "/usr/local/share/podbench", "/usr/share/podbench" };
 
 static bool is_root(const char *path, struct arena *a)
 {
-    return access(arena_printf(a, "%s/system-model/specs/", path), F_OK) == 0;      /* the slash at the end asks for a folder */
+    return access(arena_printf(a, "%s/system-model/specs/", path), F_OK) == 0;      /* the slash at the end makes sure that it is a folder */
 }
 
-/* The file that holds this function: a shared library, or else the program, which may not know its own name. */
+/* The path of this code: the shared library's, if it is in one, or else the program's. */
 static bool own_path(char path[PATH_MAX])
 {
     Dl_info own;
@@ -26,8 +26,8 @@ static bool own_path(char path[PATH_MAX])
     return n > 0;
 }
 
-/* The folder this many levels above the program or library: 2 from build/podbench to the source tree, and from /usr/bin/podbench to
- * /usr; 3 from build/asan/podbench. NULL if its path cannot be read, or nothing is above. */
+/* The folder this many levels above the program or library; NULL if there is none. From build/podbench, two levels lead to the source tree;
+ * from /usr/bin/podbench, two lead to /usr. */
 static const char *above_program(int levels, struct arena *a)
 {
     char path[PATH_MAX];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * run_folder.c - see run_folder.h.
+ * run_folder.c - writes and reads the folder of a run; see run_folder.h.
  *
- * All files are complete under temporary names before the old manifest is removed and they are renamed, the new manifest last. A program that
- * is killed meanwhile leaves a folder without a manifest: readers refuse it.
+ * All files are first written completely under temporary names. Then the old manifest is removed and the files are renamed, the new manifest
+ * last. A program that is killed in between leaves a folder without a manifest, which readers refuse.
  */
 #include "results/simulate/run_folder.h"
 #include <errno.h>
@@ -38,7 +38,7 @@ json_t *manifest_load(const char *path, json_error_t *why)
     return m;
 }
 
-/* Closing the descriptor, or the end of the process, releases the lock. -1: the folder cannot be opened. */
+/* Locks the folder and returns its descriptor, -1 on failure. Closing the descriptor, or the end of the process, releases the lock. */
 static int lock_folder(const char *folder)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -57,7 +57,7 @@ static bool has_hash(const char *path, const char *hash, struct arena *a)
 
 /* ---- checking ------------------------------------------------------------------------------------ */
 
-/* False if the file is there but cannot be read; err says why. A missing file is reported elsewhere. */
+/* False, with the reason in `err`, if the file exists but cannot be read. A missing file is reported elsewhere. */
 static bool can_read(const char *path, struct err *err)
 {
     FILE *f = access(path, F_OK) == 0 ? open_regular(NULL, path, err) : NULL;
@@ -116,7 +116,7 @@ bool run_folder_check(const char *folder, const char *schema, struct err *err)
 
 /* ---- writing --------------------------------------------------------------------------------------- */
 
-/* Writes a table to disk under a temporary name, and its hash into `files`; NULL if it is not to be listed there. */
+/* Writes a table under a temporary name. Its hash is added to `files`, unless that is NULL. */
 static bool write_run_table(struct new_file *out, const char *folder, const struct run_table *t, json_t *files, struct arena *a,
                         struct err *err)
 {
@@ -141,7 +141,7 @@ static void write_manifest(FILE *f, const void *manifest)
     fputc('\n', f);
 }
 
-/* Nothing of the old run is touched before every new file is complete. Its manifest goes first, so that a folder is a run or none. */
+/* Renames the complete new files. The old manifest is removed first, so that old and new tables never count as one run. */
 static bool rename_all(struct new_file *files, size_t n, const char *folder, struct err *err)
 {
     int lock = lock_folder(folder);
@@ -155,7 +155,7 @@ static bool rename_all(struct new_file *files, size_t n, const char *folder, str
     return good;
 }
 
-/* tables: the manifest last; listed: the hashes of those before it. */
+/* Writes the tables, of which the last is the manifest; `listed` receives the hashes of the others. */
 static bool write_run_files(const char *folder, const struct run_table *tables, size_t n, json_t *listed, const struct run_record *record,
                       struct err *err)
 {
@@ -165,7 +165,8 @@ static bool write_run_files(const char *folder, const struct run_table *tables, 
     bool good = made_folders_make(&made, folder, &scratch, err);
     for (size_t i = 0; good && i + 1 < n; i++)
         good = write_run_table(&files[i], folder, &tables[i], listed, &scratch, err);
-    good = good && (!record || record->write(record->what, err))    /* a manifest, even under its temporary name, makes a run, so the record comes before it */
+    /* the record comes before the manifest, since a manifest even under its temporary name makes the folder a run */
+    good = good && (!record || record->write(record->what, err))
         && write_run_table(&files[n - 1], folder, &tables[n - 1], NULL, &scratch, err) && rename_all(files, n, folder, err);
     for (size_t i = 0; i < n; i++)
         new_file_drop(&files[i]);

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * simulate.c - recipe -> machine, graph, plan, timeline -> result. Ratios are computed only here.
+ * simulate.c - recipe -> machine, graph, plan, timeline -> result. All ratios are computed here.
  *
- * Model flop (for mfu) are the forward and backward multiply-accumulates; hardware flop (hfu) add recomputation. Time
- * to train = (start-up + steps x step time + evaluations + tail) x scaling (convergence_scaling), as the rules time
- * them:
- *   in line   each interval's samples are followed by a pass over the evaluation set on the training pipeline, forward only, or by
- *             as many training steps as hold the set (eval_program);
- *   at end    every checkpoint is written while training waits, and read back and evaluated after training, in the timed region.
- * Training ends with the first whole call that reaches its samples. All 40 logs of MLPerf's ResNet-50 show it, whose
- * epochs are five calls and a fraction: the last epoch is one call longer, and so are those in which the fractions add
- * up to a call (docs/maintainers/evidence.md). Samples to converge are the recipe's, or predicted from the global batch (converge =
- * model). A trainer's loop also switches programs for an evaluation, compiles the first, and waits for checkpoints, by the framework's sheet;
- * a recipe says whether its throughput counts them (rate). A recipe of an MLPerf round has both times: with its own samples only the system is predicted, with predicted
- * ones everything is.
+ * Model flop (for mfu) are the forward and backward multiply-accumulates; hardware flop (hfu) add recomputation. Time to train is
+ *     (start-up + steps x step time + evaluations + tail) x scaling (convergence_scaling),
+ * timed as MLPerf's rules demand. Evaluations are placed
+ *   in line   each interval's samples are followed by a pass over the evaluation set on the training pipeline, either forward only or as
+ *             many training steps as hold the set (eval_program);
+ *   at end    every checkpoint is written while training waits, and is read back and evaluated after training, within the timed region.
+ * Training ends with the first whole call that reaches its samples. All 40 logs of MLPerf's ResNet-50, whose epochs are five calls and a
+ * fraction, show it: the last epoch is one call longer, and so are those in which the fractions add up to a call
+ * (docs/maintainers/evidence.md).
+ *
+ * Samples to converge are the recipe's own, or predicted from the global batch (converge = model). A trainer's loop also switches programs for
+ * an evaluation, compiles the first one, and waits for checkpoints, by the framework's sheet; a recipe says whether its throughput includes
+ * these (rate). A recipe of an MLPerf round has two times to train: with its own samples only the system is predicted, with predicted samples
+ * everything is.
  */
 #include "system-model/machine/machine.h"
 #include "results/simulate/simulator.h"
@@ -29,8 +31,8 @@ static double cycles_to_seconds(const struct machine *m, double cycles)
     return cycles / m->chip.clock_hz;
 }
 
-/* Sums over all IPUs can exceed 64 bits, so the upper and the lower half of each number are summed separately. Sums of
- * whole numbers are the same folded and unfolded. */
+/* Sums over IPUs can exceed 64 bits, so upper and lower halves are summed separately. Whole numbers give equal sums for folded and unfolded
+ * replicas. */
 void step_breakdown(double *part_s, const struct timeline *t)
 {
     uint64_t upper[N_PARTS] = {0}, lower[N_PARTS] = {0}, n_ipus = 0;
@@ -69,7 +71,7 @@ static void fill_memory(struct result *r, const struct plan *p)
     r->off_chip_bytes_per_board = p->off_chip.board_bytes;
 }
 
-/* Takes the verdict on memory from the record if this configuration was published: it fits if it ran, and does not fit if it was out of memory. */
+/* Replaces the verdict on memory by the published outcome of this very configuration, if there is one. */
 static bool recall_memory(struct result *r, struct simulation *sim, const struct memory_record *known, struct err *err)
 {
     const struct memory_published *p = sim->simulator->options.judges || !sim->may_be_published ? NULL : memory_record_published(known, sim->recipe.id);
@@ -86,7 +88,7 @@ static bool recall_memory(struct result *r, struct simulation *sim, const struct
     return true;
 }
 
-/* A program that is unlike those whose memory is known gets a less certain verdict. */
+/* Makes the verdict less certain the less the program resembles those whose memory is known. */
 static bool doubt_memory(struct result *r, struct simulation *sim, struct err *err)
 {
     r->fits_probability_counted = r->fits_probability;
@@ -111,7 +113,7 @@ static const char *available_memory_text(const struct plan_request *r, struct ar
     return text;
 }
 
-/* For a plan that does not fit: the shares of memory with which it would, and what they cost. */
+/* For a plan that does not fit, finds smaller shares of memory for temporaries with which it fits, and the step's time with them. */
 static bool fill_smaller_share(struct result *r, struct simulation *sim, struct err *err)
 {
     struct plan p;
@@ -136,7 +138,7 @@ static double waiting_share(const struct result *r)
     return waiting_s / r->step_time_s;
 }
 
-/* The power of chips whose sheet has idle_power_w: a constant part, and the energy of their work. The rest of the boards comes on top. */
+/* Energy of chips with idle_power_w on their sheet: idle power times time, plus the energy of the work. The rest of the boards is added. */
 static void fill_energy_parts(struct result *r, const struct plan *p, const struct power *power)
 {
     const double *work_j = p->energy.j, n = p->request.n_replicas;
@@ -154,7 +156,7 @@ static void fill_energy_parts(struct result *r, const struct plan *p, const stru
     r->energy_note = power->boards_rest_w > 0 ? "" : "no source gives the power of the boards' other parts";
 }
 
-/* The power of hosts and cooling, if the recipe states it: with it, all that a meter of the site would show. */
+/* Adds the power of hosts and cooling, as far as the recipe states it; the sum is what the meter of the site would show. */
 static void fill_site(struct result *r, const struct recipe *rec)
 {
     const double joules_per_kwh = 3.6e6;
@@ -196,8 +198,7 @@ static void fill_cost(struct result *r, const struct recipe *rec)
     r->cost_missing = is_known(r->cost_per_step) || is_known(r->energy_cost_per_step) ? NULL : "the recipe states no price: --set cost.price_per_hour=PRICE or cost.price_per_kwh=PRICE";
 }
 
-/* A call makes one token of each text. With a cache, the tokens of the prompt are computed one by one before that, as in programs whose calls take
- * a single token. */
+/* Times of text generation. A call makes one token of each text; with a cache, the tokens of the prompt take a call each before that. */
 static void fill_generation(struct result *r, const struct recipe *rec)
 {
     const struct text_generation *g = &rec->model.generation;
@@ -209,7 +210,7 @@ static void fill_generation(struct result *r, const struct recipe *rec)
     r->first_token_s = r->token_latency_s * (g->cache == CACHE_NONE ? 1 : (double)g->prompt_tokens);
 }
 
-/* An IPU may hold several stages. */
+/* The cycles of the busiest IPU in a step; an IPU may hold several stages. */
 static double busiest_ipu_cycles(const struct plan *p)
 {
     double most = 0, sums[MAX_STAGES] = { 0 };
@@ -221,7 +222,7 @@ static double busiest_ipu_cycles(const struct plan *p)
     return most;
 }
 
-/* Rounds of a loop that carries its inputs and results by value; other frameworks' loops add nothing. */
+/* The cycles that the loop on the device takes, with the copies of a loop that passes its values on, which only some frameworks have. */
 static double device_loop_cycles(const struct plan *p, const struct recipe *rec)
 {
     struct op_plan loop;
@@ -262,7 +263,7 @@ void result_of_step(struct result *r, const struct recipe *rec, const struct tim
     fill_utilisation(r, rec, t);
 }
 
-/* The time of a step of another plan of this simulation. */
+/* Plans and plays another request of this simulation, and sets the time of its step. */
 static bool play_once(double *step_s, struct simulation *sim, struct compiler *c, const struct plan_request *opt, struct err *err)
 {
     struct plan p;
@@ -275,7 +276,7 @@ static bool play_once(double *step_s, struct simulation *sim, struct compiler *c
     return true;
 }
 
-/* Compares with the same step on a machine without faults. */
+/* Sets what faults cost, by comparison with the step on a machine without faults. */
 static bool fill_fault_cost(struct result *r, struct simulation *sim, struct err *err)
 {
     struct plan_request opt = sim->plan.request;
@@ -293,15 +294,14 @@ static bool fill_fault_cost(struct result *r, struct simulation *sim, struct err
 
 enum { MOST_EVALUATION_BATCHES = 1000000 };        /* the largest accumulation that a recipe may have */
 
-/* How many batches hold the samples. A whole number is not rounded up for the sake of a rounding error. */
+/* The number of batches that hold the samples. The tolerance keeps a rounding error from adding a batch. */
 static double batches_of(uint64_t samples, double batch)
 {
     return ceil((double)samples / batch - 1e-9);
 }
 
-/* A forward pass over the evaluation set on all replicas, pipelined as the training was. Between training steps it goes
- * through the session as they do, in whole calls of the same number of micro-batches (MLPerf v2.0 BERT: 4, 3, 2 and 2
- * calls on 16 to 256 IPUs). After training it is one call. */
+/* Simulates a forward pass over the evaluation set on all replicas, pipelined as training is. Between training steps it runs in whole calls of
+ * as many micro-batches as training calls have (MLPerf v2.0 BERT: 4, 3, 2 and 2 calls on 16 to 256 IPUs). After training it is one call. */
 static bool forward_evaluation(struct simulation *sim, struct err *err)
 {
     const struct recipe *rec = &sim->recipe;
@@ -337,8 +337,7 @@ static bool time_evaluation(struct simulation *sim, const struct result *r, stru
     return true;
 }
 
-/* Samples to converge are a mean of runs, so the number of evaluations is one too, such as 15.5, and at least 1: every
- * run ends with one. */
+/* The recipe's own samples and evaluations. If the samples are a mean over runs, the evaluations are too, such as 15.5, and at least 1. */
 static struct expected_training given_training(const struct recipe *r)
 {
     bool is_mean = r->samples_to_converge > 0;
@@ -352,14 +351,14 @@ static double engine_load_s(const struct program *f, double ipus)
     return f->engine_load_s + ipus * f->engine_load_s_per_ipu;
 }
 
-/* Evaluations at the end have an engine of their own; in all logs it ran on the IPUs of one host (MLPerf Training v1.0 to v2.0, ResNet-50). */
+/* The time to load the engine of evaluations at the end. In all logs it ran on the IPUs of one host (MLPerf Training v1.0 to v2.0, ResNet-50). */
 double last_evaluations_load_s(const struct simulation *sim)
 {
     const struct plan_request *o = &sim->plan.request;
     return engine_load_s(&o->program, ceil((double)o->n_replicas * o->ipus_per_replica / fmax(1, o->host.n_hosts)));
 }
 
-/* A trainer's loop exchanges programs for an evaluation, starts a loader, and writes checkpoints; the framework's sheet has what these take. */
+/* The time in which a trainer's loop exchanges programs and starts a loader for one evaluation, by the framework's sheet. */
 static double evaluation_switch_s(const struct simulation *sim)
 {
     const struct plan_request *o = &sim->plan.request;
@@ -375,7 +374,7 @@ static double checkpoints_s(const struct simulation *sim, double samples)
     return n * sim->plan.request.program.checkpoint_s_per_parameter * (double)plan_parameters(&sim->plan);
 }
 
-/* Energy and cost follow from the time that passes, which convergence_scaling does not change. */
+/* Fills times, energy and cost of training. Energy and cost count the time that really passes, without convergence_scaling. */
 static void fill_times(struct result *r, const struct simulation *sim, const struct expected_training *t, const struct convergence *c)
 {
     const struct recipe *rec = &sim->recipe;
@@ -398,14 +397,14 @@ static void fill_times(struct result *r, const struct simulation *sim, const str
     r->time_to_train_s += r->scaling_time_s;
 }
 
-/* An evaluation loop by itself: its start and end, and the calls that hold its samples. */
+/* The rate of an evaluation that is the whole program: its samples over the time of its calls, start and end. */
 static void fill_evaluation_loop(struct result *r, const struct simulation *sim)
 {
     double n = (double)sim->recipe.eval_samples, loop_s = sim->plan.request.program.evaluation_fixed_s + batches_of(sim->recipe.eval_samples, r->global_batch) * r->step_time_s;
     r->logged_samples_per_s = n > 0 ? n / loop_s : 0;
 }
 
-/* A recipe chooses whether its throughput counts the steps alone. */
+/* Takes the logged rate as throughput if the recipe asks for it. */
 static void fill_rate(struct result *r, const struct recipe *rec)
 {
     if (rec->rate == RATE_LOGGED && r->logged_samples_per_s > 0)
@@ -436,7 +435,7 @@ static bool fill_training(struct result *r, struct simulation *sim, struct err *
     return true;
 }
 
-/* Uses another simulation's splits, and so its memory, which is not counted again. */
+/* Takes the shares of memory from another simulation, and does not count memory again. */
 static void use_splits_of(struct plan_request *opt, const struct plan_request *of)
 {
     memcpy(opt->available_memory, of->available_memory, sizeof opt->available_memory);
@@ -498,7 +497,7 @@ bool simulate(struct simulation *sim, struct result *out, const char *recipe, co
     return good;
 }
 
-/* The next simulation uses its arena again. */
+/* The simulator keeps the arena for the next simulation. */
 void simulation_free(struct simulation *sim)
 {
     struct simulator *s = sim->simulator;

@@ -2,19 +2,19 @@
 /*
  * simulator.c - what is cached between simulations, by which key, and when it is dropped.
  *
- * Each cache is a hash table whose entries own an arena. An entry counts its users: the simulations and the entries of
- * other caches that point to it. Past the limit every entry without users goes, and later simulations make again what
- * they need; a sweep within the limit never gets there.
+ * Each cache is a hash table whose entries own an arena. An entry counts its users: the simulations and the entries of other caches that point
+ * to it. Beyond the limit of memory all entries without users are dropped, and later simulations make them again; a sweep within the limit
+ * never drops any.
  */
 #include "results/simulate/simulator.h"
 #include "system-model/graph/graph.h"
 #include "system-model/machine/fitted.h"
 
-/* Plans have half of the limit again, in a cache of their own. Memory is looked at after this many simulations. */
+/* The cache of plans may take another half of the limit. Memory is measured once in this many simulations. */
 enum { LIMIT_BYTES = 96 << 20, PLANS_SHARE = 2, SIMULATIONS_PER_LOOK = 16 };
 
 struct cached_sheets { uint64_t id; struct machine machine; struct sdk sdk; struct framework framework; struct fitted_system fitted; struct sheet_overrides changes; };
-/* Plans of a graph's operations for one chip, in the graph's arena. */
+/* The compiler of a graph for one chip; it and its plans live in the graph's arena. */
 struct graph_on_chip { struct chip chip; struct compiler compiler; struct graph_on_chip *next; };
 struct cached_graph { struct graph graph; const uint32_t *alike; const struct layer_cost *layers; struct compiler of_graph; struct graph_on_chip *chips; };
 struct cached_topology { struct topology topology; struct hash_entry *sheets; };
@@ -42,7 +42,7 @@ static void release_topology(struct hash_entry *x)
     ((struct cached_topology *)x->value)->sheets->users--;
 }
 
-/* The order of dropping: entries that use others go before those. Recipe files stay. */
+/* Drops entries without users; entries that use others go before those. Recipe files are kept. */
 static void drop_idle_entries(struct simulator *s)
 {
     hash_table_drop_idle(&s->compilers, release_compiler);
@@ -52,7 +52,7 @@ static void drop_idle_entries(struct simulator *s)
     hash_table_drop_idle(&s->convergences, NULL);
 }
 
-/* Entries are measured anew each time, because compilers grow while they are used. */
+/* Drops idle entries beyond the limit. All entries are measured again each time, because compilers grow while they are used. */
 static void keep_limit(struct simulator *s)
 {
     bool is_off = memo_is_off();
@@ -78,7 +78,7 @@ void simulator_close(struct simulator *s)
 
 /* ---- recipes and sheets ------------------------------------------------------------------------- */
 
-/* The entry of a key. *is_new: the entry was added now and is zeroed; the caller fills it, or drops it again. */
+/* The entry of a key. If *is_new, it was just added and is zeroed; the caller fills it, or drops it again on failure. */
 static struct hash_entry *entry_of(struct hash_table *t, const void *key, size_t n_key_bytes, size_t n_value_bytes, bool *is_new)
 {
     struct hash_entry *x = hash_table_find_entry(t, key, n_key_bytes);
@@ -99,7 +99,7 @@ static struct hash_entry *cached_recipe(struct simulator *s, const char *name, s
     return !is_new || recipe_file_load(x->value, name, s->paths->recipes_dir, &x->arena, err) ? x : drop_cache_entry(&s->recipes, x);
 }
 
-/* Loads machine, system and software, from the sheets and from the values given in their place. */
+/* Loads machine, system and software from their sheets, with the overrides. */
 static bool load_cached_sheets(struct cached_sheets *k, struct simulator *s, const struct recipe *rec, const char *const *overrides, size_t n_overrides,
                                struct arena *a, struct err *err)
 {
@@ -145,7 +145,7 @@ size_t simulation_sheets(const struct sheet *out[MAX_SHEETS], const struct simul
     return n;
 }
 
-/* The message of an unknown key offers those of the sheets that were read. */
+/* Refuses an override of an unknown key; the message suggests keys of the sheets that were read. */
 static bool check_changes(const struct simulation *sim, struct err *err)
 {
     const struct sheet *sheets[MAX_SHEETS];
@@ -198,7 +198,7 @@ static const struct faults *copied_faults(const struct faults *f, struct arena *
     return copy;
 }
 
-/* With NULL faults there are none, whatever the recipe has. The key holds the faults as the recipe writes them. */
+/* The topology for these faults, or without faults if that is NULL. The key holds the faults in the recipe's words. */
 static struct hash_entry *cached_topology(struct simulator *s, struct hash_entry *sheets, const struct recipe *rec, const struct faults *faults,
                                           struct arena *scratch, struct err *err)
 {
@@ -240,7 +240,7 @@ static struct hash_entry *cached_graph(struct simulator *s, const struct recipe 
     return x;
 }
 
-/* Compares bytes: a chip with other bytes in its holes only costs time. */
+/* Compares bytes, including padding; two equal chips whose padding differs only cost time. */
 static bool chips_are_equal(const struct chip *a, const struct chip *b)
 {
     enum { AFTER_NAME = offsetof(struct chip, generation) };
@@ -266,12 +266,12 @@ static struct compiler *compiler_on_chip(struct simulator *s, struct hash_entry 
     return &(g->chips = x)->compiler;
 }
 
-/* Splits that come from another simulation's chip make another compiler. */
+/* The compiler of a graph on a topology. Splits taken from another simulation's chip make it another compiler. */
 static struct hash_entry *cached_compiler(struct simulator *s, struct hash_entry *graph, struct hash_entry *topology)
 {
     const struct simulation *other = s->options.splits_of;
     struct hash_entry *splits_of = other ? ((struct cached_compiler *)other->compiler_entry->value)->topology : NULL;
-    splits_of = splits_of == topology ? NULL : splits_of;       /* NULL if the splits are those of the chip itself */
+    splits_of = splits_of == topology ? NULL : splits_of;       /* the chip's own splits need no other compiler */
     MEMO_INPUT(compiler_input, struct owned graph, topology, splits_of; uint64_t afresh;);
     const struct compiler_input key = { { graph }, { topology }, { splits_of }, s->options.afresh ? ++s->n_afresh : 0 };
     bool is_new;
@@ -301,7 +301,7 @@ static struct hash_entry *cached_compiler(struct simulator *s, struct hash_entry
 
 /* ---- a simulation's artefacts ---------------------------------------------------------------------- */
 
-/* fp8 is for inference only: no source says how a program trains in it. */
+/* Refuses training in fp8, as no source says how a program trains in it. */
 static bool check_compute(struct simulation *sim, struct err *err)
 {
     const struct recipe *r = &sim->recipe;
@@ -311,7 +311,7 @@ static bool check_compute(struct simulation *sim, struct err *err)
     return chip_multiplies(&sim->machine->chip, (enum data_type)r->model.compute, where, err);
 }
 
-/* Overrides of sheets go to sim->changes, all others to the recipe. */
+/* Prepares the recipe with its overrides; overrides of sheets go to sim->changes. */
 static bool prepare_recipe(struct simulation *sim, const char *recipe, const char *const *overrides, size_t n_overrides, struct err *err)
 {
     const char **of_recipe;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * simulator_pool.c - many simulations on several threads. A thread lives for one simulator_pool_run(): starting it
- * costs two simulations.
+ * simulator_pool.c - many simulations on several threads. A thread lives for one call of simulator_pool_run(), since starting it costs only as
+ * much as two simulations.
  */
 #include "results/simulate/simulator.h"
 

@@ -2,12 +2,11 @@
 /*
  * split.c - divides a pipeline's layers over its stages.
  *
- * A pipeline runs at the pace of its slowest stage, so the search starts from the division whose longest stage is as short as can be
- * (split_balanced.c). That ignores copies between IPUs, fill and drain, the update, buffers and code. So the plan is then played with borders
- * between stages moved by one or two layers either way: first one border, then two neighbours together, and more, as long as that helps.
- * A division that fits is better than one that does not; of two that fit, the one with the shorter step is better.
- * The compiler keeps each answer.
- * Not tried: stages that share an IPU, other than that of the heads, and more stages than IPUs.
+ * A pipeline runs at the pace of its slowest stage, so the search starts from the division whose longest stage is as short as possible
+ * (split_balanced.c). That division ignores copies between IPUs, fill and drain, the update, buffers and code. The search therefore plays
+ * whole plans with borders between stages moved by one or two layers in either direction: first one border, then two neighbours together, and
+ * then more, as long as that helps. A division that fits is better than one that does not; of two that fit, the one with the shorter step is
+ * better. The compiler remembers each answer. Not tried: stages that share an IPU, except for the heads' stage, and more stages than IPUs.
  */
 #include "results/simulate/split.h"
 #include "system-model/graph/graph.h"
@@ -18,7 +17,7 @@ struct splitter {
     struct compiler *compiler;
     const struct plan_request *asked;
     struct units units;
-    struct arena scratch, kept;             /* scratch: emptied after each play */
+    struct arena scratch, kept;             /* `scratch` is emptied after each play */
     struct memo played;
     uint32_t n_attempts, most_attempts;
 };
@@ -40,10 +39,10 @@ static void name_stages(struct plan_request *out, const struct splitter *s, cons
     }
 }
 
-/* without_memory: the division is played without asking if it fits. */
+/* without_memory: the division is played without counting its memory. */
 MEMO_INPUT(play_input, uint32_t border[MAX_STAGES + 1], n_stages, without_memory, unused;);
 
-/* Plays one division. Its whole plan is forgotten afterwards, as it was only tried, but the plan's parts are remembered. */
+/* Plays one division. Its whole plan is dropped afterwards, but the parts of the plan are remembered. */
 static const void *play(void *world, const void *input, struct err *err)
 {
     struct splitter *s = world;
@@ -79,7 +78,7 @@ static const struct split *played(const struct split *split, struct splitter *s,
     return memo_get(&s->played, play, &q, sizeof q, NULL).at;
 }
 
-/* Plays a division. If the best so far fits, a slower one is not better whatever memory it takes, which is then not counted. */
+/* Plays a division, without memory at first if the best one fits: if the division is slower than that, its memory does not matter. */
 static void play_split(struct split *split, struct splitter *s, const struct split *best)
 {
     const struct split *timed = best && best->valid && best->fits ? played(split, s, true) : NULL;
@@ -98,16 +97,16 @@ static bool split_is_better(const struct split *a, const struct split *b)
     return a->step_cycles < b->step_cycles;
 }
 
-/* Moves borders first to last by this many units; false if the borders would cross. */
+/* Moves the borders from `first` to `last` by this many units; false if borders would cross. */
 static bool shift(struct split *out, const struct split *from, uint32_t first, uint32_t last, int by)
 {
     *out = *from;
     for (uint32_t i = first; i <= last; i++)
-        out->border[i] += (uint32_t)by;         /* a number below zero becomes larger than all borders */
+        out->border[i] += (uint32_t)by;         /* a border below zero wraps to a large number, which the check refuses */
     return out->border[first - 1] <= out->border[first] && out->border[first] <= out->border[last] && out->border[last] <= out->border[last + 1];
 }
 
-/* Takes the first shift of this many neighbouring borders that helps. */
+/* Takes the first shift of this many neighbouring borders that makes the division better; false if none does. */
 static bool improve_once(struct split *best, struct splitter *s, uint32_t n_borders)
 {
     static const int steps[] = { 1, -1, 2, -2 };
@@ -125,7 +124,7 @@ static bool improve_once(struct split *best, struct splitter *s, uint32_t n_bord
     return false;
 }
 
-/* Moves one border at a time as long as that helps; then two together, three, and all. */
+/* Moves single borders as long as that helps, then two neighbours together, then three, and so on. */
 static void improve(struct split *best, struct splitter *s)
 {
     for (uint32_t n = 1; best->valid && n < best->n_stages; )
@@ -144,7 +143,7 @@ static struct split split_of(const struct plan *even, const struct units *u)
 
 /* ---- dividing --------------------------------------------------------------------------------------------- */
 
-/* All that a division follows from, apart from the graph and the machine with its faults: the whole request. */
+/* A division depends on the graph, the machine with its faults, and the whole request. */
 MEMO_INPUT(split_input, struct owned request; uint64_t most_attempts;);
 struct settled_split { uint32_t n_stages; struct stage_size sizes[MAX_STAGES]; };
 
@@ -184,7 +183,7 @@ static const void *find_division(void *world, const void *input, struct err *err
     return out;
 }
 
-/* The request with texts that the memo owns, and with the faults of the machine. */
+/* A copy of the request with texts that the memo owns, and with the machine's faults. */
 static struct owned own_request(struct compiler *c, const struct plan_request *r)
 {
     struct plan_request own;

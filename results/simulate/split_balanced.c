@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * split_balanced.c - makes the longest stage of a pipeline as short as can be:
+ * split_balanced.c - makes the longest stage of a pipeline as short as possible:
  *     longest(s, i) = min over j of max(longest(s - 1, j), time of units j to i)
- * over units, the layers of blocks in order; time is forward, backward and recomputation. Left out are stages that need more than an IPU's
- * memory for their weights, gradients, optimizer state and the stash of the micro-batches in flight. The stem is part of the first stage. The
- * heads are part of the last, or of a stage of their own on the first IPU.
+ * over units, which are the layers of blocks in order; time is forward, backward and recomputation. Stages are left out if weights, gradients,
+ * optimizer state and the stash of the micro-batches in flight need more than an IPU's memory. The stem is part of the first stage. The heads
+ * are part of the last, or of a stage of their own on the first IPU.
  */
 #include "results/simulate/split.h"
 #include "system-model/graph/graph.h"
@@ -46,7 +46,7 @@ struct split split_balanced(const struct units *u, const struct chip *chip, cons
         for (uint32_t i = 0; i <= n; i++) {
             uint64_t *best = &longest[st * (n + 1) + i];
             *best = st == 0 && has_room(&b, 0, 0, i) ? stage_time(&b, 0, 0, i) : UINT64_MAX;
-            for (uint32_t j = i + 1; st > 0 && j-- > 0; ) {     /* a stage that begins earlier takes longer, and more memory */
+            for (uint32_t j = i + 1; st > 0 && j-- > 0; ) {     /* the loop ends early, since a stage that begins earlier takes more time and memory */
                 uint64_t mine = stage_time(&b, st, j, i), worse = max_u64(longest[(st - 1) * (n + 1) + j], mine);
                 bool empty = j == i && st + 1 < n_stages;
                 if (mine > *best || !has_room(&b, st, j, i))
