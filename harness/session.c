@@ -32,7 +32,7 @@ bool is_folder(const char *path)
 bool session_open(struct session *s, const char *root, const char *given_as, struct err *err)
 {
     s->root = root_find(root, given_as, &s->arena, err);
-    if (!s->root)
+    if (!s->root || !root_is_whole(s->root, &s->arena, err))
         return false;
 #define IN_ROOT(folder) root_path(s->root, folder, &s->arena)
     s->paths.specs_dir = IN_ROOT("system-model/specs");

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * root.c - finds the folder that holds the data.
+ * root.c - finds the folder that holds the data, and checks that its tables are whole.
  */
 #include "results/simulate/simulate.h"
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The usual places of data, for a program that cannot find its own path (no /proc). */
@@ -86,4 +89,69 @@ bool root_is_installed(const char *root)
 {
     size_t n = strlen(root), m = strlen("/share/podbench");
     return n > m && text_is(root + n - m, "/share/podbench");
+}
+
+/* ---- are the tables whole? ------------------------------------------------------------------------------ */
+
+#define TABLES "results/validity/tables.csv"
+#define WRITE_AGAIN "if rows were taken out on purpose, sh harness/tables.sh writes " TABLES " again"
+static const char restore[] = "restore it from the repository or the package; " WRITE_AGAIN;
+
+struct counted_file { const char *path; uint64_t lines, bytes; };
+static const struct field counted_fields[] = { FIELD_OF(struct counted_file, path, .required = true),
+                                               FIELD_OF(struct counted_file, lines, .unit = "", .min = 1, .max = 1e9, .required = true),
+                                               FIELD_OF(struct counted_file, bytes, .unit = "", .min = 1, .max = 1e12, .required = true) };
+
+/* False if the file cannot be read. */
+static bool count_lines(uint64_t *out, const char *path)
+{
+    char block[1 << 16];
+    int file = open(path, O_RDONLY);
+    ssize_t n = -1;
+    *out = 0;
+    while (file >= 0 && (n = read(file, block, sizeof block)) > 0)
+        for (const char *at = block, *end = block + n; (at = memchr(at, '\n', (size_t)(end - at))); at++)
+            ++*out;
+    if (file >= 0)
+        close(file);
+    return n == 0;
+}
+
+/* A folder that is not there at all was left out on purpose, as from the explorer's page. */
+static bool folder_is_there(const char *path, struct arena *a)
+{
+    const char *slash = strrchr(path, '/');
+    return !slash || access(arena_printf(a, "%.*s", (int)(slash - path), path), F_OK) == 0;
+}
+
+/* What was cut is smaller, so most files need no counting. */
+static bool is_whole(const struct counted_file *f, const char *path, struct arena *a, struct err *err)
+{
+    struct stat st;
+    uint64_t n;
+    if (stat(path, &st) == 0 && (uint64_t)st.st_size >= f->bytes)
+        return true;
+    if (!count_lines(&n, path))
+        return !folder_is_there(path, a) || fail(err, "%s: %s, and " TABLES " lists it; %s", path, strerror(errno), restore);
+    return n >= f->lines || fail(err, "%s: is cut: %" PRIu64 " of %" PRIu64 " lines; %s", path, n, f->lines, restore);
+}
+
+bool root_is_whole(const char *root, struct arena *a, struct err *err)
+{
+    const char *path = root_path(root, TABLES, a);
+    struct csv_table t;
+    if (access(path, F_OK) != 0)
+        return true;
+    if (!fields_load(&t, path, counted_fields, N_FIELDS(counted_fields), a, err))
+        return false;
+    if (!t.n_rows || !text_is(t.rows[0].cells[0], TABLES))
+        return fail(err, "%s: its first row is not its own; %s", path, restore);
+    for (size_t i = 0; i < t.n_rows; i++) {
+        struct counted_file f;
+        if (!fields_from_row(&f, counted_fields, N_FIELDS(counted_fields), &t, &t.rows[i], err))
+            return false;
+        if (!is_whole(&f, root_path(root, f.path, a), a, err))
+            return false;
+    }
+    return true;
 }

@@ -72,6 +72,9 @@ struct json_t *provenance_json(const struct result *r, struct simulation *sim, c
 const char *root_find(const char *given, const char *given_as, struct arena *a, struct err *err);
 const char *root_path(const char *root, const char *folder, struct arena *a);   /* "FOLDER" if the root is the current folder, else "ROOT/FOLDER" */
 bool root_is_installed(const char *root);       /* true if the root is no source tree, so that nothing may be written there */
+/* Fails if a table has fewer lines than results/validity/tables.csv says, or is gone from its folder: half a table is valid CSV, and would
+ * change answers in silence. A root without that list has nothing to compare with. */
+bool root_is_whole(const char *root, struct arena *a, struct err *err);
 
 /* ---- recompute_curve.c: what keeping fewer activations saves in memory, and costs in work --------------- */
 

@@ -72,4 +72,31 @@ run record --label first
 gives 0 "recorded latest as first in results/baselines/history.csv" "a tree has its own history"
 rm -r results/runs
 refuses "latest: no such run; there are none yet: 'podbench bench' makes one" "before there is any" check latest
+
+# ---- tables.csv says how long each table is: one that was cut at the end of a line, or is gone, is refused by every command
+cd "$here" || exit 1
+whole=$work/whole
+mkdir "$whole" && cp -r system-model workloads results "$whole" && rm -rf "$whole/results/runs"
+sh harness/tables.sh "$whole" && cut -d, -f1,2 results/validity/tables.csv >"$work/listed" && cut -d, -f1,2 "$whole/results/validity/tables.csv" | cmp - "$work/listed"
+result $? "the list of tables is as harness/tables.sh writes it" "$(diff results/validity/tables.csv "$whole/results/validity/tables.csv")"
+cd "$whole" || exit 1
+PODBENCH="$work/tree/build/podbench"
+cut=0
+for table in $(find . -name '*.csv' | cut -c3-); do
+    cp "$table" "$work/kept"
+    lines=$(wc -l <"$work/kept")
+    head -n $((lines / 2)) "$work/kept" >"$table"
+    run list metrics --root .
+    [ "$status" -eq 2 ] && [ ! -s "$work/out" ] && grep -q "^podbench: $table: \(is cut: $((lines / 2)) of $lines lines\|its first row is not its own\|is empty\)" "$work/err" && cut=$((cut + 1))
+    cp "$work/kept" "$table"
+done
+[ "$cut" -ge 150 ] && [ "$cut" -eq "$(find . -name '*.csv' | wc -l)" ]
+result $? "each table cut in half is refused" "$cut of $(find . -name '*.csv' | wc -l); the last: $(cat "$work/err")"
+printf %s "$(cat results/published/ledger/decisions.csv)" >"$work/open" && cp "$work/open" results/published/ledger/decisions.csv
+refuses "results/published/ledger/decisions.csv: is cut: " "so is one that lost the end of its last line" list metrics --root .
+rm results/published/ledger/decisions.csv
+refuses "results/published/ledger/decisions.csv: No such file or directory, and results/validity/tables.csv lists it; restore it" "and one that is gone" list metrics --root .
+cp "$here/results/published/ledger/decisions.csv" results/published/ledger/ && echo "x" >>results/published/mlperf.csv && sed -i 's/ //g' results/published/vendor.csv
+run list metrics --root .
+gives 0 "throughput_samples_per_s" "a table with more lines, or with shorter ones, is as long as it should be"
 done_testing
