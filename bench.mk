@@ -71,9 +71,12 @@ $(run)/rows.csv: $B/podbench
 baseline: $B/podbench                   ## simulate, and record the predictions that gate compares with; needs REASON="why they moved"
 	@[ -n "$$PODBENCH_REASON" ] || { echo 'podbench: make baseline REASON="why the predictions moved"' >&2; exit 2; }
 	$B/podbench validate --out results/validity > $B/bench.txt
+	sh harness/tables.sh
 	$B/podbench bench --out $B/gate > $B/bench.txt
 	$B/podbench baseline $B/gate --reason "$$PODBENCH_REASON"
+	sh harness/tables.sh
 	$B/podbench validate $B/gate --out results/validity >> $B/bench.txt
+	sh harness/tables.sh
 
 gate: $B/podbench                       ## compare a fresh simulation with the recorded one: exit 1 when anything moved
 	@[ -e results/baselines/rows.csv ] || { echo "podbench: no baseline is recorded in results/baselines; 'make baseline' records one" >&2; exit 2; }
