@@ -124,8 +124,8 @@ static bool folder_is_there(const char *path, struct arena *a)
     return !slash || access(arena_printf(a, "%.*s", (int)(slash - path), path), F_OK) == 0;
 }
 
-/* What was cut is smaller, so most files need no counting. */
-static bool is_whole(const struct counted_file *f, const char *path, struct arena *a, struct err *err)
+/* A file that was cut is smaller, so most files need no counting. */
+static bool file_is_whole(const struct counted_file *f, const char *path, struct arena *a, struct err *err)
 {
     struct stat st;
     uint64_t n;
@@ -150,7 +150,7 @@ bool root_is_whole(const char *root, struct arena *a, struct err *err)
         struct counted_file f;
         if (!fields_from_row(&f, counted_fields, N_FIELDS(counted_fields), &t, &t.rows[i], err))
             return false;
-        if (!is_whole(&f, root_path(root, f.path, a), a, err))
+        if (!file_is_whole(&f, root_path(root, f.path, a), a, err))
             return false;
     }
     return true;
