@@ -91,7 +91,6 @@ static void csv_on_row(int end, void *user)
     if (!r->failed && r->n_cells)
         r->failed = !(r->table->columns ? csv_add_row(r) : csv_set_header(r));
     r->n_cells = 0;
-    r->within_row = false;
     r->row_line = r->line;              /* after a lone carriage return another row begins here */
 }
 
@@ -136,9 +135,9 @@ static bool csv_read_lines(struct csv_reader *r, struct csv_parser *p, const cha
             csv_cut_line(r, text + at, length);
             continue;
         }
-        r->within_row = true;
         if (csv_parse(p, text + at, length, csv_on_cell, csv_on_row, r) != length)
             return fail(r->err, "%s:%u: %s", r->table->path, r->line, csv_error(p) == CSV_EPARSE ? misplaced_quote : csv_strerror(csv_error(p)));
+        r->within_row = p->quoted;
     }
     if (!r->failed && csv_fini(p, csv_on_cell, csv_on_row, r) != 0)
         return fail(r->err, "%s:%u: a quote is not closed", r->table->path, r->row_line);
