@@ -14,6 +14,7 @@ result() { # STATUS NAME [DIAGNOSTIC]
         n_failed=$((n_failed + 1))
         echo "not ok $n - $2"
         [ -z "${3:-}" ] || printf '%s\n' "$3" | sed 's/^/# /'
+        [ -z "${CMOCKA_TEST_ABORT:-}" ] || exit 1
     fi
 }
 run() { # ARGUMENT... - sets status, and the files out and err in $work
