@@ -70,11 +70,13 @@ static bool load_spread(struct memory_record *m, const char *path, struct arena 
 bool memory_record_load(struct memory_record **out, const char *validity_dir, struct arena *a, struct err *err)
 {
     struct memory_record *m = ARENA_NEW(a, struct memory_record);
-    const char *programs = validity_dir ? arena_printf(a, "%s/memory-programs.csv", validity_dir) : NULL;
-    *out = m;
-    return !programs || access(programs, F_OK) != 0
-        || (load_programs(m, programs, a, err) && load_spread(m, arena_printf(a, "%s/memory-spread.csv", validity_dir), a, err) &&
-            load_published(m, arena_printf(a, "%s/memory-published.csv", validity_dir), a, err));
+    const char *dir = validity_dir ? validity_dir : "", *programs = arena_printf(a, "%s/memory-programs.csv", dir), *spread = arena_printf(a, "%s/memory-spread.csv", dir);
+    bool good = true;
+    if (validity_dir && access(programs, F_OK) == 0)
+        good = (access(spread, F_OK) == 0 || fail(err, "%s: is missing; remove %s, and 'make baseline' writes both again", spread, programs))
+            && load_programs(m, programs, a, err) && load_spread(m, spread, a, err) && load_published(m, arena_printf(a, "%s/memory-published.csv", validity_dir), a, err);
+    *out = good ? m : NULL;
+    return good;
 }
 
 void memory_programs_write(FILE *f, const struct memory_record *m)
