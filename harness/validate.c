@@ -182,7 +182,8 @@ static bool gather_known(struct validation *v, const struct options *o, struct s
     struct references *r = &v->record.references;
     struct first_sight seen;
     struct memory_sights sights;
-    if (!published_load(figures, o->published ? o->published : s->published_dir, &s->arena, err) || !session_first_sight(&seen, s, err) ||
+    if (!simulator_memory_record(&s->simulator, err) ||
+        !published_load(figures, o->published ? o->published : s->published_dir, &s->arena, err) || !session_first_sight(&seen, s, err) ||
         !memory_sights_load(&sights, session_memory_sights_path(s), &s->arena, err))
         return false;
     references_build(r, figures, &seen, &s->simulator, &s->arena);
@@ -193,16 +194,17 @@ static bool gather_known(struct validation *v, const struct options *o, struct s
     return memory_known_build(&v->memory, figures, &seen, &sights, &s->simulator, &s->arena, err);
 }
 
-/* --out writes the tables from which answers get their intervals. */
+/* --out writes the tables from which answers get their intervals. left-out.csv and memory-programs.csv come after those that are read only
+   beside them, so that a first writing that is cut short counts as none. */
 static bool write_validity(const struct validation *v, const char *folder, struct session *s, struct err *err)
 {
     const struct references *r = &v->record.references;
-    return make_folders(folder, err) && write_table(folder, "left-out.csv", write_left_out, r, s, err)
-        && write_table(folder, "known-values.csv", write_known_values, r, s, err) && write_table(folder, "spread.csv", write_spread, r, s, err)
+    return make_folders(folder, err) && write_table(folder, "known-values.csv", write_known_values, r, s, err)
+        && write_table(folder, "spread.csv", write_spread, r, s, err) && write_table(folder, "left-out.csv", write_left_out, r, s, err)
         && write_table(folder, "kernel-errors.csv", write_kernel_errors, &v->kernels, s, err)
-        && write_table(folder, "memory-programs.csv", write_memory_programs, &v->memory.record, s, err)
         && write_table(folder, "memory-spread.csv", write_memory_spread, &v->memory.record, s, err)
-        && write_table(folder, "memory-published.csv", write_memory_published, &v->memory.record, s, err);
+        && write_table(folder, "memory-published.csv", write_memory_published, &v->memory.record, s, err)
+        && write_table(folder, "memory-programs.csv", write_memory_programs, &v->memory.record, s, err);
 }
 
 /* The error of a run's step by the references of other groups, as if nothing like it had been published. */
