@@ -194,7 +194,7 @@ fail_everywhere() { # CHECK COMMAND...: each call that changes something fails f
     check=$1 n_without_room=0 torn=
     shift
     while read -r call at; do
-        rm -rf now && cp -r fresh now
+        start_over
         (cd now && failed_at "$call" "$at" ENOSPC "$PODBENCH" "$@")
         status=$?
         n_without_room=$((n_without_room + 1))
@@ -245,6 +245,25 @@ is_sighted() {
 kill_everywhere sighting is_sighted 1 $sight
 [ -z "$torn" ] && [ "$n_killed" -ge 6 ] && [ "$(cat done/root/results/published/first-sight.csv done/root/results/published/ledger/first-memory.csv | grep -c '^own-1,')" -eq 2 ]
 result $? "first sights killed at $n_killed calls are there once" "$torn"
+
+# ---- the tables of intervals and of memory: each is as before or as after, also where there was none
+for table in "$PODBENCH_ROOT"/results/published/runs/*; do sed -n 1p "$table" >$sighted/published/runs/"${table##*/}"; done
+for folder in validity published/ledger; do echo mine >$sighted/$folder/notes; done
+tables="validate run --root root --out root/results/validity"
+rm -rf done && cp -r sighting done && (cd done && "$PODBENCH" $tables >/dev/null 2>&1)
+kill_everywhere sighting is_whole 1 $tables
+[ -z "$torn" ] && [ "$n_killed" -ge 14 ] && [ "$(ls done/root/results/validity | wc -l)" -eq 8 ]
+result $? "tables of intervals killed at $n_killed calls are whole or absent" "$torn"
+rm -rf now && cp -r done now && rm now/root/results/validity/memory-spread.csv
+! again $tables && grep -q "memory-spread.csv: is missing; remove root/results/validity/memory-programs.csv, and 'make baseline' writes both again" err
+result $? "one that lacks another is told, with what to do" "$(cat err)"
+fail_everywhere is_whole $tables
+[ -z "$torn" ] && [ "$n_without_room" -ge 14 ]
+result $? "and without room at any of $n_without_room calls" "$torn"
+cp -r done written && for table in left-out known-values memory-published; do sed -i '$d' written/root/results/validity/$table.csv; done
+kill_everywhere written is_whole 2 $tables
+[ -z "$torn" ] && [ "$n_killed" -ge 7 ]
+result $? "and in the place of others" "$torn"
 
 # ---- fitted sheets: of a few rows, as a fit of all takes long
 root=fitting
