@@ -194,8 +194,8 @@ static bool gather_known(struct validation *v, const struct options *o, struct s
     return memory_known_build(&v->memory, figures, &seen, &sights, &s->simulator, &s->arena, err);
 }
 
-/* --out writes the tables from which answers get their intervals. left-out.csv and memory-programs.csv come after those that are read only
-   beside them, so that a first writing that is cut short counts as none. */
+/* With --out, writes the tables from which answers get their intervals. Readers open left-out.csv and memory-programs.csv first, so these two
+   are written last: a folder without them counts as empty. */
 static bool write_validity(const struct validation *v, const char *folder, struct session *s, struct err *err)
 {
     const struct references *r = &v->record.references;
