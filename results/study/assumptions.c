@@ -2,8 +2,8 @@
 /*
  * assumptions.c - values marked assumed on the sheets, each halved and doubled in every recipe that reads it.
  *
- * A factor of two is the uncertainty of a quantity of which only the kind is known; a share goes at most to 1. Values
- * that change nothing are listed too, and so are those of sheets that no recipe reads.
+ * If only the kind of a quantity is known, its value is taken to be uncertain by a factor of two; a share goes up to 1 at most. Values that
+ * change nothing are listed, too, and so are values of sheets that no recipe reads.
  */
 #include "results/study/inputs.h"
 #include "system-model/base/assumed.h"
@@ -32,7 +32,7 @@ static struct assumption *assumption_of(struct survey *s, const char *path, cons
     return x;
 }
 
-/* Writes `to` as a value in place of x: a share is at most 1, a whole number stays whole. NULL if that changes nothing. */
+/* Writes `to` as a value in place of x. A share is at most 1, and a whole number stays whole. NULL if the value stays the same. */
 static const char *moved_value(const struct input *in, double x, double to, struct arena *a)
 {
     uint64_t whole;
@@ -43,7 +43,7 @@ static const char *moved_value(const struct input *in, double x, double to, stru
     return to == x ? NULL : arena_printf(a, "%.10g", to);
 }
 
-/* The values to try: half and twice a number on a sheet; every next value of what a framework does. */
+/* The values to try: half and twice a number on a sheet, or each next value of a framework's key. */
 static size_t values_to_try(const char **to, const struct input *in, struct arena *a)
 {
     double x;
@@ -195,7 +195,7 @@ static const char in_code_path[] = "system-model/base/assumed.h";
 
 /* ---- the list of assumptions ----------------------------------------------------------------------------- */
 
-/* The effect on a workload; NaN if none of its recipes reads the value. */
+/* The effect on one workload; NaN if none of its recipes reads the value. */
 struct shown_effect { const char *text; double faster, slower; };
 struct assumption_row { const char *key, *value, *unit, *source, *file; uint32_t line; json_t *effects_json; const char *most; struct shown_effect effects[]; };
 static const struct table_column assumption_columns[] = {
@@ -207,7 +207,7 @@ static const struct table_column assumption_columns[] = {
 };
 enum { N_ASSUMPTION_COLUMNS = sizeof assumption_columns / sizeof *assumption_columns };
 
-/* The effects' columns stand before the last column: as one text in text, as two numbers in CSV. */
+/* A table with a workload's effect in columns before the last one: one column in text, two (faster, slower) in CSV. */
 static struct table assumptions_table(const struct assumptions *all, struct arena *a)
 {
     enum { EACH = 3 };
@@ -263,7 +263,7 @@ static const struct table_column code_columns[] = {
 #undef C
 };
 
-/* Adds a number of the code to the CSV table, which has the numbers of sheets, too. It has no effects, as nothing varies it. */
+/* Adds an assumed number of the code to the CSV table of assumed values. It has no effects, because nothing varies it. */
 static void add_code(struct table *t, const struct code_assumption *x, size_t n_of, struct arena *a)
 {
     struct assumption_row *row = arena_alloc(a, t->row_bytes);

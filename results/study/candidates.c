@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * candidates.c - the values that are tried, the graphs they compile to, and families of candidates with their bounds (candidates.h).
+ * candidates.c - lists the values that a search tries, the graphs that they compile to, and families of candidates with their bounds
+ * (candidates.h).
  */
 #include "results/study/candidates.h"
 #include "system-model/graph/graph.h"
 
-enum { MOST_WIDTH = 32 };               /* the most stages that can be scheduled */
+enum { MOST_WIDTH = 32 };               /* pipelines of more stages cannot be scheduled */
 
 static const char table_key[] = "parallel.embedding_split";
 
-/* The recipe's own values are added. */
+/* Values that are tried for each key, together with the recipe's own value. */
 static const struct dimension usual[N_USUAL] = {
     [KEY_MICRO_BATCH] = { "parallel.micro_batch", { "1", "2", "3", "4", "6", "8", "12", "16", "20", "24", "32", "48" }, 12 },
     [KEY_MEMORY]      = { "parallel.available_memory", { "0.03", "0.06", "0.09", "0.12", "0.15", "0.2", "0.25", "0.3", "0.4", "0.6" }, 10 },
@@ -51,8 +52,7 @@ static const struct dimension *given_for(const struct search_request *q, const c
     return FIND_TEXT(q->given, q->n_given, struct dimension, key, key);
 }
 
-/* Adds the recipe's own value to the usual values. Shares listed IPU by IPU cannot be combined with other values, so they are tried in the
- * unchanged recipe alone. */
+/* Adds the recipe's own value to those that are tried. A list of shares by IPU is not added; it is tried only in the unchanged recipe. */
 static void add_own(struct search_state *s, struct dimension *d)
 {
     const char *own = own_value(s, d->key);
@@ -73,7 +73,7 @@ static bool is_usual(const char *key)
     return false;
 }
 
-/* Keeps the schedules that the framework can run. A recipe that only infers keeps its own schedule. */
+/* Drops the schedules that the framework cannot run. Inference keeps the recipe's own schedule. */
 static void drop_schedules(struct search_state *s, struct dimension *d)
 {
     size_t kept = 0;
@@ -107,7 +107,7 @@ void search_settle_dimensions(struct search_state *s)
             s->dimensions[s->n_dimensions++] = q->given[i];
 }
 
-/* A dimension without values counts as having one choice, which sets nothing. */
+/* The number of values of a key; a key without values counts as one choice, which sets nothing. */
 static size_t n_choices(const struct search_state *s, size_t dimension)
 {
     size_t n = s->dimensions[dimension].n;
@@ -150,7 +150,7 @@ void search_measure(struct search_graph *g, const struct simulation *sim)
 
 static double share_of_time(const struct search_state *s) { return s->q->left ? s->q->left(s->q->user) : 1; }
 
-/* Compiles the graph by planning it for as few IPUs as possible, whether or not it fits them: one IPU, or more if layers or the word table are cut. */
+/* Compiles a graph by planning it for one IPU, or for as few as a cut of layers or of the word table needs. It need not fit there. */
 static void compile_one(void *user, size_t i, struct simulator *by)
 {
     struct search_state *s = user;
@@ -172,7 +172,7 @@ static void compile_one(void *user, size_t i, struct simulator *by)
     simulation_free(&sim);
 }
 
-/* The value of a key in a graph's own settings, or else in the recipe. */
+/* The value of a key in the graph's settings, or else in the recipe. */
 static const char *graph_value(const struct search_state *s, const struct search_graph *g, const char *key)
 {
     const char *value = own_value(s, key);
@@ -182,7 +182,7 @@ static const char *graph_value(const struct search_state *s, const struct search
     return value;
 }
 
-/* The number of IPUs that a graph's layers are cut over; 1 for a value that cannot be read, which the simulation refuses later. */
+/* The number of IPUs over which the graph's layers are cut; 1 if the value cannot be read, since the simulation refuses it later. */
 static uint32_t tensor_ipus_of(const struct search_state *s, const struct search_graph *g)
 {
     uint32_t n[2];
@@ -196,8 +196,8 @@ static uint32_t table_parts_of(const struct search_state *s, const struct search
     return value && parse_u64(value, &parts) && parts <= MAX_STAGES ? max_u32(1, (uint32_t)parts) : 1;
 }
 
-/* Values to try when no usual configuration counts: the word table cut over stages; then, if the framework has phases, layers cut over IPUs and run
- * in phases, with weights off the chip. */
+/* Values to try if no usual configuration counts: first the word table cut over stages; then, if the framework has phases, layers cut over
+ * IPUs and run in phases, with weights off the chip. */
 static const struct resort { unsigned traits; bool phases; struct dimension values[2]; } resorts[N_RESORTS] = {
     { HAS_TABLE, false, { { table_key, { "2", "4" }, 2 } } },
     { HAS_ATTENTION | TAKES_SEQUENCES, true, { { "parallel.tensor_parallel", { "1", "2", "4", "8", "16" }, 5 }, { "parallel.weights", { "streaming" }, 1 } } },
@@ -219,7 +219,7 @@ bool search_resort(struct search_state *s, struct search_request *q, size_t i)
     return true;
 }
 
-/* The micro-batch is the slowest index: graph m * (n_graphs / micro-batches) + k has micro-batch m. */
+/* Lists all graphs, ordered by micro-batch first: graph m * (n_graphs / micro-batches) + k has micro-batch m. */
 static void list_graphs(struct search_state *s)
 {
     s->n_graphs = 1;
@@ -241,7 +241,7 @@ static void list_graphs(struct search_state *s)
     }
 }
 
-/* True if the setting "key=value" differs from the recipe's value of the key, or from its default. */
+/* True if the setting "key=value" differs from the recipe's value, or, if the recipe has none, from the default. */
 static bool is_unlike_own(const struct search_state *s, const char *setting)
 {
     const char *value = strchr(setting, '=') + 1, *key = arena_printf(s->a, "%.*s", (int)(value - setting - 1), setting);
@@ -282,14 +282,14 @@ void search_compile(struct search_state *s)
 
 /* ---- accumulation ------------------------------------------------------------------------------------- */
 
-/* True if the objective or a limit depends on the batch otherwise than through the throughput. */
+/* True if the batch affects the objective or a limit in other ways than through the throughput. */
 static bool by_batch(const struct search_state *s)
 {
     return s->q->objective != MAXIMISE_THROUGHPUT || s->q->throughput.high > 0;
 }
 
-/* The accumulations that keep the batch within its limits: all of them if they are few, else some, with the least and the most among them. For
- * throughput two are enough: the most, since more samples share the costs of a step (tested as a law), and 1, which adds up no gradients. */
+/* Lists the accumulations that keep the batch within its limits: all if they are few, else a selection that includes the least and the most.
+ * For throughput two suffice: the most, as more samples share the costs of a step (tested as a law), and 1, which adds no gradients. */
 static void find_accumulations(struct search_candidate *c, const struct search_state *s, uint32_t replicas)
 {
     const struct search_request *q = s->q;
@@ -317,7 +317,7 @@ static void find_accumulations(struct search_candidate *c, const struct search_s
     }
 }
 
-/* The fewest samples that any of the candidate's batches needs. */
+/* The fewest samples to converge over the batches of a candidate. */
 static double least_samples(const struct search_state *s, const struct search_candidate *c, uint32_t replicas)
 {
     double least = s->converges_by_batch ? INFINITY : s->samples;
@@ -391,7 +391,7 @@ static uint32_t count_unlike_own(const struct search_state *s, const struct sear
     return n;
 }
 
-/* Candidates of the graphs that differ from graph `first` in the micro-batch alone. */
+/* Adds a family, whose graphs differ from graph `first` only in their micro-batch. */
 static void add_family(struct search_state *s, const struct search_family *like, size_t first)
 {
     struct search_family f = *like;
@@ -418,7 +418,7 @@ static void add_family(struct search_state *s, const struct search_family *like,
     ARENA_APPEND(s->a, s->families, s->n_families, s->cap_families, f);
 }
 
-/* Numbers of IPUs to try: the limit, and the powers of two within it. */
+/* Adds families for the limit on IPUs and for the powers of two below it. */
 static void add_sizes(struct search_state *s, struct search_family *f, size_t graph)
 {
     const struct limit *l = &s->q->ipus;
@@ -426,7 +426,7 @@ static void add_sizes(struct search_state *s, struct search_family *f, size_t gr
     if (f->width < s->graphs[graph].table_parts || f->width > MOST_WIDTH)
         return;
     for (double n = l->high; n >= l->low && n >= ipus; n = n == l->high && exp2(floor(log2(n))) < n ? exp2(floor(log2(n))) : n / 2)
-        if (fmod(n, ipus) == 0 && n / ipus <= UINT32_MAX) {     /* a limit may have no upper end */
+        if (fmod(n, ipus) == 0 && n / ipus <= UINT32_MAX) {     /* n may be NO_LIMIT, which is too many replicas */
             f->replicas = (uint32_t)(n / ipus);
             add_family(s, f, graph);
         }
@@ -437,10 +437,10 @@ static enum schedule schedule_named(const char *name)
     for (int i = 0; i < N_SCHEDULES; i++)
         if (text_is(schedule_names[i], name))
             return (enum schedule)i;
-    return SCHEDULE_INTERLEAVED;                /* an unknown schedule is refused when it is simulated */
+    return SCHEDULE_INTERLEAVED;                /* the simulation refuses an unknown schedule later */
 }
 
-/* Sets what the bounds depend on. */
+/* Sets the family's fields that its bounds depend on. */
 static void apply_to_family(struct search_family *f, const struct search_state *s, size_t dimension, const char *value)
 {
     uint64_t width;
@@ -454,13 +454,13 @@ static void apply_to_family(struct search_family *f, const struct search_state *
         f->schedule = schedule_named(value);
 }
 
-/* One IPU has nothing to schedule or to stash, so only the first value is tried. */
+/* On one IPU the schedule and the stash have no effect, so only their first value is tried. */
 static bool has_no_effect(size_t dimension, size_t value, const struct search_family *f)
 {
     return f->width == max_u32(1, f->tensor) && (dimension == KEY_SCHEDULE || dimension == KEY_STASH) && value > 0;
 }
 
-/* number: the index of a combination of choices, one in each dimension that does not change the graph. */
+/* Adds the families of a graph for one combination of keys that do not change the graph; `number` is the combination's index. */
 static void add_families(struct search_state *s, size_t graph, size_t number)
 {
     struct search_family f = { .width = (uint32_t)s->recipe.ipus_per_replica, .schedule = (enum schedule)s->recipe.schedule,

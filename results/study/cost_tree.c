@@ -2,10 +2,10 @@
 /*
  * cost_tree.c - where the time of one step goes: part, phase, operation.
  *
- * Parts and phases are sums over the spans of the timeline. In a forward or backward phase each operation's plan counts
- * as often as its stage ran; recomputation is the forward plans of the layers that run again. The phase less its
- * operations is the remainder that plans do not account for: stash copies, accumulation, shared norms, a slow chip.
- * Layers that differ only by their number are one: encoder3/attention and encoder7/attention are encoder/attention.
+ * Parts and phases are sums over the spans of the timeline. In a forward or backward phase, each operation's plan counts as often as its stage
+ * ran; recomputation consists of the forward plans of the layers that run again. The phase minus its operations is the remainder, for which no
+ * plan accounts: stash copies, accumulation, shared norms, a slow chip. Layers that differ only by their number are shown as one:
+ * encoder3/attention and encoder7/attention become encoder/attention.
  */
 #include "results/study/explain.h"
 #include "system-model/graph/graph.h"
@@ -43,7 +43,7 @@ struct leaf { enum part part; const char *phase, *operation; uint64_t ipu_cycles
 struct leaves {
     struct leaf *items; size_t n, cap;
     const struct timeline *t;
-    const char **layer_classes;         /* a layer's name without its numbers */
+    const char **layer_classes;         /* names of layers without their numbers */
     struct arena *a;
 };
 
@@ -83,7 +83,7 @@ static void subtract_costs(struct cycles *from, const struct cycles *c, uint64_t
         from->part[k] -= c->part[k] * times;
 }
 
-/* Adds one pass of an operation of this stage, `times` over, and subtracts its cycles from the phase's remainder. */
+/* Adds `times` runs of one operation in one pass, and subtracts its cycles from the phase's remainder. */
 static void add_operation(struct leaves *l, struct cycles *left, const struct stage_plan *s, uint32_t op_id, const char *phase,
                           uint64_t times)
 {
@@ -98,7 +98,7 @@ static void add_operation(struct leaves *l, struct cycles *left, const struct st
 
 enum pass_kind { RUN_FORWARD, RUN_BACKWARD, RUN_AGAIN, RUN_SLICES };
 
-/* Recomputation runs the slices of a sliced layer again, too. */
+/* True if the pass runs this operation. Slices of a sliced layer run again in recomputation, too. */
 static bool runs_in(const struct graph *g, const struct stage_plan *s, const struct op *op, enum pass_kind pass)
 {
     assert(op->layer_id < g->n_layers);
@@ -119,7 +119,7 @@ static void add_op_pass(struct leaves *l, struct cycles *left, const struct stag
             add_operation(l, left, s, i, phase, times);
 }
 
-/* Adds all forward or backward spans of a stage: `times` runs, with `total` cycles by part. */
+/* Adds the forward or backward phase of a stage, which ran `times` times and took `total` cycles by part. */
 static void add_stage_costs(struct leaves *l, const struct stage_plan *s, bool forward, const struct cycles *total, uint64_t times)
 {
     const char *phase = span_kind_names[forward ? SPAN_FORWARD : SPAN_BACKWARD];

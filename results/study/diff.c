@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * diff.c - the settings in which two simulations differ, and the walk from one to the other.
+ * diff.c - the settings in which two simulations differ, and the steps from one to the other.
  */
 #include "results/study/diff.h"
 
@@ -30,7 +30,7 @@ static bool is_same(const char *x, const char *y)
     return x && y ? strcmp(x, y) == 0 : x == y;
 }
 
-/* Names of system and framework are left out: what they change are values of sheets, and these are compared. */
+/* Adds the keys that differ. Names of system and framework are left out, because the values of their sheets are compared. */
 static void compare_recipes(struct changes *out, const struct simulation *a, const struct simulation *b)
 {
     static const char *const names_only[] = { "id", "source", "system", "framework" };
@@ -46,13 +46,13 @@ static void compare_recipes(struct changes *out, const struct simulation *a, con
     }
 }
 
-/* A key outside [framework] may decide the value; then that key is compared instead. */
+/* True if a key outside [framework] decides this value; then that key is compared instead. */
 static bool is_settled_elsewhere(const struct recipe *r, const char *framework_key)
 {
     return r->steps_per_call >= 0 && text_is(framework_key, "steps_per_call");
 }
 
-/* Adds the values of the two frameworks that differ in the end, from a sheet or from the recipe. */
+/* Adds the frameworks' values that differ after sheets and recipes were applied. */
 static void compare_frameworks(struct changes *out, const struct inputs *x, const struct inputs *y, const struct recipe *b)
 {
     for (size_t i = 0; i < n_framework_fields; i++) {
@@ -83,7 +83,7 @@ static void compare_faults(struct changes *out, const struct recipe *a, const st
             add_change(out, arena_printf(out->a, "faults.%s", b->faults[i].key), NULL, b->faults[i].value);
 }
 
-/* Skips names of further sheets, and constants that one side's chips lack because constants follow the generation. */
+/* False for names of further sheets. Constants that only one side's chip has are skipped, too, since they belong to a generation. */
 static bool is_compared(const struct input *in)
 {
     const char *key = strchr(in->name, '.') + 1;
@@ -114,12 +114,12 @@ struct diff_walk {
     struct diff *out;
     const struct simulation_request *a;
     struct changes changes;
-    bool *done;                         /* by change: true if it has been made */
-    const char **sets; size_t n_sets;   /* the settings of all changes done so far, in order, with room for all */
+    bool *done;                         /* for each change, true once it has been made */
+    const char **sets; size_t n_sets;   /* the settings of all changes made so far, in order */
     struct diff_times at;
 };
 
-/* Changes that are not done yet, in order. */
+/* Changes, by their index, that have not been made yet. */
 struct change_group { size_t *items, n; };
 
 static bool possible(struct result *r, struct diff_walk *w, const struct change_group *g)
@@ -146,7 +146,7 @@ static void take_change(struct diff_walk *w, const struct change_group *g, const
     w->at = times_of(r);
 }
 
-/* Finds the first change that is possible alone. */
+/* Makes the first change that is possible alone; false if there is none. */
 static bool take_one(struct diff_walk *w)
 {
     for (size_t i = 0; i < w->changes.n; i++) {
@@ -160,7 +160,7 @@ static bool take_one(struct diff_walk *w)
     return false;
 }
 
-/* Drops those changes of the group without which the others are still possible. */
+/* Drops changes from the group that its others do not need. */
 static void shrink(struct diff_walk *w, struct change_group *g)
 {
     struct result r;
@@ -176,7 +176,7 @@ static void shrink(struct diff_walk *w, struct change_group *g)
     }
 }
 
-/* If no change is possible alone: the first few that are possible together, or B itself if A's files refuse all of them. */
+/* Makes several changes at once, if none is possible alone: the first few that are possible together. If none are, it takes B itself. */
 static void use_change_group(struct diff_walk *w)
 {
     struct change_group g = { ARENA_ROOM(w->changes.a, size_t, w->changes.n), 0 };

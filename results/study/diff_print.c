@@ -13,7 +13,7 @@ static double per_cent(int64_t change, int64_t of)
 
 /* ---- causes --------------------------------------------------------------------------------------- */
 
-/* One unit for all rows, so that sizes can be compared at a glance: the one in which the longer time has up to three digits before the point. */
+/* The unit of a column of times: the longer time has up to three digits before the point. One unit makes sizes comparable. */
 struct time_scale { const char *unit; double by; };
 
 static struct time_scale time_scale_of(double longest_s)
@@ -87,7 +87,7 @@ static void add_cause(struct table *t, const struct diff_cause *c, struct arena 
     table_add(t, &row, a);
 }
 
-/* order 0: a row that is no change, such as the sum */
+/* An `order` of 0 marks a row that is no change, such as the sum. */
 static void add_cause_text(struct table *t, const struct diff_cause *c, size_t order, struct diff_scales scales, struct arena *a)
 {
     struct cause_row row = times_row(c->what, c->change);
@@ -100,7 +100,7 @@ static void add_cause_text(struct table *t, const struct diff_cause *c, size_t o
     table_add(t, &row, a);
 }
 
-/* Sorts the largest change of a sample first. */
+/* Sorts changes by the size of their effect on a sample, largest first. */
 static int compare_cause_sizes(const void *a, const void *b)
 {
     const struct diff_cause *x = *(const struct diff_cause *const *)a, *y = *(const struct diff_cause *const *)b;

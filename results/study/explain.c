@@ -2,18 +2,18 @@
 /*
  * explain.c - what bounds a run, and the way from the ideal to the predicted step.
  *
- * Bound: the IPUs of a replica wait for the slowest of them, so the one that waits least shows what the time is spent
- * on. A model that does not fit is bound by memory, whatever its time; a step as long as its input takes to arrive is
- * bound by the host; a step that waits for a slow chip is bound by that chip. Waterfall: it begins with the model's
- * multiply-accumulates on all IPUs at their full rate. It adds recomputation at that rate, the time that matmuls and
- * convolutions take beyond it, and everything else by class.
+ * Bound: the IPUs of a replica wait for the slowest of them, so the IPU that waits least shows where the time goes. A model that does not fit
+ * is bound by memory, whatever its time. A step that is as long as the arrival of its input is bound by the host. A step that waits for a slow
+ * chip is bound by that chip.
+ * Waterfall: it begins with the model's multiply-accumulates on all IPUs at their full rate. It then adds
+ * recomputation at that rate, the further time of matmuls and convolutions, and everything else by class.
  */
 #include "results/study/explain.h"
 #include "system-model/graph/graph.h"
 
 /* ---- the bound -------------------------------------------------------------------------- */
 
-/* The cycles of a class on an IPU. The time that a slow chip adds does not count as waiting. */
+/* The cycles of a class on an IPU. Time lost to a slow chip does not count as waiting. */
 static uint64_t cycles_on(const struct timeline_row *row, enum part_class class)
 {
     return cycles_of_class(&row->spent, class) - (class == CLASS_WAITING ? row->slow_cycles : 0);
@@ -47,7 +47,7 @@ static void find_ipus(struct bound *b, const struct timeline *t, uint32_t width)
     b->class_share = (double)max_u64(most_cycles, row->slow_cycles) / (double)t->step_cycles;
 }
 
-/* Finds the slowest link of each kind that is not cut. */
+/* Finds the rate of the slowest link of each kind; links that are cut do not count. */
 static void slowest_links(double *bytes_per_s, const struct topology *t)
 {
     for (int k = 0; k < N_LINK_KINDS; k++)
@@ -59,7 +59,7 @@ static void slowest_links(double *bytes_per_s, const struct topology *t)
     }
 }
 
-/* The kind of link that takes longest to send what the part sends. */
+/* The kind of link that needs most time for the part's traffic; NULL if the part sends nothing. */
 static const char *busiest_link(const struct plan *p, enum part part)
 {
     double bytes[N_LINK_KINDS] = {0}, bytes_per_s[N_LINK_KINDS];
@@ -108,8 +108,7 @@ static void fall(struct waterfall *w, const char *name, uint64_t to)
         w->items[w->n++] = (struct waterfall_item){ name, from, to };
 }
 
-/* The rate of the fastest type among the products: fp8 for an fp8 program, though its first convolution is in fp16.
- * fp32 is the slowest. */
+/* The full rate of the fastest number format in which a product is computed. */
 static uint64_t full_rate(const struct plan *p)
 {
     const struct chip *c = &p->topology->machine->chip;
@@ -120,7 +119,7 @@ static uint64_t full_rate(const struct plan *p)
     return most;
 }
 
-/* IPU cycles for `mac` multiply-accumulates per micro-batch at the full rate, over all micro-batches and replicas. */
+/* Cycles, summed over IPUs, of `mac` multiply-accumulates per micro-batch at the full rate, for all micro-batches and replicas. */
 static uint64_t at_full_rate(const struct plan *p, uint64_t mac)
 {
     double rate = (double)full_rate(p) * (double)p->topology->machine->chip.n_tiles;

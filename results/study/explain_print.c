@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * explain_print.c - an explanation as text (one screen, the conclusion first), as JSON, and its waterfall as CSV.
+ * explain_print.c - an explanation as text (one screen that begins with the conclusion), as JSON, and its waterfall as CSV.
  */
 #include "results/study/explain.h"
 
@@ -8,14 +8,14 @@
 
 enum { COSTS_SHOWN = 10, COSTS_TRACED = 4, CHILDREN_SHOWN = 3, INPUTS_SHOWN = 2, MOVES_SHOWN = 10, REGIONS_SHOWN = 4 };
 
-static const double HELP_SHOWN = 0.0005, LEFT_SHOWN = 0.01;         /* shares of the time per sample */
+static const double HELP_SHOWN = 0.0005, LEFT_SHOWN = 0.01;         /* as shares of the time per sample */
 
 static double share_of_step(const struct cost *c, const struct cost *of)
 {
     return (double)c->ipu_cycles / (double)of->ipu_cycles;
 }
 
-/* A sheet's value as people read it, "1.85 GHz", if its unit takes a prefix; else as the sheet has it. */
+/* A sheet's value as text: with a prefix such as in "1.85 GHz" if its unit takes one, otherwise as written on the sheet. */
 static const char *value_text(const struct input *in, const char *value, struct arena *a)
 {
     double x;
@@ -23,7 +23,7 @@ static const char *value_text(const struct input *in, const char *value, struct 
     return prefixed ? quantity_kept(x, in->unit, 4, a) : value;
 }
 
-/* "machine.clock_hz 1.85 GHz -> 2.035 GHz" */
+/* A move as text, such as "machine.clock_hz 1.85 GHz -> 2.035 GHz". */
 static const char *move_text(const struct move *m, struct arena *a)
 {
     return arena_printf(a, "%s %s -> %s", m->input->name, value_text(m->input, m->input->value, a), value_text(m->input, m->to, a));
@@ -55,7 +55,7 @@ static void add_bound(struct document *d, const struct explanation *e)
                                              100 * b->most_waiting_share) : "");
 }
 
-/* Keys that decide what is learnt, or which steps are measured. They are left out of the advice, as they do not make the run faster. */
+/* False for keys that choose the task or the measured steps. Changing them is no advice for making the run faster. */
 static bool is_choice(const struct input *in)
 {
     static const char *const given[] = { "data.", "training.", "cost.", "hosts.timed_steps" };
@@ -70,8 +70,8 @@ static bool helps(const struct move *m)
     return !m->refused && m->relative < -HELP_SHOWN && is_choice(m->input);
 }
 
-/* The move that helps most, of the recipe or of the machine, among inputs whose names begin with `of`. Moves to more IPUs are listed apart, because
- * they cost money. */
+/* The most helpful move of the recipe or of the machine among inputs whose names begin with `of`. Moves to more IPUs, which cost money, are
+ * asked for separately. */
 static const struct move *best_move(const struct explanation *e, bool of_recipe, bool more_ipus, const char *of)
 {
     for (size_t i = 0; i < e->moves.n; i++) {
@@ -89,7 +89,7 @@ static void add_best(struct document *d, const struct explanation *e, bool of_re
         document_line(d, "  %s: %s saves %.1f %% of the time per sample", what, move_text(m, d->arena), -100 * m->relative);
 }
 
-/* The cost of the host's calls in a step, by part, and the cores that prepare its input. */
+/* Adds what the host's calls cost in a step, by part, and how many cores prepare its input. */
 static void add_host(struct document *d, const struct explanation *e)
 {
     const struct plan *p = &e->sim->plan;
@@ -112,7 +112,7 @@ static void add_host(struct document *d, const struct explanation *e)
     add_best(d, e, true, false, "hosts.", "helps the host most");
 }
 
-/* The fullest tile by region, largest first. */
+/* Adds a line with the memory of the fullest tile by region, largest first. */
 static void add_fullest_tile(struct document *d, const struct explanation *e)
 {
     const struct plan *p = &e->sim->plan;
@@ -132,7 +132,7 @@ static void add_fullest_tile(struct document *d, const struct explanation *e)
                   quantity_kept((double)e->sim->machine->chip.tile_memory_bytes, "B", 3, d->arena), regions);
 }
 
-/* The move that makes the model fit with the fastest sample; moves of the recipe come before those of the machine. */
+/* Adds the move with which the model fits and a sample takes least time. Moves of the recipe are preferred to those of the machine. */
 static void add_fitting(struct document *d, const struct explanation *e)
 {
     const struct move *best = NULL;
@@ -165,7 +165,7 @@ static void add_conclusion(struct document *d, const struct explanation *e)
     add_host(d, e);
 }
 
-/* Null if the number of cores or the time to prepare a sample is not known. */
+/* Null if the number of cores or the time to prepare a sample is unknown. */
 static json_t *host_json(const struct explanation *e)
 {
     const struct plan *p = &e->sim->plan;
@@ -186,7 +186,7 @@ static const struct table_column cost_columns[] = {
 #undef C
 };
 
-/* A part's largest phases, and of its longest phase the operation that takes most. */
+/* The largest phases of a part, and the operation that takes most of the largest phase, as text. */
 static const char *cost_detail(const struct explanation *e, const struct cost *c, struct arena *a)
 {
     const char *text = "";
@@ -248,7 +248,7 @@ static const struct table_column energy_columns[] = {
 #undef C
 };
 
-/* The change of a single value of the recipe that lowers the energy of a sample most, by a hundredth or more. */
+/* The move of one key of the recipe that saves most energy per sample; it must save at least a hundredth. */
 static const struct move *most_saving(const struct explanation *e)
 {
     const struct move *best = NULL;
@@ -267,7 +267,7 @@ static void add_energy(struct document *d, const struct explanation *e)
     const struct { const char *name; double joules; } causes[] = {
         { "products", r->energy_products_j }, { "idling", r->energy_idle_j }, { "running", r->energy_running_j }, { "exchange", r->energy_exchange_j },
         { "vector work", r->energy_vector_j }, { "links", r->energy_links_j }, { "rest of the boards", r->energy_boards_j },
-        { r->energy_counts, is_known(r->energy_products_j) ? 0 : r->energy_per_step_j },        /* a machine whose sheet has no idle power */
+        { r->energy_counts, is_known(r->energy_products_j) ? 0 : r->energy_per_step_j },        /* for chips without idle_power_w on their sheet */
         { "hosts", r->energy_hosts_j }, { "cooling", r->energy_cooling_j },
     };
     json_t *groups = json_object();
@@ -285,7 +285,7 @@ static void add_energy(struct document *d, const struct explanation *e)
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         double joules = causes[i].joules;
         struct energy_row row = { causes[i].name, joules, joules / r->energy_site_j, joules / r->step_time_s / (double)r->ipus };
-        if (is_known(joules) && row.share >= 0.0005)    /* a smaller share would be printed as 0.0 % */
+        if (is_known(joules) && row.share >= 0.0005)    /* a smaller share would print as 0.0 % */
             table_add(t, &row, d->arena);
     }
     const struct move *m = most_saving(e);
@@ -295,12 +295,12 @@ static void add_energy(struct document *d, const struct explanation *e)
 
 /* ---- values and moves -------------------------------------------------------------------------------- */
 
-/* A value, in three forms: as it stands, as the list of moves shows it, and as the inputs of a part show it. */
+/* One value in three forms: unchanged, as the list of moves shows it, and as the inputs of a part show it. */
 struct value_row {
     const char *name, *value, *unit, *source, *file; uint32_t line; const char *origin;
     const char *to, *refused; json_t *fits; double step_time_s, step_time_change_s, sample_time_change, sample_energy_change;
     const char *moved_to; double change_s;
-    const char *text, *note;            /* parts of the text */
+    const char *text, *note;            /* used in text output */
 };
 #define C(member, ...) { COLUMN(struct value_row, member), __VA_ARGS__ }
 #define VALUE_COLUMNS C(name), C(value), C(unit), C(source), C(file), C(line, .zero_is_unknown = true), C(origin)
@@ -350,7 +350,7 @@ static void add_helping_moves(struct document *d, const struct explanation *e)
     }
 }
 
-/* Values of the framework that its sheet states and the recipe does not. */
+/* True for a framework's value that comes from its sheet and not from the recipe. */
 static bool is_left_to_sheet(const struct input *in)
 {
     return in->of_recipe && in->on_sheet;
@@ -364,7 +364,7 @@ static bool is_first_of_input(const struct moves *moves, size_t i)
     return k == i;
 }
 
-/* The largest move of each of these values. */
+/* Adds the largest move of each framework value that the recipe leaves to a sheet. */
 static void add_left(struct document *d, const struct explanation *e)
 {
     bool any = false;
@@ -430,7 +430,7 @@ static json_t *memory_json(const struct explanation *e)
                      (json_int_t)p->shortfall_bytes, "regions", regions);
 }
 
-/* Every value of the framework, from the recipe or from a sheet. */
+/* Adds every value of the framework, from the recipe or from a sheet. */
 static void add_framework_values(struct document *d, const struct explanation *e)
 {
     struct table *t = document_table(d, TABLE(value_columns, struct value_row, .name = "framework", .formats = IN_JSON));

@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 enum { WIDEST = 16, LARGEST_BATCH = 1024, MOST_STEPS = 10000, UPDATES_PER_STAGE = 8, N_SETTINGS = 10 };
-static const double pays = 1.02, call_share = 0.05;     /* the least gain for which the batch is doubled; the share of a step that calls may take */
+/* pays: the least gain that justifies doubling the batch; call_share: the share of a step that calls may take */
+static const double pays = 1.02, call_share = 0.05;
 
 /* ---- facts from the file -------------------------------------------------------------------------------------------- */
 
-/* Producers write their names in various ways: "pytorch", "tf2onnx 1.9", "PaddlePaddle". Others are read by PopART itself. */
+/* Recognises the framework by the producer's name, such as "pytorch", "tf2onnx 1.9" or "PaddlePaddle". Files of other producers are read by
+ * PopART itself. */
 static const char *framework_of(const char *producer, bool *known)
 {
     static const struct { const char *part, *framework; } producers[] = {
@@ -25,7 +27,7 @@ static const char *framework_of(const char *producer, bool *known)
     return "PopART";
 }
 
-/* A first size, guessed from the dimension's name. */
+/* A first guess at a dimension's size, by its name. */
 static uint64_t usual_size(const char *name)
 {
     static const struct { const char *part; uint64_t size; } usual[] = {
@@ -36,24 +38,24 @@ static uint64_t usual_size(const char *name)
     return 128;
 }
 
-/* A setting that is left out leaves its key at the default. The user's own settings come last. */
+/* One trial: a setting that is NULL leaves its key at the default, and the user's settings come last. */
 struct first_trial {
     const struct first_recipe_request *q;
     const char *path, *framework, *mode;
     bool training;
-    uint64_t own_ipus;                      /* in the system that the user gave; 0 where none is given */
+    uint64_t own_ipus;                      /* the IPUs of the system that the user gave; 0 if none was given */
     const char *settings[N_SETTINGS];
     struct arena *a;
 };
 
-/* The value of "key=value"; NULL means the text sets another key. */
+/* The value in "key=value", or NULL if the text sets another key. */
 static const char *set_value(const char *text, const char *key)
 {
     size_t n = strlen(key);
     return strncmp(text, key, n) == 0 && text[n] == '=' ? text + n + 1 : NULL;
 }
 
-/* The last of the user's values of a key counts. */
+/* The last value that the user gave for a key, or `otherwise`. */
 static const char *given_value(const struct first_recipe_request *q, const char *key, const char *otherwise)
 {
     const char *value = NULL;
@@ -62,7 +64,7 @@ static const char *given_value(const struct first_recipe_request *q, const char 
     return value ? value : otherwise;
 }
 
-/* The sizes of symbolic dimensions that nobody gave: "tokens = 128, ..."; NULL if none. */
+/* The sizes that were assumed for symbolic dimensions, such as "tokens = 128, ..."; NULL if none were. */
 static const char *assumed_sizes(const struct first_recipe_request *q, const struct onnx_description *d, struct arena *a)
 {
     const char *list = NULL;
@@ -83,7 +85,7 @@ static const char *const setting_keys[N_SETTINGS] = { "recipe.system", "parallel
 
 static void set(struct first_trial *t, enum setting s, uint64_t value) { t->settings[s] = arena_printf(t->a, "%ju", (uintmax_t)value); }
 
-/* The user's own settings come last. */
+/* Simulates the trial's settings, followed by the user's own. */
 static bool simulate_settings(struct result *r, const struct first_trial *t, struct err *err)
 {
     const char **all = ARENA_ROOM(t->a, const char *, N_SETTINGS + t->q->n_sets);
@@ -97,15 +99,15 @@ static bool simulate_settings(struct result *r, const struct first_trial *t, str
     return result_with(r, &s, all, n, err);
 }
 
-/* The trial that fits more surely, or else the faster one. */
+/* True if trial a fits more surely than b, or equally surely and is faster. */
 static bool is_better_trial(const struct result *a, const struct result *b)
 {
     double x = fmin(a->fits_probability, FITS_SURELY), y = fmin(b->fits_probability, FITS_SURELY);
     return x != y ? x > y : a->throughput_samples_per_s > b->throughput_samples_per_s;
 }
 
-/* Tries to save memory or not to, each with the best schedule that the framework can run, if several IPUs hold the model and no schedule is chosen
-   yet. Where nothing fits, less memory for temporaries than usual is tried as well. */
+/* Tries ways to save memory, each with all schedules that the framework can run if several IPUs hold the model and no schedule is chosen.
+ * Keeps the best. */
 static bool simulate_trial(struct result *best, struct first_trial *t, struct err *err)
 {
     static const char *const all_schedules[] = { "grouped", "interleaved", "popart", "sequential" };
@@ -134,22 +136,22 @@ static bool simulate_trial(struct result *best, struct first_trial *t, struct er
     return any;
 }
 
-/* The user's system, or one pod of four or sixteen IPUs. */
+/* The IPUs of the user's system, or else of a pod of four or sixteen. */
 static uint64_t system_ipus(const struct first_trial *t, uint64_t width) { return t->own_ipus ? t->own_ipus : width <= 4 ? 4 : 16; }
 
-/* Fills the system with replicas of this width. */
+/* Sets this width, with as many replicas as fill the system. */
 static void set_width(struct first_trial *t, uint64_t width)
 {
     uint64_t ipus = system_ipus(t, width);
     t->settings[SET_SYSTEM] = ipus == 4 ? "bow-pod4" : "bow-pod16";
     for (int i = SET_BATCH; i < N_SETTINGS; i++)
-        t->settings[i] = NULL;              /* the trials find this setting */
+        t->settings[i] = NULL;              /* the trials choose this setting */
     set(t, SET_WIDTH, width);
     set(t, SET_REPLICAS, ipus / width);
     set(t, SET_ACCUMULATION, t->training || width > 1 ? UPDATES_PER_STAGE * width : 1);
 }
 
-/* Doubles the micro-batch. A model without a batch refuses the first doubling. */
+/* Doubles the micro-batch as long as that pays. A model without a batch refuses the first doubling. */
 static void find_batch(struct result *best, struct first_trial *t)
 {
     for (uint64_t batch = 2; batch <= LARGEST_BATCH && result_fits_surely(best); batch *= 2) {
@@ -166,8 +168,8 @@ static void find_batch(struct result *best, struct first_trial *t)
     }
 }
 
-/* With n steps a call a step takes a + c / n; two trials give a and c, and n makes c / n a share of a. In inference the steps of a call are
- * its micro-batches. */
+/* Chooses the steps of a call. With n steps a call, a step takes a + c / n; two trials give a and c, and n is chosen so that calls take
+ * call_share. In inference the steps of a call are its micro-batches. */
 static void find_steps(struct result *best, struct first_trial *t)
 {
     enum setting s = t->training ? SET_CALL : SET_ACCUMULATION;
@@ -190,10 +192,10 @@ static void find_steps(struct result *best, struct first_trial *t)
 
 /* ---- the recipe -------------------------------------------------------------------------------------------------------- */
 
-struct first_line { const char *key, *value; };     /* the key with its section */
+struct first_line { const char *key, *value; };     /* `key` includes the section */
 struct first_lines { struct first_line *items; size_t n, cap; struct arena *a; };
 
-/* A key gets one line, with the last value that was given. */
+/* Sets the line of a key; a later value replaces an earlier one. */
 static void put_line(struct first_lines *l, const char *key, const char *value)
 {
     for (size_t i = 0; i < l->n; i++)
@@ -204,7 +206,7 @@ static void put_line(struct first_lines *l, const char *key, const char *value)
     ARENA_APPEND(l->a, l->items, l->n, l->cap, (struct first_line){ key, value });
 }
 
-/* Sections in the order of their first lines. */
+/* The lines as text; sections come in the order of their first lines. */
 static const char *lines_text(const struct first_lines *l)
 {
     const char *text = "";
@@ -222,7 +224,7 @@ static const char *lines_text(const struct first_lines *l)
     return text;
 }
 
-/* The recipe of a trial: facts from the file, the settings of the trial, and the user's own. */
+/* The text of a trial's recipe: facts from the file, then the trial's settings, then the user's own. */
 static const char *recipe_text(const struct first_trial *t, const struct onnx_description *d, const char *model)
 {
     struct first_lines l = { .a = t->a };
@@ -248,7 +250,7 @@ static const char *recipe_text(const struct first_trial *t, const struct onnx_de
     return lines_text(&l);
 }
 
-/* Settings that the user did not give, as the recipe has them. */
+/* The settings that the trials chose, without those that the user gave. */
 static const char *chosen_settings(const struct first_trial *t)
 {
     const char *list = "";
@@ -258,7 +260,7 @@ static const char *chosen_settings(const struct first_trial *t)
     return list;
 }
 
-/* Comments before the recipe: facts from the file, and assumed sizes. */
+/* The comments at the head of the recipe: facts from the file, and assumed sizes. */
 static const char *comment_of(const struct first_trial *t, const struct onnx_description *d, bool known, const char *assumed)
 {
     const char *why = given_value(t->q, "recipe.mode", NULL) ? "as asked for" : d->training ? "as the file is exported for training"
@@ -269,7 +271,7 @@ static const char *comment_of(const struct first_trial *t, const struct onnx_des
                         assumed ? "\n" : "");
 }
 
-/* Splits over more IPUs, each with its own batch and steps, until one that fits with certainty is no longer better for each IPU. */
+/* Tries wider and wider splits, each with its own batch and steps, until one that surely fits is no faster for each IPU than the last. */
 static bool run_trials(struct first_recipe *out, struct first_trial *t, struct err *err)
 {
     const char *found[N_SETTINGS] = { NULL };
@@ -283,7 +285,7 @@ static bool run_trials(struct first_recipe *out, struct first_trial *t, struct e
         if (!simulate_trial(&r, t, width == first ? err : &why)) {
             if (width == first)
                 return false;
-            break;                              /* more stages than the model has blocks */
+            break;                              /* the model has too few blocks for so many stages */
         }
         find_batch(&r, t);
         double one_call = r.throughput_samples_per_s;
@@ -302,8 +304,8 @@ static bool run_trials(struct first_recipe *out, struct first_trial *t, struct e
     return true;
 }
 
-/* Settings are chosen by the bytes that are counted, because no setting changes how unlike known models this one is. The answer's chance to fit
-   then includes that doubt. */
+/* Runs the trials with chances to fit that follow from bytes alone, because no setting changes the distance from known programs. The final
+ * answer then includes the doubt by that distance. */
 static bool run_counted_trials(struct first_recipe *out, struct first_trial *t, struct err *err)
 {
     struct simulator_options *options = &t->q->simulator->options, own = *options;
@@ -313,7 +315,7 @@ static bool run_counted_trials(struct first_recipe *out, struct first_trial *t, 
     return good && simulate_settings(&out->result, t, err);
 }
 
-/* A value that replaces a sheet's would change the trials, and no recipe can hold it. */
+/* Refuses overrides of sheets, which a recipe cannot hold, and reads the IPUs of the user's system. */
 static bool check_own_sets(struct first_trial *t, struct err *err)
 {
     const char *system = given_value(t->q, "recipe.system", NULL);
@@ -327,7 +329,7 @@ static bool check_own_sets(struct first_trial *t, struct err *err)
     return true;
 }
 
-/* Trials are simulated from a file without the user's settings, so that messages name these as they were given. */
+/* Simulates trials from a file without the user's settings, so that messages name these settings as the user gave them. */
 static bool try_in_folder(struct first_recipe *out, struct first_trial *t, const struct onnx_description *d, const char *model, struct err *err)
 {
     char *folder = arena_printf(t->a, "%s/podbench-first-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");

@@ -2,10 +2,10 @@
 /*
  * fit.c - searches the largest sizes that fit, by doubling and then by halving the interval.
  *
- * Memory need not grow with the size: another size may divide evenly over the tiles, or keep no gradients because nothing is accumulated. So the
- * search goes on past the first size that does not fit: sizes just after it and sizes twice as large are tried, and one that fits is reported. For
- * the IPUs of a replica, powers of two and the recipe's own number are tried. The largest is the number of IPUs that the recipe uses, or 16 if the
- * system has this many.
+ * Memory need not grow with the size: a larger size may divide more evenly over the tiles, or keep no gradients because nothing is
+ * accumulated. So sizes just above the first one that does not fit, and sizes twice as large, are tried as well, and one that fits is
+ * reported. The IPUs of a replica are tried as powers of two and as the recipe's own number, up to the IPUs that the recipe uses, or 16 if the
+ * system has that many.
  */
 #include "results/study/fit.h"
 #include "system-model/graph/graph.h"
@@ -15,14 +15,14 @@ const char *const fit_axis_keys[N_FIT_AXES] = {
     [FIT_ROWS] = "data.vocabulary",
 };
 
-/* The ranges of the keys. Sequence lengths that are no multiple of 8 fill no tile evenly, so they are not tried. */
+/* Limits of the sizes. Sequence lengths are multiples of 8, because others do not fill tiles evenly. */
 enum { MOST_SAMPLES = 65536, MOST_TOKENS = 16384, TOKENS_STEP = 8, MOST_TABLE_ROWS = 1000000000, TABLE_ROWS_STEP = 1000, MOST_SIZE_SETS = 8, TRIED_AFTER = 4, USUAL_TRIALS = 50 };
 
 struct fit_search {
     struct fit_answer *out;
     const struct fit_request *q;
     const struct recipe *recipe;
-    const char *pipeline;               /* the schedule of a model that is not pipelined yet */
+    const char *pipeline;               /* the schedule to use for a model without a pipeline when its layers are split */
     struct arena *a;
     size_t n_tried;
 };
@@ -31,8 +31,8 @@ struct fit_search {
 
 struct size_sets {
     const char *texts[MOST_SIZE_SETS]; size_t n;
-    bool keeps_batch;                   /* the last set is the accumulation that keeps the global batch */
-    const char *rounded;                /* an accumulation that every schedule can run, tried if the others are refused; or NULL */
+    bool keeps_batch;                   /* the last set is an accumulation that keeps the global batch */
+    const char *rounded;                /* an override with an accumulation that every schedule can run, tried last; may be NULL */
 };
 
 static void add_set(struct size_sets *s, const char *key, uint64_t value, struct arena *a)
@@ -40,7 +40,7 @@ static void add_set(struct size_sets *s, const char *key, uint64_t value, struct
     s->texts[s->n++] = arena_printf(a, "%s=%" PRIu64, key, value);
 }
 
-/* The accumulation is the last set, so that a size can be tried without it. */
+/* Adds the accumulation that keeps the global batch as the last set, so that it can be dropped. */
 static void keep_global_batch(struct size_sets *s, const struct recipe *r, uint64_t from, uint64_t to, struct arena *a)
 {
     uint64_t accumulation = max_u64(r->gradient_accumulation, 1);
@@ -49,14 +49,14 @@ static void keep_global_batch(struct size_sets *s, const struct recipe *r, uint6
         add_set(s, "parallel.gradient_accumulation", accumulation * from / to, a);
 }
 
-/* Without a pipeline all IPUs of a replica share every layer, so another number of IPUs cuts the layers into another number of parts. */
+/* True if every layer is cut over all IPUs of a replica, so that other numbers of IPUs need another cut. */
 static bool cuts_over_all(const struct recipe *r)
 {
     uint32_t n[2];
     return r->model.tensor_parallel && tensor_axes(n, r->model.tensor_parallel) && n[0] * n[1] == r->ipus_per_replica;
 }
 
-/* The value that cuts layers over `width` IPUs. The second axis of the cut stays as it is, if it divides them. */
+/* The setting that cuts layers over `width` IPUs. It keeps the second axis of the recipe's cut if that divides the width. */
 static const char *cut_over(const struct recipe *r, uint64_t width, struct arena *a)
 {
     uint32_t n[2];
@@ -80,7 +80,7 @@ static void set_ipus(struct size_sets *s, const struct fit_search *by, uint64_t 
         s->rounded = arena_printf(a, "parallel.gradient_accumulation=%" PRIu64, ceil_div(accumulation, multiple) * multiple);
 }
 
-/* The settings that give the recipe this size; none for its own. */
+/* The settings that give the recipe this size; none for the recipe's own size. */
 static struct size_sets sets_of(const struct fit_search *s, const struct fit_axis *axis, uint64_t size)
 {
     struct size_sets sets = { .n = 0 };
@@ -94,7 +94,8 @@ static struct size_sets sets_of(const struct fit_search *s, const struct fit_axi
     return sets;
 }
 
-/* If an accumulation is refused, as by a pipeline that it does not fill, the recipe's own is tried, and then the rounded one. */
+/* Simulates a size. If its accumulation is refused, for example because it does not fill the pipeline, the recipe's own accumulation is tried,
+ * and then the rounded one. */
 static bool simulate_size(struct simulation *sim, struct result *r, struct size_sets *sets, const struct simulation_request *q,
                           struct err *err)
 {
@@ -106,7 +107,7 @@ static bool simulate_size(struct simulation *sim, struct result *r, struct size_
         good = simulate_with(sim, r, q, sets->texts, sets->n, err);
     }
     if (good)
-        *err = (struct err){0};         /* drops the message of the accumulation that was refused */
+        *err = (struct err){0};         /* forgets the message about a refused accumulation */
     return good;
 }
 
@@ -176,7 +177,7 @@ static bool size_fits(struct fit_search *s, struct fit_axis *axis, uint64_t size
     return x->fits && x->fits_probability >= least;
 }
 
-/* Doubles the size while it fits, or halves it until it does. *fits is 0 if no size fits, *fails 0 if all do. */
+/* Doubles the size as long as it fits, or halves it until it does. *fits is 0 if no size fits, and *fails is 0 if all do. */
 static void bracket(uint64_t *fits, uint64_t *fails, struct fit_search *s, struct fit_axis *axis, double least)
 {
     uint64_t step = axis->step, size = max_u64(axis->own / step, 1) * step;
@@ -192,7 +193,7 @@ static void bracket(uint64_t *fits, uint64_t *fails, struct fit_search *s, struc
     }
 }
 
-/* The largest size that fits with at least this probability. *next is the following one, or 0 where every size fits. */
+/* The largest size that fits with at least this probability. *next is the next size, which does not, or 0 if every size fits. */
 static uint64_t find_largest(uint64_t *next, struct fit_search *s, struct fit_axis *axis, double least)
 {
     uint64_t fits, fails, step = axis->step;
@@ -230,7 +231,7 @@ static void search_sizes(struct fit_search *s, struct fit_axis *axis)
         try_size(s, axis, size);                /* shows how memory grows up to the largest size */
 }
 
-/* The next power of two, or the recipe's own number on the way there. */
+/* The next number of IPUs to try: the next power of two, or the recipe's own number if that comes first. */
 static uint64_t wider_replica(const struct fit_axis *axis, uint64_t width)
 {
     uint64_t power = 1;
@@ -239,7 +240,7 @@ static uint64_t wider_replica(const struct fit_axis *axis, uint64_t width)
     return axis->own > width && axis->own < power ? axis->own : power;
 }
 
-/* The fewest IPUs. next is the largest number below that does not fit. */
+/* Finds the fewest IPUs that fit. axis->next is the largest number tried that does not fit. */
 static void search_ipus(struct fit_search *s, struct fit_axis *axis)
 {
     for (uint64_t width = 1; width <= axis->most && !axis->best_surely; width = wider_replica(axis, width)) {
@@ -292,7 +293,7 @@ static bool fit_find_layers(struct fit_search *s, struct err *err)
     return true;
 }
 
-/* The request's settings, then those of the size. */
+/* The settings of the request, followed by those of the size. */
 static const char *const *sets_together(size_t *n, const struct simulation_request *q, const struct size_sets *sets, struct arena *a)
 {
     const char **all = ARENA_ARRAY(a, const char *, q->n_overrides + sets->n + 1);
@@ -344,7 +345,7 @@ static uint64_t own_sequence_length(const struct recipe *r, struct arena *a)
     return 0;
 }
 
-/* The rows of the recipe's largest table, over all replicas; 0 where its model takes no other sizes. */
+/* The rows of the recipe's largest table over all replicas; 0 if the model's table has one size only. */
 static uint64_t own_rows(const struct recipe *r, const struct graph *g)
 {
     const struct workload *w = recipe_workload(r);

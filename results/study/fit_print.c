@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * fit_print.c - what fits, as text (the answer first), as JSON, and the sizes that were tried as CSV.
+ * fit_print.c - the largest sizes that fit, as text (the answer first), as JSON, and all tried sizes as CSV.
  */
 #include "results/simulate/memory_record.h"
 #include "results/study/fit.h"
@@ -17,7 +17,7 @@ static const char *const axis_names[N_FIT_AXES] = {
 
 /* ---- the sizes that were tried -------------------------------------------------------------------- */
 
-/* The bytes are last, so that their columns follow the others. */
+/* A row of CSV. The bytes are the last members, as their columns are the last. */
 struct size_row {
     const char *key;
     uint64_t size;
@@ -28,7 +28,7 @@ struct size_row {
     uint64_t total_bytes, limit_bytes, bytes[N_MEMORY_CATEGORIES];
 };
 
-/* "optimizer state" as optimizer_state_bytes. */
+/* The name of a category's column: "optimizer state" becomes optimizer_state_bytes. */
 static const char *category_column(enum memory_category k, struct arena *a)
 {
     char *name = arena_printf(a, "%s_bytes", memory_category_names[k]);
@@ -56,7 +56,7 @@ static struct table sizes_table(struct arena *a)
                            .formats = IN_CSV | IN_JSON };
 }
 
-/* One row for each IPU of a replica; one in all for a size that cannot be simulated. */
+/* Adds one row for each IPU of a replica, or a single row if the size cannot be simulated. */
 static void fit_add_size_rows(struct table *t, const struct fit_answer *x, const struct fit_axis *axis, const struct fit_size *size,
                               struct arena *a)
 {
@@ -89,7 +89,7 @@ static void fit_add_sizes(struct document *d, const struct fit_answer *x)
             fit_add_size_rows(t, x, &x->axes[k], &x->axes[k].sizes[i], d->arena);
 }
 
-/* "88.7 kB", as run writes it. */
+/* Bytes as text, such as "88.7 kB". */
 static const char *bytes_text(uint64_t bytes, struct arena *a)
 {
     return quantity_kept((double)bytes, "B", 3, a);
@@ -176,7 +176,7 @@ static const struct table_column category_columns[] = { C(name, .heading = "cate
     C(change_bytes, .heading = "change", .formats = IN_JSON) };
 #undef C
 
-/* The table at the largest micro-batch, with what the next one would need on the tile that is fullest then. */
+/* Adds a table of the fullest tile at the largest micro-batch that fits, and how each category changes on the fullest tile of the next one. */
 static void add_categories(struct document *d, const struct fit_answer *x)
 {
     const struct fit_axis *axis = &x->axes[FIT_MICRO_BATCH];
@@ -240,13 +240,13 @@ static void add_layers(struct document *d, const struct fit_answer *x)
 
 /* ---- what helps ---------------------------------------------------------------------------------------------- */
 
-/* How much longer a sample takes than at the same size without the change; -0.05 is 5 % less. */
+/* The relative change of the time per sample, at the same size without the change of the recipe; -0.05 is 5 % less. */
 static double time_cost(const struct fit_answer *x, const struct remedy *r)
 {
     return x->target_throughput_samples_per_s / r->throughput_samples_per_s - 1;
 }
 
-/* The settings as --set takes them, and in a line of their own as the framework's options. */
+/* Adds the settings in the form of --set, and on a line of their own as options of the framework. */
 static void add_settings(struct document *d, const struct fit_answer *x, const char *what, const char *const *sets, size_t n)
 {
     const char *text = "", *options = "";

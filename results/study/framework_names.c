@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * framework_names.c - the table of names. Every name was found in the source that its row states: names of code in the framework's own
- * repository at the commit of its snippet_start, names of settings in the program's. A key without a row has no name here.
+ * framework_names.c - the table of names. Every name was found in the source that its row states. Names in code come from the framework's own
+ * repository at the commit of its snippet_start, names of settings from the program's repository. A key without a row has no known name.
  */
 #include "results/study/framework_names.h"
 

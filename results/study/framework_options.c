@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * framework_options.c - how a row of the table of names is written for a configuration: lines of Python, which parse as they are, settings of
- * published programs, and command lines.
+ * framework_options.c - writes the rows of the table of names for a configuration: as lines of Python that parse, as settings of published
+ * programs, and as command lines.
  */
 #include "results/study/framework_options.h"
 #include "results/study/framework_names.h"
@@ -9,7 +9,8 @@
 
 static const char *const place_names[N_OPTION_PLACES] = { [IN_CODE] = "code", [IN_SETTINGS] = "settings", [ON_COMMAND_LINE] = "command line" };
 
-/* "0.3,0.2" as "0.3, 0.2". A last ",0", which puts the heads on the first IPU, is left out: the programs put them there by themselves. */
+/* Writes the list "0.3,0.2" as "0.3, 0.2". The ",0" at the end of a division, which puts the heads on the first IPU, is dropped, because
+ * programs do that by themselves. */
 static const char *spaced(const char *value, bool is_division, struct arena *a)
 {
     char *out = arena_alloc(a, 2 * strlen(value) + 1), *p = out;
@@ -38,7 +39,7 @@ static bool is_for(const struct name_row *row, const char *value)
     return *value && (!row->value || text_is(row->value, value));
 }
 
-/* The text that follows from the value alone. Half layers, as in 7/6, are written in podbench's own way. */
+/* The text of a row that depends only on the value. Half layers, as in 7/6, keep podbench's notation. */
 static const char *option_of_value(const struct name_row *row, const char *value, struct arena *a)
 {
     bool is_division = text_is(row->key, "parallel.layers_per_ipu");
@@ -103,7 +104,7 @@ static void add_stage_options(struct table *t, const struct name_row *row, const
     }
 }
 
-/* The value of a row that needs the plan. */
+/* The value of a row that depends on the plan. */
 static const char *value_of_plan(const struct name_row *row, const struct plan *p, struct arena *a)
 {
     const struct plan_request *q = &p->request;

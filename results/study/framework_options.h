@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * framework_options.h - a configuration as a program of its framework states it: keys of recipes under the names of PopART, PopTorch,
- * TensorFlow, PaddlePaddle and PopRT, and of the configuration files of Graphcore's published programs.
+ * framework_options.h - a configuration in the words of its framework: the keys of the recipe under the names that PopART, PopTorch,
+ * TensorFlow, PaddlePaddle, PopRT, and the configuration files of Graphcore's published programs use.
  */
 #ifndef FRAMEWORK_OPTIONS_H
 #define FRAMEWORK_OPTIONS_H
 #include "results/simulate/simulate.h"
 
-/* place: "code", a line of Python; "settings" of the published program that the source names; or "command line". The first lines of code have no key. */
+/* `place` is "code" for a line of Python, "settings" for the published program that the source names, or "command line". The first lines of
+ * code have no key. */
 struct framework_option { const char *option, *key, *place, *source; };
 
-/* The option that sets "section.key=value" in a program of the framework; false, with *out unchanged, where no name is known, or where it takes more
- * than the value to write it. */
+/* Sets the option that corresponds to "section.key=value" in the framework. False, with *out unchanged, if no name is known or if the option
+ * depends on more than the value. */
 bool framework_option_of(struct framework_option *out, const char *framework, const char *setting, struct arena *a);
 
-/* Everything that the simulation's recipe sets and its framework has a name for, with the IPU of each stage: rows of struct framework_option. None
- * where the recipe names no framework. Lines of code come first, and parse as one piece of Python. Texts live in a. */
+/* The options for everything that the recipe sets and its framework has a name for, with the IPU of each stage. Rows are struct
+ * framework_option. Lines of code come first and parse as one piece of Python. The table is empty if the recipe names no framework. Texts live
+ * in `a`. */
 struct table framework_options(const struct simulation *sim, struct arena *a);
-/* Prints the options as Python, and what is no code as comments; or says that no name is known. */
+/* Writes the options as Python with everything that is no code as comments, or a line that says that no name is known. */
 void framework_options_document(struct document *d, const char *framework, const struct table *options);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * inputs.c - the values of a simulation, and the same simulation with one of them moved.
- *
- * The unit tells which way is faster: times (s, cycles, s/B) become smaller, everything else (rates, shares, counts) larger.
+ * inputs.c - the values of a simulation, and the same simulation with one of them moved. The unit tells which direction is faster: smaller for
+ * times (s, cycles, s/B), larger for all others (rates, shares, counts).
  */
 #include "results/study/inputs.h"
 
@@ -28,7 +27,7 @@ static void list_sheet(struct inputs *out, const struct sheet *s, struct arena *
 
 static bool is_memory_share(const struct field *f) { return f && f->type == FIELD_TEXT && text_is(f->name, "available_memory"); }
 
-/* A share that the recipe does not state is shown as the plan takes it. */
+/* The value of a recipe's key as text. A share of memory that the recipe does not state is that of the plan. */
 static const char *value_in(const struct recipe_setting *key, const struct simulation *sim, struct arena *a)
 {
     if (!key->value && is_memory_share(key->field))
@@ -56,7 +55,7 @@ static void place_input(struct input *in, const char *source, const char *path, 
     in->line = line;
 }
 
-/* Says where a value of the framework comes from: the recipe, or the first sheet that states it. */
+/* Fills the origin of a framework's value: the recipe, or else the first sheet that states it. */
 static void place_framework_value(struct input *in, const struct simulation *sim)
 {
     place_input(in, sim->recipe.source, sim->recipe.path, 0);
@@ -93,7 +92,7 @@ void inputs_list_sheets(struct inputs *out, const struct simulation *sim, struct
     const struct sheet *sheets[MAX_SHEETS];
     size_t n = simulation_sheets(sheets, sim);
     *out = (struct inputs){ .of = sim };
-    for (size_t i = 0; i < n - sim->framework.n_sheets; i++)    /* the frameworks' sheets come last, and are listed key by key */
+    for (size_t i = 0; i < n - sim->framework.n_sheets; i++)    /* frameworks' sheets come last, and are listed key by key */
         list_sheet(out, sheets[i], a);
     list_framework(out, sim, a);
 }
@@ -111,7 +110,7 @@ static bool is_time(const struct input *in)
     return text_is(in->unit, "s") || text_is(in->unit, "cycles") || text_is(in->unit, "s/B");
 }
 
-/* The value one step away, or NULL for a name or a zero. Whole numbers move by at least one. */
+/* The value one step away. Whole numbers move by at least one. NULL for names and for zero. */
 static const char *stepped(const struct input *in, bool faster, struct arena *a)
 {
     double x;
@@ -159,7 +158,7 @@ static void move_sheet_value(struct moves *out, const struct input *in, const st
     LIST_ADD(out, a, m);
 }
 
-/* Each share of a list times a factor, at most 1; NULL if that is the same list, or if one is not a number. */
+/* The list with each share multiplied by the factor and at most 1. NULL if that changes nothing, or if an item is no number. */
 static const char *scaled_shares(const char *list, double factor, struct arena *a)
 {
     const char *out = "";
@@ -175,7 +174,7 @@ static const char *scaled_shares(const char *list, double factor, struct arena *
     return moved ? out : NULL;
 }
 
-/* A recipe without I/O tiles moves to as many as published programs take. */
+/* A recipe without I/O tiles is tried with this many, as published programs have them. */
 static const char *const PUBLISHED_IO_TILES = "32";
 
 size_t input_next_values(const char **to, size_t room, const struct input *in, struct arena *a)
@@ -245,7 +244,8 @@ static double changed_by(const char *const *sets, size_t n_sets, double step_tim
     return n_sets && result_with(&r, q, sets, n_sets, NULL) ? r.step_time_s / step_time_s - 1 : 0;
 }
 
-/* The relative change of the step when all values of this origin that are numbers move by a tenth together, divided by that tenth. */
+/* The share of the step that is in proportion to this origin's numbers: the relative change of the step when they all move by a tenth, over
+ * that tenth. */
 static double share_in_proportion(enum origin origin, const struct inputs *inputs, double step_time_s, const struct simulation_request *q, struct arena *a)
 {
     const char **sets = ARENA_ROOM(a, const char *, inputs->n);
@@ -259,7 +259,7 @@ static double share_in_proportion(enum origin origin, const struct inputs *input
     return fmax(0, changed_by(sets, n, step_time_s, q) / STEP);
 }
 
-/* The largest change of the step, up or down, by one of the next values. */
+/* The largest relative change of the step, in either direction, over the next values of this input. */
 static double share_of_next(const struct input *in, double step_time_s, const struct simulation_request *q, struct arena *a)
 {
     const char *to[MOST_NEXT_VALUES];
@@ -272,7 +272,7 @@ static double share_of_next(const struct input *in, double step_time_s, const st
     return share;
 }
 
-/* The base is simulated with the same options as the moves: with given splits, memory does not decide where layers lie. */
+/* The base is simulated with the same options as the moves, since with given splits memory does not decide how layers are divided. */
 double inputs_share_of_origin(enum origin origin, const struct inputs *inputs, const struct simulation_request *q, struct arena *a)
 {
     struct simulation_request step = *q;

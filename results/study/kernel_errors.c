@@ -2,8 +2,9 @@
 /*
  * kernel_errors.c - errors of published single operations, and the intervals that follow.
  *
- * After n errors, nine in ten of further ones are expected below the k-th smallest size, k = ceil(0.9 (n + 1)), whatever their distribution. That takes
- * nine; after fewer, the bound is their root mean square times the quantile of Student's distribution with n degrees of freedom.
+ * After n errors, nine in ten further errors are expected below the k-th smallest size, k = ceil(0.9 (n + 1)), whatever their distribution.
+ * This needs n of at least nine. With fewer errors the bound is their root mean square times the quantile of Student's distribution with n
+ * degrees of freedom.
  */
 #include "results/study/kernel_errors.h"
 #include "results/published/parts.h"
@@ -118,7 +119,7 @@ bool kernel_errors_load(struct kernel_errors *out, const char *path, struct aren
 
 /* ---- intervals --------------------------------------------------------------------------------------------------- */
 
-/* Half the interval by n sizes of errors, which it sorts. */
+/* Half the width of the interval that follows from n sizes of errors. Sorts `sizes`. */
 static double bound_of(double *sizes, size_t n)
 {
     double squares = 0;
@@ -131,7 +132,7 @@ static double bound_of(double *sizes, size_t n)
     return sizes[(size_t)ceil(LEVEL * (double)(n + 1)) - 1];
 }
 
-/* Lists the errors of this kind and chip, and returns their number. If kind or chip is NULL, all kinds or chips count. `without` is left out. */
+/* Lists the errors of a kind on a chip, without those of `without`, and returns their number. NULL stands for all kinds or all chips. */
 static size_t list_errors(double *sizes, const struct kernel_errors *k, const char *kind, const char *chip, const struct kernel_error *without)
 {
     size_t n = 0;

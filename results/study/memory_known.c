@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * memory_known.c - what is known of memory, and how sure verdicts are away from it; see memory_known.h.
+ * memory_known.c - the programs whose memory is known, and how certain verdicts on other programs are; see memory_known.h.
  */
 #include "results/study/memory_known.h"
 
@@ -30,8 +30,8 @@ static bool is_asked(const struct memory_known *m, const struct figure *f)
     return false;
 }
 
-/* Takes the bytes that were counted for the first prediction, if they were kept: certain and needed bytes for a verdict, needed bytes for a
- * row of bytes. */
+/* Takes the bytes that were counted for the first prediction, if they were recorded: certain and needed bytes for a verdict, only needed bytes
+ * for a row about bytes. */
 static void recall_need(struct memory_question *q, const struct first_sight *seen, const struct memory_sights *sights)
 {
     const struct memory_sight *counted = memory_sight_find(sights, q->figure->id);
@@ -62,7 +62,7 @@ static bool add_question(struct memory_known *m, const struct figure *f, const s
     return true;
 }
 
-/* A program that was too large, or whose bytes were published, once for each origin. */
+/* Adds a program that was too large, or whose bytes were published, once for each origin. */
 static void add_known_program(struct memory_record *record, const struct memory_question *q, struct arena *a)
 {
     struct memory_program p = { .origin = q->origin };
@@ -82,7 +82,7 @@ static enum memory_outcome outcome_of(const struct figure *f)
     return figure_kind(f) == FIGURE_OF_RUN || is_of_fullest_tile(f) ? MEMORY_RAN : MEMORY_UNKNOWN;
 }
 
-/* Each recipe that describes a published configuration as it was, once. */
+/* Adds the published outcome of each recipe that describes a published configuration, once. */
 static bool add_outcomes(struct memory_record *record, const struct figures *figures, const char *recipes_dir, struct arena *a, struct err *err)
 {
     for (size_t i = 0; i < figures->n; i++) {
@@ -98,7 +98,7 @@ static bool add_outcomes(struct memory_record *record, const struct figures *fig
     return true;
 }
 
-/* Configurations that calibrate and of which it is known that they ran, or were too large. */
+/* Counts the calibrating configurations that are known to have run or to have been too large. */
 static uint64_t count_calibrating(const struct figures *figures, struct arena *a)
 {
     const char **counted = ARENA_ROOM(a, const char *, figures->n);
@@ -138,7 +138,7 @@ static double chance_with(const struct memory_record *record, const struct memor
     return memory_doubt_probability(&doubt, memory_fits_probability((uint64_t)q->tile_bytes, q->need, doubt.error));
 }
 
-/* ln of the likelihood of what was published. */
+/* The logarithm of the likelihood of the published outcome or bytes, with the bytes counted at first sight. */
 static double question_likelihood(const struct memory_record *record, const struct memory_question *q)
 {
     double certain = (double)q->need.certain_bytes, uncertain = (double)q->need.needed_bytes - certain;
@@ -168,7 +168,7 @@ double memory_far_fit(const struct memory_known *m, const char *without_origin)
     for (int i = 0; i < N_TRIED; i++) {
         double sum = 0;
         size_t n = 0;
-        record.spread.far = 1e-3 * pow(1e3, i / (N_TRIED - 1.));        /* from 0.001 to 1 */
+        record.spread.far = 1e-3 * pow(1e3, i / (N_TRIED - 1.));        /* the spreads tried run from 0.001 to 1 */
         for (size_t k = 0; k < m->n; k++)
             if (m->items[k].figure->role == FIGURE_CALIBRATE && !text_is(m->items[k].origin, without_origin))
                 sum += question_likelihood(&record, &m->items[k]), n++;
@@ -182,11 +182,11 @@ double memory_far_fit(const struct memory_known *m, const char *without_origin)
 /* ---- memory_error ---------------------------------------------------------------------------------------- */
 
 enum { N_SPREADS_TRIED = 400 };
-static double spread_tried(int i) { return 0.005 * pow(400, i / (N_SPREADS_TRIED - 1.)); }       /* from 0.005 to 2 */
+static double spread_tried(int i) { return 0.005 * pow(400, i / (N_SPREADS_TRIED - 1.)); }       /* the spreads tried run from 0.005 to 2 */
 
 static bool has_bytes(const struct memory_question *q) { return q->published_bytes > (double)q->counted.certain_bytes; }
 
-/* ln of the likelihood of what was published, with today's counts. */
+/* The logarithm of the likelihood of the published outcome or bytes, with the bytes counted today. */
 static double counted_likelihood(const struct memory_question *q, double spread)
 {
     double certain = (double)q->counted.certain_bytes;

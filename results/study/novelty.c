@@ -2,20 +2,20 @@
 /*
  * novelty.c - errors of first predictions, by how new the run was; see novelty.h.
  *
- * What was known are the rows that earlier versions had in first-sight.csv. Those of one version were seen together and
- * do not know each other. Properties are those of today's recipe. An ONNX file is of the family of files whose names
- * differ from its own in a number at the end, as exports of one model at several sizes do.
+ * A row was known if an earlier version had it in first-sight.csv. Rows first seen by one version were seen together and do not know each
+ * other. Properties are those of today's recipe. ONNX files whose names differ only in a number at the end are of one family, since one model
+ * is often exported at several sizes.
  */
 #include "results/study/novelty.h"
 #include <ctype.h>
 
 const char *const novelty_names[N_NOVELTIES] = { "nothing known yet", "program and machine known", "family known", "new family", "new framework or host" };
 
-/* One row, what it is like, and when it was seen: the place of its version in the table. */
+/* One row, its properties, and when it was first seen: `batch` is the place of its version in the table. */
 struct candidate {
     struct first_seen row;
     const char *family;
-    bool in_call, is_shared;            /* in_call: the host prepares input in the call; is_shared: a process feeds several replicas */
+    bool in_call, is_shared;            /* in_call: the host prepares input within the call; is_shared: one process feeds several replicas */
     struct properties at;
     size_t batch;
 };
@@ -120,7 +120,7 @@ static void describe_errors(double *median, double *mean, double *max, double *x
     *median = statistics_median(x, n, scratch);
 }
 
-/* kind N_NOVELTIES: all rows. */
+/* The errors of one kind of novelty; N_NOVELTIES stands for all rows. */
 static struct first_seen_group group_of(const struct first_seen_rows *rows, int kind, struct arena *scratch)
 {
     struct first_seen_group g = { .kind = kind < N_NOVELTIES ? novelty_names[kind] : "all" };

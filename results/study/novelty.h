@@ -8,22 +8,23 @@
 #include "results/simulate/simulator.h"
 #include "results/study/trust.h"
 
-/* How much of a run was known from rows that had been seen before. A host is new where no process of that framework had prepared
- * input in that place (in the call, or ahead), or had fed several replicas, as this one does. */
+/* How much of a run was known from rows seen before. NEW_AROUND is a new host: no process of the framework had prepared input in that place
+ * (in the call, or ahead), or none had fed several replicas as this one does. */
 enum novelty { NOVELTY_ALL, NOVELTY_KNOWN, NOVELTY_FAMILY_KNOWN, NOVELTY_NEW_FAMILY, NOVELTY_NEW_AROUND, N_NOVELTIES };
 extern const char *const novelty_names[N_NOVELTIES];
 
-/* A configuration with a published throughput: |simulated / published - 1|. */
+/* A configuration with a published throughput, and its errors |simulated / published - 1|. */
 struct first_seen {
     const struct figure *figure;
     enum novelty novelty;
-    /* error_then: by the row's own version. error_again: its first recipe by a later program, or error_then if there is none. error_now: today. */
+    /* error_then is that of the version that first saw the row; error_again is that of its first recipe in a later version, or error_then;
+     * error_now is today's. */
     double error_then, error_again, error_now;
-    double ratio_then, ratio_now;       /* predicted / published: by the row's own version, and today */
+    double ratio_then, ratio_now;       /* predicted / published, by the version that first saw the row and today */
 };
 struct first_seen_rows { struct first_seen *items; size_t n, cap; };
 
-/* Rows without a line in first-sight.csv, or whose recipe the folder lacks, are left out. Fails where a recipe cannot be simulated. */
+/* Leaves out rows without a line in first-sight.csv and rows whose recipe is not in the folder. Fails if a recipe cannot be simulated. */
 bool first_seen_build(struct first_seen_rows *out, const struct figures *figures, const struct first_sight *seen, struct simulator *simulator, struct arena *a,
                       struct err *err);
 
@@ -32,7 +33,7 @@ struct first_seen_group {
     size_t n;
     double then_median, then_mean, then_max, again_median, again_mean, again_max, now_median, now_mean, now_max;
 };
-/* One group for each kind of novelty that has rows, and all rows last. */
+/* Fills one group for each kind of novelty that has rows, then one for all rows; returns the number of groups. */
 size_t first_seen_groups(struct first_seen_group out[N_NOVELTIES + 1], const struct first_seen_rows *rows, struct arena *scratch);
 struct table first_seen_table(const struct first_seen_group *groups, size_t n);
 

@@ -21,7 +21,8 @@ bool search_must_stop(const struct search_state *s)
     return s->q->stop && s->q->stop(s->q->user);
 }
 
-/* Energy is that of the training, with hosts and cooling where the recipe has them; of a sample where there is no training. */
+/* The value of the objective. Energy is that of the whole training, or of a sample if nothing is trained, with hosts and cooling if the recipe
+ * states them. */
 double search_value_of(enum objective o, const struct result *r)
 {
     const double energy_j = is_known(r->energy_site_to_train_j) ? r->energy_site_to_train_j : r->energy_site_j / r->global_batch;

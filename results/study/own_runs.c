@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * own_runs.c - the user's own measurements: their file, their references, and what they say about a prediction; see own_runs.h.
+ * own_runs.c - the user's own measurements: their file, their references, and their effect on a prediction; see own_runs.h.
  */
 #include "results/study/own_runs.h"
 #include "workloads/recipe/recipe.h"
@@ -78,7 +78,7 @@ bool own_runs_save(const struct own_runs *runs, struct err *err)
 
 /* ---- neighbours ------------------------------------------------------------------------------------------- */
 
-/* "a.b=1; c.d=2" as a list. */
+/* Splits "a.b=1; c.d=2" into a list of settings. */
 static size_t split_sets(const char ***out, const char *sets, struct arena *a)
 {
     size_t n = 0, room = 1;
@@ -93,7 +93,7 @@ static size_t split_sets(const char ***out, const char *sets, struct arena *a)
     return n;
 }
 
-/* False, with the reason in it, if the recipe is gone or changed. */
+/* Simulates a measured run. False, with the reason in m->why_not, if its recipe is missing or has changed. */
 static bool simulate_measured(struct reference *out, struct own_run *m, struct simulator *s, struct arena *a)
 {
     struct simulation sim;
@@ -121,7 +121,7 @@ void own_runs_reference(struct references *out, struct own_runs *runs, struct si
     struct references all = { .items = ARENA_ROOM(a, struct reference, out->n + runs->n), .known = out->known };
     for (size_t i = 0; i < runs->n; i++)
         all.n += simulate_measured(&all.items[all.n], &runs->items[i], s, a);
-    for (size_t i = 0; i < out->n; i++)             /* the user's own runs come first among those that are equally near */
+    for (size_t i = 0; i < out->n; i++)             /* among equally near references, the user's own come first */
         all.items[all.n++] = out->items[i];
     *out = all;
 }
@@ -149,7 +149,7 @@ bool own_run_is_inside(const struct own_run *m)
 
 /* ---- the table -------------------------------------------------------------------------------------------- */
 
-/* The verdict on the first interval. */
+/* Says if the first interval held the measured value. */
 static const char *interval_words(const struct own_run *m)
 {
     return isnan(m->first_low) ? "none" : own_run_is_inside(m) ? m->is_guess ? "yes, a guess" : "yes" : m->is_guess ? "no, a guess" : "no";

@@ -2,10 +2,10 @@
 /*
  * profile.c - compares a measured profile with the prediction.
  *
- * The table has a row for each kind of program, compute set and IPU, as harness/project/profile.py sums them from Poplar's profile.pop, or rows that
- * a user wrote by hand with podbench's own names of parts. Kinds are Poplar's program types (libpva's pva.Program.Type). A compute set is put into a
- * group by words of its name, which PopLibs gives: "Convolve" ends the name of every product. Time in Sync programs is waiting: for other IPUs, and
- * for the sync itself; it is compared with the prediction's sync and bubble together.
+ * The table has a row for each kind of program, compute set and IPU, as harness/project/profile.py sums them from Poplar's profile.pop. Users
+ * may also write rows by hand with podbench's names of parts. Kinds are Poplar's program types (libpva's pva.Program.Type). The group of a
+ * compute set follows from words in its name, which PopLibs gives: "Convolve" ends the name of every product. Time in Sync programs is
+ * waiting, for other IPUs or for the sync itself; it is compared with the sum of the prediction's sync and bubble.
  */
 #include "results/study/profile.h"
 #include <ctype.h>
@@ -40,7 +40,8 @@ static const struct { const char *kind; enum profile_group group; } program_kind
     { "StreamCopyBegin", IN_HOST }, { "StreamCopyMid", IN_HOST }, { "StreamCopyEnd", IN_HOST },
 };
 
-/* The order matters: a softmax contains copies, and a product may have a norm in its name's path. */
+/* Words in names of compute sets; the first match counts. A softmax contains copies, and a product's name may contain a norm, so order
+ * matters. */
 static const struct { const char *word; enum profile_group group; } compute_words[] = {
     { "convolve", IN_PRODUCTS }, { "softmax", IN_SOFTMAX }, { "transpose", IN_REARRANGEMENT }, { "rearrange", IN_REARRANGEMENT }, { "copy", IN_REARRANGEMENT },
     { "layernorm", IN_NORMS }, { "batchnorm", IN_NORMS }, { "groupnorm", IN_NORMS }, { "norm", IN_NORMS },
@@ -67,7 +68,7 @@ static enum profile_group group_of_compute_set(const char *name)
     return IN_VECTOR_WORK;
 }
 
-/* N_PROFILE_GROUPS: no such kind. */
+/* The group of a row's kind; N_PROFILE_GROUPS if the kind is unknown. */
 static enum profile_group group_of_row(const char *kind, const char *name)
 {
     if (text_is(kind, "OnTileExecute"))

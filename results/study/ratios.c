@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * ratios.c - errors of ratios between published runs of one program, and what is left of a gain when the best was chosen by its prediction.
+ * ratios.c - errors of ratios between published runs of one program, and how much of a gain remains when the best was chosen by its
+ * prediction.
  *
- * An error is what no open reading explains. That of a ratio is the difference of two, and is counted in units of the spread (trust_interval.c)
- * that the runs have: where a program is unlike everything published, ratios are less sure, too.
+ * An error is the part that no open reading explains. The error of a ratio is the difference of two errors, in units of the spread
+ * (trust_interval.c) of the runs: if a program is unlike everything published, its ratios are less certain, too.
  *
- * The best of k configurations that are equally good in truth is the one whose error is the most favourable: with errors of standard deviation
- * s it looks better than it is by s x E(k), where E(k) is the expected largest of k normal numbers, (k - 3/8) / (k + 1/4) as a quantile
- * (Blom 1958). A ratio has the errors of two configurations, so s is its deviation over root 2. k counts the families of configurations
- * within the ratio's deviation of the best; what differs by more is not chosen by luck.
+ * If k configurations are equally good in truth, the one with the most favourable error looks best. With errors of standard deviation s it
+ * looks better than it is by s x E(k), where E(k) is the expected largest of k normal numbers, which is the quantile at (k - 3/8) / (k + 1/4)
+ * (Blom 1958). A ratio has the errors of two configurations, so s is its deviation over root 2. k counts the families of configurations within
+ * the ratio's deviation of the best; a larger difference is not due to luck.
  */
 #include "results/study/gain.h"
 #include "results/study/trust_internal.h"
@@ -45,7 +46,7 @@ static void add_pair(struct ratio_group *g, const struct reference *x, const str
     g->largest_error = fmax(g->largest_error, expm1(fabs(error)));
 }
 
-/* The error below which nine tenths of the pairs lie, counted by their weights. */
+/* The error below which nine tenths of the pairs' weight lies. */
 static double weighted_quantile(double *errors, double *weights, size_t n)
 {
     double all = 0, sum = 0;
@@ -66,7 +67,7 @@ static bool is_first_of_group(const struct references *r, size_t i)
     return true;
 }
 
-/* Adds the pairs of the group of run i, and the error and weight of each. */
+/* Adds a group, which begins with run `first`, and the errors and weights of its pairs; returns the number of pairs. */
 static size_t test_group(struct ratio_test *out, const struct references *r, const double *spreads, size_t first, double *errors, double *weights)
 {
     struct ratio_group *g = &out->rows[out->n_groups];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * search.c - tries the families of candidates with the best bounds first, and keeps what was found.
+ * search.c - tries the families of candidates with the best bounds first, and keeps the best results.
  *
- * Each family is climbed from its smallest micro-batch whose bound is better than the best result known, until one does not fit. The families
- * that differ least from the recipe come first: one of them usually fits, and its value spares many of the others. Trials are simulated in
- * rounds on all threads, and what is left out is decided between rounds, so the number of threads changes nothing. Pipelines are divided with
- * few attempts at first; the fastest of them, and those that nearly fit, are then divided again with the usual number, each with the
- * accumulation that was best for it.
+ * Each family starts at its smallest micro-batch whose bound is better than the best known result, and goes on to larger ones until one does
+ * not fit. The families with the fewest differences from the recipe are tried first: one of them usually fits, and its value rules out many
+ * others. Trials are simulated in rounds on all threads, and decisions about what to leave out are made between rounds, so the number of
+ * threads changes nothing. Pipelines are divided with few attempts at first. The fastest of them, and those that nearly fit, are then divided
+ * again with the usual number of attempts, each with its best accumulation.
  */
 #include "results/study/candidates.h"
 #include "results/simulate/split.h"
@@ -20,14 +20,14 @@ struct trial {
     struct search_family *family;
     struct search_candidate *candidate;
     uint64_t accumulation;
-    bool refused, again, skipped;               /* skipped: the search was stopped before */
-    double rest_cycles;                         /* time of a step outside the loop: copies between stages, update, the host's call */
+    bool refused, again, skipped;               /* skipped: the search had stopped */
+    double rest_cycles;                         /* the part of a step outside the loop: copies between stages, update, the host's call */
     struct result r;
-    struct arena texts;                         /* texts of r, where it counts as a candidate */
-    char layers[640];                           /* how its layers are divided, as the value of a setting */
+    struct arena texts;                         /* holds the texts of r if r counts */
+    char layers[640];                           /* the division of its layers, as the value of a setting */
 };
 
-/* A pipeline whose division was tried with few attempts. */
+/* A pipeline whose layers were divided with few attempts. */
 struct divided { struct search_family *family; struct search_candidate *candidate; uint64_t accumulation, shortfall_bytes; double value, bound; bool fits; };
 
 /* ---- values ------------------------------------------------------------------------------------ */
@@ -57,7 +57,7 @@ static struct found copied(const struct search_state *s, const struct result *r,
     return f;
 }
 
-/* Adds a result, unless one on the front is better in both value and memory, and drops those that it beats in both. */
+/* Adds a result to the front, unless another result there is at least as good in value and memory. Results that it beats in both are dropped. */
 static void join_front(struct search_state *s, const struct result *r, const char *const *settings, size_t n)
 {
     struct search_result *out = s->out;
@@ -106,7 +106,7 @@ static void run_trial(void *user, size_t i, struct simulator *by)
     t->refused = t->skipped || !search_simulate(&sim, &t->r, by, s->q, t->settings, t->n, NULL);
     if (t->refused)
         return;
-    t->refused = !recipe_check_schedule(&sim.plan.request, &sim.framework, NULL);       /* a division may have more stages than IPUs */
+    t->refused = !recipe_check_schedule(&sim.plan.request, &sim.framework, NULL);       /* split_layers() may have used more stages than IPUs */
     if (counts(s, &t->r))
         t->r = result_copy(&t->r, &t->texts);
     t->rest_cycles = rest_of_step(&sim.timeline);
@@ -118,7 +118,7 @@ static void run_trial(void *user, size_t i, struct simulator *by)
     simulation_free(&sim);
 }
 
-/* The best that another division can reach, with the copies, the update and the host's call that this one has. */
+/* A bound for other divisions of this pipeline: the time outside the loop is this trial's. */
 static double divided_bound(const struct search_state *s, const struct trial *t)
 {
     double cycles = search_least_cycles(t->family, t->candidate, t->accumulation) + t->rest_cycles;
@@ -160,7 +160,7 @@ static void end_trial(struct search_state *s, const struct trial *t)
     consider_result(s, &t->r, t->settings, t->n);
 }
 
-/* Simulates the trials that were gathered, and takes their results in the same order. */
+/* Simulates the gathered trials on all threads, and takes their results in the order of gathering. */
 static void end_round(struct search_state *s)
 {
     uint64_t left = s->q->most > s->out->n_simulated ? s->q->most - s->out->n_simulated : 0;
@@ -190,7 +190,7 @@ static struct trial *gather(struct search_state *s, struct search_family *f, str
     t->settings[t->n++] = arena_printf(a, "parallel.replicas=%u", f->replicas);
     t->settings[t->n++] = arena_printf(a, "parallel.gradient_accumulation=%" PRIu64, accumulation);
     if (f->width > 1 || recipe_entry(&s->recipe, "parallel.layers_per_ipu"))
-        t->settings[t->n++] = "parallel.layers_per_ipu=";       /* filled in when the layers are divided; "" on one IPU */
+        t->settings[t->n++] = "parallel.layers_per_ipu=";       /* the simulation fills in the division; "" on one IPU */
     return t;
 }
 
@@ -208,7 +208,7 @@ static void leave_open(struct search_state *s, double bound)
     s->any_open = true;
 }
 
-/* Gathers the trials of the family's next candidate that may be better than the best known. */
+/* Gathers trials of the next candidate in the family that may be better than the best known result. */
 static void climb(struct search_state *s, struct search_family *f)
 {
     const struct search_candidate *last = f->next ? &f->candidates[f->next - 1] : NULL;
@@ -241,7 +241,7 @@ static int by_likeness(const void *x, const void *y)
     return a->n_unlike_own != b->n_unlike_own ? (a->n_unlike_own < b->n_unlike_own ? -1 : 1) : a < b ? -1 : a > b;
 }
 
-/* The families that differ least from the recipe; of equal ones those with the best bounds. */
+/* Tries the families with the fewest differences from the recipe; among equals, those with better bounds. */
 static void search_near_own(struct search_state *s)
 {
     struct search_family **near = ARENA_ROOM(s->a, struct search_family *, s->n_families);
@@ -252,7 +252,7 @@ static void search_near_own(struct search_state *s)
     search_together(s, near, n);
 }
 
-/* Returns how many families were tried. */
+/* Tries families by their bounds, several at once, and returns how many were tried. */
 static size_t search_families(struct search_state *s)
 {
     struct search_family **in_turn = ARENA_ROOM(s->a, struct search_family *, FAMILIES_AT_ONCE);
@@ -264,12 +264,12 @@ static size_t search_families(struct search_state *s)
             in_turn[k] = &s->families[i + k];
         search_together(s, in_turn, n);
     }
-    for (size_t k = 0; k < s->n_families && s->stopped; k++)     /* families that were tried in part count, too */
+    for (size_t k = 0; k < s->n_families && s->stopped; k++)     /* a family that was tried in part counts as open, too */
         leave_open(s, s->families[k].bound);
     return i;
 }
 
-/* Sorts pipelines that fit before others: those by their value, the best first, and the others by the bytes that they lack. */
+/* Sorts pipelines that fit first, by value, best first; then the others by the bytes that they lack. */
 static int by_promise(const void *x, const void *y, void *user)
 {
     const struct divided *a = x, *b = y;
@@ -281,8 +281,8 @@ static int by_promise(const void *x, const void *y, void *user)
     return a->value == b->value ? 0 : search_better(s->q->objective, a->value, b->value) ? -1 : 1;
 }
 
-/* Simulates pipelines again with more attempts to divide their layers, each at its best accumulation only: the division hardly depends on the
- * accumulation. */
+/* Simulates promising pipelines again with more attempts to divide their layers. Each keeps its best accumulation, on which the division
+ * hardly depends. */
 static void divide_again(struct search_state *s)
 {
     size_t n_taken[2] = { 0, 0 };
@@ -341,7 +341,7 @@ static void settle_limits(struct search_request *q, const struct result *own)
         q->global_batch.high = NO_LIMIT;
 }
 
-/* Keeps what the search needs of the unchanged recipe, for as long as its simulation lives. */
+/* Keeps what the search needs from the unchanged recipe, while its simulation exists. */
 static void keep_own(struct search_state *s, const struct simulation *sim, const struct result *r)
 {
     s->recipe = sim->recipe;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * shaped.c - how many numbers and decisions of the model were taken from published rows, or from no source at all.
- *
- * Constants and numbers are counted on the sheets, by what their source says; numbers of the code in assumed.h;
- * decisions, and numbers of the code that no list has, in results/published/ledger/decisions.csv.
+ * shaped.c - counts the numbers and decisions of the model that were taken from published rows, or from no source. Constants and numbers on
+ * sheets are counted by what their source says, numbers in the code by assumed.h, and decisions by results/published/ledger/decisions.csv.
  */
 #include "results/study/inputs.h"
 #include "system-model/base/assumed.h"
@@ -11,7 +9,7 @@
 
 static const char from_runs[] = "from published runs: ";
 
-/* A value that stands on two sheets with one source is one number. */
+/* One number. A value that two sheets state with the same source is one number. */
 struct counted_value { const char *key, *value, *source; };
 struct counted { struct counted_value *items; size_t n, cap; };
 
@@ -54,7 +52,7 @@ static const struct field decision_fields[] = { F(kind, .required = true), F(nam
                                                 F(what, .required = true), F(tried, .min = 1, .max = 1000, .required = true) };
 #undef F
 
-/* Projects without the table have none. */
+/* Counts the rows of decisions.csv; a missing file means none. */
 static bool count_decisions(struct shaped *out, const char *path, struct arena *a, struct err *err)
 {
     struct csv_table t;

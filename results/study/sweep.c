@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sweep.c - threads that simulate chunks of configurations into texts, and one writer that writes the texts in order.
+ * sweep.c - threads simulate chunks of configurations into texts, and one writer writes the texts in order.
  *
- * Each thread has a simulator of its own and shares only the ring of chunks. A chunk is a run of neighbouring numbers,
- * because their settings differ least. The size of the ring limits how many finished chunks wait to be written.
+ * Each thread has a simulator of its own; threads share only the ring of chunks. A chunk consists of consecutive configurations, because their
+ * settings differ least. The size of the ring limits how many finished chunks wait for the writer.
  */
 #include "results/simulate/memory_record.h"
 #include "results/study/sweep.h"
@@ -17,7 +17,7 @@ enum { SWEEP_CHUNK = 32, CHUNKS_A_THREAD = 8, SWEEP_BYTES = 96 << 20 };
 
 /* ---- one row ---------------------------------------------------------------------------------------- */
 
-/* The result's columns follow these. `settings` has room for the value of each swept key. */
+/* The first columns of a row; the result's columns follow. `values` has the value of each swept key. */
 struct sweep_row {
     uint64_t configuration, of;
     const char *sweep, *recipe;
@@ -50,7 +50,7 @@ static struct table sweep_table(const struct space *s, struct arena *a)
                            .row_bytes = sizeof(struct sweep_row) + s->n_keys * sizeof(const char *) };
 }
 
-/* The value of "key=value", or "" for a recipe's own value. */
+/* The value in "key=value", or "" if the recipe's own value is kept. */
 static const char *setting_value(const char *setting)
 {
     const char *equals = strchr(setting, '=');
@@ -62,7 +62,7 @@ static const char *add_note(const char *notes, const char *note, struct arena *a
     return arena_printf(a, "%s%s%s", notes, *notes ? "; " : "", note);
 }
 
-/* The cell "notes": warnings about an answer that its numbers do not show. */
+/* The cell "notes", with warnings that the numbers do not show. */
 static const char *notes_of(const struct simulation *sim, const struct result *r, const struct validity *v, struct arena *a)
 {
     const char *notes = "", *unused;
@@ -73,7 +73,7 @@ static const char *notes_of(const struct simulation *sim, const struct result *r
     if (r->smaller_available_memory)
         notes = add_note(notes, arena_printf(a, "fits with parallel.available_memory=%s", r->smaller_available_memory), a);
     for (const struct ini_entry *e = sim->recipe.entries; e < sim->recipe.entries + sim->recipe.n_entries; e++)
-        if (!e->line && (unused = recipe_unused_key(e, &sim->recipe, &sim->plan, a)))       /* only entries of the sweep or of --set have no line */
+        if (!e->line && (unused = recipe_unused_key(e, &sim->recipe, &sim->plan, a)))       /* only settings of the sweep or of --set have no line */
             notes = add_note(notes, arena_printf(a, "no effect: %s", unused), a);
     const char *trust = validity_note(v, a);
     return trust ? add_note(notes, trust, a) : notes;
@@ -90,7 +90,8 @@ static void set_validity(struct sweep_row *row, const struct validity *v, struct
     row->extrapolates = names_joined(v->extrapolates, v->n_extrapolates, ";", a);
 }
 
-/* One thread's simulator, judge and tables of columns. settings: those of --set, then room for the swept keys'. */
+/* The state of one thread: its simulator, its record for judging, and its columns. `settings` begins with those of --set; those of the swept
+ * keys follow. */
 struct sweeper {
     const struct sweep *sweep;
     struct track_record record; struct judged_run last;
@@ -223,7 +224,7 @@ static void simulate_configuration(FILE *f, struct sweep_count *count, struct sw
 
 struct chunk { char *text; size_t n_bytes; struct sweep_count count; bool done; };
 
-/* Chunk i is ring[i % n_ring]. */
+/* The work that threads share. Chunk i is ring[i % n_ring]. */
 struct sweep_work {
     const struct sweep *sweep;
     uint64_t first, end, n_chunks, next, written;       /* next: the first chunk that no thread has taken */
@@ -370,7 +371,7 @@ static bool hash_input_folder(uint64_t *h, const char *folder, const char *suffi
     return true;
 }
 
-/* Hashes the tables of every MLPerf round. */
+/* Adds the tables of all MLPerf rounds to the hash. */
 static bool hash_rounds(uint64_t *h, const char *data_dir, struct arena *a, struct err *err)
 {
     const char *dir = arena_printf(a, "%s/rounds", data_dir);
@@ -382,7 +383,7 @@ static bool hash_rounds(uint64_t *h, const char *data_dir, struct arena *a, stru
     return good;
 }
 
-/* A recipe that cannot be read becomes a refused row, so only its name is hashed. */
+/* Adds a recipe to the hash. A recipe that cannot be read adds only its name, since its rows will be refused. */
 static uint64_t hash_recipe(const struct sweep *w, const char *name, uint64_t h, struct arena *a)
 {
     struct recipe_file file;

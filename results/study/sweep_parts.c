@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sweep_parts.c - shards of a sweep, and their rows merged. The first cells of a row say which configuration of which
- * sweep it is; the rest is copied unread.
+ * sweep_parts.c - divides a sweep into shards, and merges their rows. The first cells of a row identify its sweep and configuration; the rest
+ * is copied without being parsed.
  *
- * Slurm gives a task of an array its number, the array's least number, its step and its size; srun gives each process
- * of a step its rank and the number of processes. With both, every task of the array starts the same number of
- * processes. Open MPI and MPICH give rank and size. GNU parallel gives a job only its number.
+ * Slurm gives each task of an array its number, the array's least number, its step and its size. srun gives each process of a step its rank
+ * and the number of processes. If both are there, every task of the array must start the same number of processes. Open MPI and MPICH give
+ * rank and size. GNU parallel gives a job only its number.
  */
 #include "results/study/sweep.h"
 
@@ -27,7 +27,7 @@ static bool number_of(uint64_t *out, const char *text)
 
 enum { MOST_SHARDS = 1000000 };
 
-/* Reads a variable of the environment, which must be a number if it is set. */
+/* Reads variables of the environment; those that are set must be numbers. *all is true if all are set. */
 static bool numbers_of(bool *all, uint64_t *const *out, const char *const *names, size_t n, const char *(*get)(const char *name), struct err *err)
 {
     *all = true;
@@ -40,15 +40,15 @@ static bool numbers_of(bool *all, uint64_t *const *out, const char *const *names
     return true;
 }
 
-/* rank: from 0. */
-struct launcher { const char *name, *rank, *size, *with; };      /* with: a variable that must be set as well */
+/* A launcher and the variables by which it gives the rank (from 0) and the size. */
+struct launcher { const char *name, *rank, *size, *with; };      /* with: another variable that must be set, too */
 static const struct launcher launchers[] = {
     { "Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", NULL },
     { "MPICH", "PMI_RANK", "PMI_SIZE", NULL },
     { "srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID" },
 };
 
-/* The number of this process among those that were started together. by: what started them; NULL: nothing did, so this one is alone. */
+/* This process's rank among `size` processes that were started together. `by` is the launcher, NULL if the process was started alone. */
 struct member { uint64_t rank, size; const char *by; };
 
 static bool from_launcher(struct member *out, const char *(*get)(const char *name), struct err *err)
@@ -68,7 +68,7 @@ static bool from_launcher(struct member *out, const char *(*get)(const char *nam
     return true;
 }
 
-/* Refuses task numbers with uneven gaps, because they do not say which part a task has. */
+/* Reads the task's place in Slurm's array. Refuses unevenly spaced task numbers, from which the place does not follow. */
 static bool from_array(struct member *out, const char *(*get)(const char *name), struct err *err)
 {
     static const char *const names[] = { "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_COUNT" };
@@ -86,7 +86,7 @@ static bool from_array(struct member *out, const char *(*get)(const char *name),
                 "; number the array evenly, or name the part with --shard I/N", id, n, least, step);
 }
 
-/* Each task of an array may start several processes. */
+/* Finds the part from Slurm's array and the launcher; each task of an array may start several processes. */
 static bool from_environment(struct shard *out, const char *(*get)(const char *name), struct err *err)
 {
     struct member launched = { 0, 1, NULL }, array = { 0, 1, NULL };
@@ -123,7 +123,7 @@ bool shard_find(struct shard *out, const char *text, const char *(*get)(const ch
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
-struct row_place { uint64_t number, of, identity; };        /* number: from 1 */
+struct row_place { uint64_t number, of, identity; };        /* number is counted from 1 */
 
 static bool skip(const char **at, const char *text)
 {
@@ -143,7 +143,7 @@ static bool parse_cell(uint64_t *out, const char **at, int base)
     return good;
 }
 
-/* Parsed by hand for speed: a part may have ten million rows. */
+/* Parses the first cells of a row. This is done by hand for speed, because a part may have ten million rows. */
 static bool row_place(struct row_place *out, const char *line)
 {
     static const char *const of_csv[] = { "", ",", ",", "," }, *const of_json[] = { "{\"configuration\":", ",\"of\":", ",\"sweep\":\"", "\"," };
@@ -152,8 +152,8 @@ static bool row_place(struct row_place *out, const char *line)
         && skip(&line, between[2]) && parse_cell(&out->identity, &line, 16) && skip(&line, between[3]);
 }
 
-/* Reads a line with its newline. False at the end of the file (*n is 0), for a last line without newline, and for one
- * longer than any row. */
+/* Reads one complete line with its newline. False at the end of the file (*n is 0), for a last line without newline, and for a line that is
+ * too long to be a row. */
 static bool whole_line(char **line, size_t *n, FILE *f)
 {
     enum { LONGEST_BYTES = 1 << 20 };
@@ -224,7 +224,7 @@ bool part_look(uint64_t *n_rows, uint64_t *n_bytes, const char *path, const stru
 struct piece { const char *path; struct row_place place; bool has_rows; };
 struct merge { FILE *f; const char *path; char *header, *line; struct row_place last; const char *last_path; };
 
-/* Keeps the header of a CSV; the first row says where the part belongs. */
+/* Opens a part and reads its first row, which tells where the part belongs. The header of CSV is kept. */
 static bool open_sweep_part(struct piece *p, struct merge *m, FILE *f, struct arena *a, struct err *err)
 {
     size_t n;
@@ -278,7 +278,7 @@ static bool follows(struct merge *m, const struct row_place *p, const char *path
     return true;
 }
 
-/* The header is written with the first row, so that a merge refused at once prints nothing. */
+/* Copies a row. The header is written together with the first row, so that a merge that is refused at once writes nothing. */
 static bool copy_row(struct merge *m, const struct piece *part, size_t n, struct err *err)
 {
     struct row_place p;

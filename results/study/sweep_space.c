@@ -7,7 +7,7 @@
 #include "workloads/recipe/recipe.h"
 
 enum { MOST_VALUES = 10000000 };
-static const uint64_t most_configurations = UINT64_C(1000000000000000);     /* 15 digits: exact in every reader of CSV and JSON */
+static const uint64_t most_configurations = UINT64_C(1000000000000000);     /* integers of 15 digits are exact in all readers of CSV and JSON */
 
 void space_start(struct space *s, const char *const *recipes, size_t n_recipes)
 {
@@ -16,7 +16,7 @@ void space_start(struct space *s, const char *const *recipes, size_t n_recipes)
 
 /* ---- values of one key --------------------------------------------------------------------------- */
 
-struct values { const char **items; size_t n, cap; bool rise; };         /* rise: they are a range */
+struct values { const char **items; size_t n, cap; bool rise; };         /* rise: the values come from a range */
 
 static void add_value(struct values *v, const char *text, size_t n, struct arena *a)
 {
@@ -38,7 +38,7 @@ static bool add_list(struct values *v, const char *list, const char *text, struc
     }
 }
 
-/* Whole numbers stay whole; others are written with as few digits as tell them apart. */
+/* Adds a number as text: without a point if it is whole, otherwise with as few digits as preserve it. */
 static void add_number(struct values *v, double x, struct arena *a)
 {
     char text[40];
@@ -58,7 +58,7 @@ static bool parse_part(double *out, const char *text, size_t n, struct arena *a)
     return parse_f64(memcpy(arena_alloc(a, n + 1), text, n), out);
 }
 
-/* Twelve digits, so that 0.1 + 2 x 0.1 is 0.3. */
+/* Rounds to twelve digits, so that 0.1 + 2 x 0.1 is 0.3. */
 static double rounded(double x, struct arena *a)
 {
     double y = x;
@@ -66,7 +66,7 @@ static double rounded(double x, struct arena *a)
     return y;
 }
 
-/* Adds FROM..TO, perhaps followed by +STEP or *FACTOR. *is_range tells if the text is a range at all. */
+/* Adds the values of FROM..TO, FROM..TO+STEP or FROM..TO*FACTOR. *is_range is false if the text is no range. */
 static bool add_range(struct values *v, bool *is_range, const char *list, const char *text, struct arena *a, struct err *err)
 {
     const char *dots = strstr(list, ".."), *by = dots ? dots + 2 + strcspn(dots + 2, "+*") : NULL;
@@ -87,7 +87,7 @@ static bool add_range(struct values *v, bool *is_range, const char *list, const 
     return true;
 }
 
-/* 1-8 and [1,2] are how others write ranges and lists. */
+/* Refuses ranges such as 1-8 and lists such as [1,2], and says how they are written here. */
 static bool check_notation(const char *list, const char *text, struct arena *a, struct err *err)
 {
     size_t n = strspn(list, "0123456789"), n_last = n && list[n] == '-' ? strspn(list + n + 1, "0123456789") : 0;
@@ -129,7 +129,7 @@ static void set_values(struct axis *x, size_t k, const char *key, const struct v
         x->settings[i * x->n_keys + k] = *v->items[i] ? arena_printf(a, "%s=%s", key, v->items[i]) : "";
 }
 
-/* 7, 07 and 7.0 are one number, as far as numbers are exact; 2.1 and 2.10 are two releases. */
+/* A text that is equal for values of equal meaning: the number 7 is also written 07 or 7.0, but the releases 2.1 and 2.10 differ. */
 static const char *meaning(const char *key, const char *setting, struct arena *a)
 {
     double x;
@@ -138,7 +138,7 @@ static const char *meaning(const char *key, const char *setting, struct arena *a
     return !(field && field->type == FIELD_TEXT) && parse_f64(value, &x) && fabs(x) < 0x1p53 ? arena_printf(a, "%.17g", x) : value;
 }
 
-/* The first step of the axis that repeats an earlier one; the number of steps if none does. */
+/* The first step of the axis that repeats an earlier one, or the number of steps if none does. */
 static size_t first_again(size_t *earlier, const struct axis *x, struct arena *a)
 {
     const char **steps = ARENA_ARRAY(a, const char *, x->n);
@@ -150,7 +150,7 @@ static size_t first_again(size_t *earlier, const struct axis *x, struct arena *a
     return first_repeated(earlier, steps, x->n);
 }
 
-/* "a.b=1 c.d=2" */
+/* One step of an axis as text, such as "a.b=1 c.d=2". */
 static const char *step_text(const struct axis *x, size_t i, struct arena *a)
 {
     const char *text = "";

@@ -2,17 +2,16 @@
 /*
  * trust.c - one answer compared with all published runs.
  *
- * A property is extrapolated if no published run of the same kind (family of models, training or inference) has its
- * name, if its count is outside the range of theirs, or if its share of the step is far above all of theirs. A value
- * of the machine that no published run had is foreign: no error is known there, so no width of an interval can be
- * vouched for.
+ * A property is extrapolated if no published run of the same kind (family of models, training or inference) has the same name, if its count is
+ * outside the range of theirs, or if its share of the step is far above all of theirs. A value of the machine that no published run had is
+ * foreign. No error is known for such a value, so no interval can be given.
  */
 #include "results/study/trust.h"
 
 #include <jansson.h>
 
 static const double SHARE_UNLIKE = 0.1, WORTH_TELLING = 0.005;
-static const double SHARE_BEYOND = 0.05;        /* how far above all published shares; if a share is far below, another is far above */
+static const double SHARE_BEYOND = 0.05;        /* how far above all published shares counts as beyond; a share far below implies another far above */
 
 void judged_run_free(struct judged_run *last)
 {
@@ -20,7 +19,7 @@ void judged_run_free(struct judged_run *last)
     arena_free(&last->texts);
 }
 
-/* Lists the names and counts in which this run differs from the nearest, and says so if a tenth of the step is spent on other things. */
+/* Lists the properties in which this run differs from the nearest one. The use of the step is listed if a tenth of it is spent differently. */
 static void find_differences(struct validity *v, const struct distance *d)
 {
     for (size_t i = 0; i < BY_SHARES; i++)
@@ -49,7 +48,7 @@ static void find_nearest(struct validity *v, const struct references *all, const
         find_differences(v, &d->items[v->nearest[0].reference - all->items]);
 }
 
-/* "machine.n_tiles=2944", as --set takes it; a key that the machine lacks is unset. After a few the others are counted. */
+/* Foreign values in the form of --set, such as "machine.n_tiles=2944"; a missing key is shown as unset. Only the first few are named. */
 static const char *foreign_text(const struct simulation *sim, const struct known_values *known, struct arena *a)
 {
     enum { MOST_NAMED = 3 };
@@ -62,7 +61,7 @@ static const char *foreign_text(const struct simulation *sim, const struct known
     return foreign.n > MOST_NAMED ? arena_printf(a, "%s and %zu more", text, foreign.n - MOST_NAMED) : text;
 }
 
-/* The text is that of the run before if it had the same sheets and read the same of their values. */
+/* The foreign values of a run. The text of the last run is reused if both read the same values of the same sheets. */
 static const char *find_foreign(const struct track_record *by, const struct simulation *sim, struct arena *a)
 {
     struct judged_run *last = by->last;
@@ -108,7 +107,7 @@ static void find_extrapolated(struct validity *v, const struct references *all, 
         v->extrapolates[v->n_extrapolates++] = property_name(N_PROPERTIES);
 }
 
-/* A time that is a fitted value times an assumed one counts for both, so the sum of the shares is reduced to at most 1. */
+/* Computes the shares of the step that rest on fitted and on assumed values. A product of both kinds counts twice, so the sum is limited to 1. */
 static void find_shares(struct validity *v, const struct simulation *sim, const struct simulation_request *q, struct arena *a)
 {
     struct inputs inputs;
@@ -193,7 +192,7 @@ static double relative_error(const struct reference *r)
     return exp(r->left_out) - 1;
 }
 
-/* "2.7 % too slow" or "a factor of 3.0 too fast": how a prediction with this error is off. */
+/* Says how a prediction with this error is off: "2.7 % too slow" or "a factor of 3.0 too fast". */
 static const char *error_text(double error, struct arena *a)
 {
     double factor = exp(fabs(log1p(error)));
@@ -219,7 +218,7 @@ static bool is_near_own(const struct validity *v)
     return false;
 }
 
-/* Writes the interval; a wide one as factors. */
+/* The interval as text, with percentages, or with factors if it is wide. */
 static const char *range_of_trust(const struct validity *v, const struct result *r, struct arena *a)
 {
     double half = (v->high - v->low) / 2, down = v->low / r->throughput_samples_per_s, up = v->high / r->throughput_samples_per_s;
@@ -260,7 +259,7 @@ void validity_document(struct document *d, const struct validity *v, const struc
     open_readings_document(d, &v->open);
 }
 
-/* The rest of the step; NAN where its two parts are not known. */
+/* The share of the step that rests on neither fitted nor assumed values; NAN if these shares are unknown. */
 static double sourced_share(const struct validity *v)
 {
     double rest = 1 - v->from_fitted_share - v->from_assumed_share;

@@ -2,8 +2,8 @@
 /*
  * trust_coverage.c - how often 90 % intervals hold, by kind of question.
  *
- * Each published run is predicted in two ways: from the runs of other origins, with a spread that was fitted without its own origin; and from all
- * other runs. The interval spans the open readings of the run, as that of an answer does.
+ * Each published run is predicted in two ways: from the runs of other origins, with a spread fitted without its own origin; and from all other
+ * runs. The interval spans the open readings of the run, as that of an answer does.
  */
 #include "results/study/trust_internal.h"
 
@@ -17,7 +17,7 @@ static const double LEVEL = 0.9;
 
 /* ---- counting ------------------------------------------------------------------------------------------- */
 
-/* One question: the expectation, and the value that came. */
+/* A published run whose true value is judged by its predicted interval. */
 struct judged_question { const struct reference *reference; enum likeness likeness; double half_width, width, outside; };
 
 static struct judged_question answer_of(const struct question *q, const struct spread *s)
@@ -27,7 +27,7 @@ static struct judged_question answer_of(const struct question *q, const struct s
     return (struct judged_question){ r, q->likeness, half, q->open_high - q->open_low + 2 * half, question_outside(q, half) };
 }
 
-/* The chance of a count as far from the mean, or farther, on either side. */
+/* The chance of a count at least as far from the mean, in either direction. */
 static double binomial_chance(uint64_t inside, uint64_t n)
 {
     unsigned k = (unsigned)inside, all = (unsigned)n;
@@ -80,7 +80,7 @@ static bool is_first_of_origin(const struct references *r, size_t i)
     return true;
 }
 
-/* Judges each run of one origin by the runs of all other origins; with `own`, by all other runs. */
+/* Judges each run of one origin by the runs of other origins, or, with `own`, by all other runs; returns the number of runs judged. */
 static size_t ask_origin(struct judged_question *out, const struct references *r, const char *origin, const struct spread *s, bool own, struct arena *a)
 {
     size_t n = 0;

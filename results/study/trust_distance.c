@@ -2,12 +2,12 @@
 /*
  * trust_distance.c - how far apart two runs are.
  *
- * The weights are a judgement, not a fit. Another model of the family, another framework, another chip or type, or
- * input that overlaps where the other's does not, counts 1; twice the replica's width or the sequence a half; twice the
- * IPUs, the micro-batch or the global batch a quarter each; another family, or inference for training, 4, which nothing
- * else makes up for. Two steps without a common class of work are as far apart as two families.
+ * The weights are a judgement, not a fit. A distance of 1 counts for another model of the family, another framework, chip or number format, or
+ * input that overlaps in only one of the runs; a half for a doubled width of the replica or sequence length; a quarter each for doubled IPUs,
+ * micro-batch or global batch; 4 for another family, or for inference against training, since nothing else makes up for these. Two steps
+ * without a common class of work are as far apart as two families.
  *
- * Neighbours in a sweep have most properties in common, so a property's term is computed when its value changes.
+ * Neighbours in a sweep share most properties, so a property's term is computed only when its value changes.
  */
 #include "results/study/trust_internal.h"
 
@@ -19,7 +19,7 @@ static double property_weight(size_t property)
     return property < BY_IPUS ? program_name_weights[property] : counts[property - BY_IPUS];
 }
 
-/* A count against none (0) is one doubling. */
+/* The doublings between two counts; between 0 and another count there is one. */
 static double doublings(double x, double y)
 {
     return x == y ? 0 : x > 0 && y > 0 ? fabs(log2(x / y)) : 1;
@@ -30,7 +30,7 @@ static bool is_name(size_t property)
     return property < BY_IPUS;
 }
 
-/* The part of the distance that a name or count adds. */
+/* The part of the distance that comes from one name or count. */
 static double term_of(const struct properties *x, const struct properties *y, size_t property)
 {
     if (is_name(property))
@@ -62,7 +62,7 @@ static bool is_as_before(const struct distances *d, const struct properties *at,
     return is_name(property) ? text_is(d->names[property], at->name[property]) : d->counts[property] == at->number[property];
 }
 
-/* Keeps the name for the next run. A name that is too long differs from the next one. */
+/* Keeps the property for comparison with the next run. A name too long for its place will count as changed. */
 static void keep_property(struct distances *d, const struct properties *at, size_t property)
 {
     if (is_name(property))

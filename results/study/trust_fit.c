@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trust_fit.c - the four numbers of the spread, by maximum likelihood over questions that published runs ask, and how many spreads hold nine in ten.
+ * trust_fit.c - the four numbers of the spread, by maximum likelihood over published runs, and how many spreads hold nine in ten errors.
  *
- * Each published run is one question: how far off is its prediction? If the run's first prediction was kept, its error counts, judged by runs of
- * other origins, as for a question about something new. If the run was known before, today's error with its group left out counts, judged by all
- * other runs, as for a question near known runs. The likelihood of an error is Student's density about the bias of the neighbours; where readings are
- * open, it is the mean of three densities, for the answer, the slowest and the fastest reading, as each may be the true one. Nelder and Mead's
- * simplex (GSL) finds the maximum in the logarithms of the numbers, from three starts.
+ * Each published run asks one question: how far off is its prediction? If the run's first prediction was recorded, its error counts, judged by
+ * runs of other origins, as for a question about something new. If not, today's error with its group left out of the fit counts, judged by all
+ * other runs, as for a question near known runs. The likelihood of an error is Student's density about the bias of the neighbours. If readings
+ * are open, it is the mean of three densities, for the answer, the slowest and the fastest reading, as each may be the true one. Nelder and
+ * Mead's simplex (GSL) finds the maximum in the logarithms of the numbers, from three starts.
  *
- * The number of spreads on either side of an interval is counted, not taken from a distribution: the 0.9 (n + 1)-th smallest error of n questions, in
- * spreads, is as large as nine in ten errors of further questions, if they are like these (conformal prediction; Vovk, Gammerman and Shafer 2005).
+ * The number of spreads on either side of an interval is counted instead of taken from a distribution: nine in ten errors of further questions
+ * are below the 0.9 (n + 1)-th smallest error of n questions, in spreads, if they are alike (conformal prediction; Vovk, Gammerman and Shafer
+ * 2005).
  */
 #include "results/study/trust_internal.h"
 
@@ -49,7 +50,7 @@ static double minus_log_of_spread(const gsl_vector *x, void *user)
     double sum = 0;
     for (size_t i = 0; i < data->n; i++)
         sum -= log(density_of(&data->questions[i], &s));
-    for (size_t i = 0; i < N_NUMBERS; i++)              /* keeps numbers that the questions do not determine from running away */
+    for (size_t i = 0; i < N_NUMBERS; i++)              /* keeps numbers finite that the questions do not determine */
         sum += 1e-3 * gsl_pow_2(gsl_vector_get(x, i));
     return sum;
 }
@@ -82,7 +83,7 @@ static double nine_in_ten_of(const struct spread *s, const struct question *ques
     for (size_t i = 0; i < n; i++)
         spreads[i] = spreads_that_hold(s, &questions[i].near, &questions[i].reference->at, question_outside(&questions[i], 0));
     gsl_sort(spreads, 1, n);
-    double found = k <= n ? spreads[k - 1] : student_nine_in_ten();         /* fewer than nine questions: no error is the 0.9 (n + 1)-th */
+    double found = k <= n ? spreads[k - 1] : student_nine_in_ten();         /* with fewer than nine questions there is no 0.9 (n + 1)-th error */
     arena_free(&scratch);
     return found;
 }
@@ -137,7 +138,7 @@ bool question_is_answered(const struct question *q)
 
 double question_outside(const struct question *q, double half_width)
 {
-    double beyond = q->near.bias - q->error;            /* ln of true / expected */
+    double beyond = q->near.bias - q->error;            /* ln(true / expected) */
     return fmax(0, q->open_low - half_width - beyond) + fmax(0, beyond - q->open_high - half_width);
 }
 

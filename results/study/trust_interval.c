@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trust_interval.c - what the errors of published runs let expect of a prediction: a middle, and a 90 % interval.
- *
+ * trust_interval.c - the middle and the 90 % interval that the errors of published runs imply for a prediction.
  *     bias    = sum of w x error / (1 + sum of w),  w = exp(-distance) / (distance + 0.1)
  *     spread^2 = base^2 + (far x (distance - 1))^2 + (host x host's share x ln(1 + distance))^2 + (vector x vector share^2)^2 x least(1, distance)
  *     half^2   = (t x spread)^2 + (w / 10 x (error of the nearest - bias))^2
  *     interval = prediction x exp(-bias +- half)
  *
- * The errors of neighbours count with their sign: if runs like this one came out 4 % slower than predicted, this one is expected to, too. As few
- * neighbours tell little, one run without an error is added to them; a published run of this very configuration counts as ten. Its error is that of
- * today, as the fit has seen the run; the error of any other is that of a fit without its group. An error is the part that no open reading of the
- * neighbour explains. In the formula of the spread, distance is that of the nearest published run; `far` counts the part beyond 1 (another framework,
- * or another model of the family).
+ * The errors of neighbours count with their sign: if similar runs came out 4 % slower than predicted, this one is expected to, too. One run
+ * without an error is added to the neighbours, since few neighbours say little; a published run of this very configuration counts as ten. Its
+ * error is today's, as the fit has seen the run; the error of any other run is that of a fit without its group. An error is the part that no
+ * open reading of the neighbour explains. In the formula of the spread, `distance` is that of the nearest published run, and `far` counts the
+ * part beyond 1 (another framework, or another model of the family).
  *
- * An answer is as uncertain as its parts. The host's share of the step is the least known part of a new program. Vector work is less known than products,
- * unless a published run does the same: its variance grows with the distance, up to that of another model. A small share of vector work is the norms
- * and activations that every model has, a large share is work of other kinds, so the square of the share counts. If the nearest run has an error that
- * its neighbours do not share, nobody knows why: half of the interval is at least that difference, weighted as the run is.
+ * An answer is as uncertain as its parts. The host's share of the step is the least known part of a new program. Vector work is less known
+ * than products unless a published run does the same, so its variance grows with the distance, up to that of another model. A small share of
+ * vector work is the norms and activations that every model has; a large share is work of other kinds. Hence the square of the share. An error
+ * of the nearest run that its neighbours do not share has no known cause, so half of the interval is at least that difference, weighted as the
+ * run is.
  *
- * trust_fit.c finds the four numbers, and t: nine in ten errors of published runs are below t spreads. For a new question (no run of its family and
- * mode, or of its framework) t is at least the quantile of Student's distribution with three degrees of freedom, as few published runs were new, and
- * errors have long tails: most new predictions are off by a third, and some by a factor of ten. Three values are judgements: the decay of w, the one
- * run without an error, and the three degrees.
+ * trust_fit.c finds the four numbers and t: nine in ten errors of published runs are below t spreads. For a new question (no run of its family
+ * and mode, or of its framework) t is at least the quantile of Student's distribution with three degrees of freedom. Few published runs were
+ * new, and their errors have long tails: most are off by a third, and some by a factor of ten. Three values are judgements: the decay of w,
+ * the one run without an error, and the three degrees.
  */
 #include "results/study/trust_internal.h"
 
-static const double OWN_COUNTS = 9;       /* a judgement: a run of the user's own counts nine times as much as the one run without an error */
+static const double OWN_COUNTS = 9;       /* a judgement: an own run weighs as much as nine runs without an error */
 
 /* The quantile (1 + 0.9) / 2 of Student's distribution with SPREAD_DEGREES. */
 double student_nine_in_ten(void) { return 2.3533634348018229; }
@@ -36,7 +36,7 @@ double reference_unexplained(const struct reference *r)
     return low > 0 ? low : high < 0 ? high : 0;
 }
 
-/* At no distance, the error of the run today; elsewhere, its error if the fit had not seen its group. */
+/* The error of a reference: today's at distance 0, otherwise that of a fit without its group. */
 static double error_for(const struct reference *r, double distance)
 {
     if (distance > 0 || !(r->published > 0))
@@ -46,15 +46,14 @@ static double error_for(const struct reference *r, double distance)
     return reference_unexplained(&seen);
 }
 
-static const double LEAST_DISTANCE = 0.1;   /* a run at no distance counts as 1 / LEAST_DISTANCE */
+static const double LEAST_DISTANCE = 0.1;   /* a run at distance 0 has the weight 1 / LEAST_DISTANCE */
 
 static double weight_at(double distance)
 {
     return exp(-distance) / (distance + LEAST_DISTANCE);
 }
 
-/* The weight that published runs keep. A run of the user's own was made on the same machine as the answer is for, so the nearer it is, the less
- * published runs count. */
+/* The factor on the weight of published runs. A near run of the user's own, made on the same machine, makes it smaller. */
 static double published_weight(const struct references *r, const struct distances *d)
 {
     double left = 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trust_known.c - the values of the chip, the board, the links and the host that published runs were simulated with.
+ * trust_known.c - the values of the chip, the board, the links and the host with which published runs were simulated.
  *
- * They are kept as a table, results/validity/known-values.csv, and not read from the sheets of today: a value edited on
- * a sheet is then as foreign as one that is set for a simulation, or one on a sheet of the user's own. Names of parts
- * do not count, so a copied sheet is known. Nor do watts and joules, which change no speed, nor the number of IPUs,
- * whose distance is a property's, nor a value that no cost of this simulation reads.
+ * The values are in a table, results/validity/known-values.csv, instead of being read from today's sheets. So a value that is edited on a
+ * sheet, set for a simulation, or stated on a user's own sheet is equally foreign. Names of parts do not count, so a copied sheet is known.
+ * Watts and joules do not count, because they change no speed; nor does the number of IPUs, which enters distances; nor does a value that no
+ * cost of this simulation reads.
  */
 #include "results/study/trust.h"
 #include "system-model/output/output.h"
@@ -17,7 +17,7 @@ static bool counts_for_speed(const struct sheet_row *row)
     return !text_is(row->key, "chip") && !text_is(row->key, "board") && !text_is(row->key, "n_ipus") && *row->unit != 'W' && *row->unit != 'J';
 }
 
-/* Keys, by how they begin, whose values only some simulations read, or none for the speed. */
+/* The parts of a machine that only some simulations read. Keys belong to a part by their beginning; READS_NO_SPEED keys change no speed. */
 enum { READS_LINKS = 1, READS_GATEWAYS = 2, READS_STREAMING = 4, READS_FP8 = 8, READS_NO_SPEED = 0 };
 static const struct { const char *begins; unsigned read_by; } readers[] = {
     { "rung_", READS_LINKS }, { "rail_", READS_LINKS }, { "link_", READS_LINKS }, { "sync_hop_", READS_LINKS }, { "gateway_", READS_GATEWAYS },
@@ -63,7 +63,7 @@ static int outermost_first(const void *a, const void *b)
     return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-/* The values of a machine by key; of equal keys the outermost sheet's counts. */
+/* The values of a machine by key. If several sheets state a key, the outermost counts. */
 static struct known_values values_of_machine(const struct simulation *sim, struct arena *a)
 {
     struct { struct machine_value *items; size_t n, cap; } rows = {0};
@@ -82,7 +82,7 @@ static struct known_values values_of_machine(const struct simulation *sim, struc
     return out;
 }
 
-/* The values of a machine that are not known; "" for a known key that the machine lacks. Both lists are in order. */
+/* The values of a machine that are not among the known ones; "" for a known key that the machine lacks. Both lists are sorted. */
 static struct known_values values_beyond(const struct known_values *known, const struct simulation *sim, struct arena *a)
 {
     struct known_values values = values_of_machine(sim, a), out = {0};
@@ -108,7 +108,7 @@ void known_values_add(struct known_values *known, const struct simulation *sim, 
     struct known_values beyond = values_beyond(known, sim, a);
     for (const struct known_value *x = beyond.items; x < beyond.items + beyond.n; x++) {
         const char *key = arena_strdup(a, x->key);
-        if (known->n_runs && !has_key(known, key))                      /* the runs added before have no such key */
+        if (known->n_runs && !has_key(known, key))                      /* the runs added earlier lack this key */
             LIST_ADD(known, a, (struct known_value){ key, "" });
         LIST_ADD(known, a, (struct known_value){ key, arena_strdup(a, x->value) });
     }
@@ -125,7 +125,7 @@ struct known_values known_values_foreign(const struct known_values *known, const
     return out;
 }
 
-/* A key that some of the runs lack has an empty value there. */
+/* A key that some runs lack has an empty value for them. */
 static const struct field known_fields[] = { FIELD_OF(struct known_value, key, .required = true), FIELD_OF(struct known_value, value) };
 static const struct table_column known_columns[] = { { COLUMN(struct known_value, key) }, { COLUMN(struct known_value, value) } };
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trust_properties.c - what makes two runs alike: names, counts, and the classes of work that a step is spent on.
+ * trust_properties.c - the properties that make two runs alike: names, counts, and classes of work in a step.
  */
 #include "results/study/trust.h"
 
-/* The share as the table writes it, so that a run has distance 0 from itself. */
+/* Rounds a share as the table does, so that a run has distance 0 from itself. */
 static double to_four_digits(double share)
 {
     return round(1e4 * share) / 1e4;
 }
 
-/* Shares of the step's time, by class. */
+/* Fills the shares of the step's time, by class. */
 static void fill_shares(struct properties *p, const struct simulation *sim)
 {
     double part_s[N_PARTS], sum[N_PART_CLASSES] = {0}, step_s = (double)sim->timeline.step_cycles / sim->machine->chip.clock_hz;

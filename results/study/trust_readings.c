@@ -2,17 +2,17 @@
 /*
  * trust_readings.c - other readings of a recipe, simulated one by one.
  *
- * Each reading is as possible as the one taken, and has an interval of its own. The interval of the answer spans them
- * all, so it holds nine in ten values whichever reading is true.
+ * Each reading is as possible as the one taken, and has an interval of its own. The interval of the answer spans them all, so it holds nine in
+ * ten values whichever reading is true.
  *
- * One more link never makes a machine slower: a program could leave it idle. But with replicas wider than two IPUs the last public form of the
- * library takes the full routes of a torus one after the other, and may therefore be slower there than on the ladder that the torus contains. Where
- * it is, two readings follow: the ladder, and the other form of the library, which moves one link at a time, as the recipes of published runs have
- * it. The truth is taken to lie between them (docs/maintainers/unexplained.md).
+ * One more link never makes a machine slower, because a program could leave it idle. But for replicas wider than two IPUs, the last public
+ * version of the library uses the full routes of a torus one after the other, and may therefore be slower there than on the ladder that the
+ * torus contains. In that case two readings follow: the ladder, and the library's other form, which moves one link at a time and which the
+ * recipes of published runs state. The truth is taken to lie between them (docs/maintainers/unexplained.md).
  *
- * A loss in slices is computed on the tiles where the product before it left the slices. Two plans of that product may take equal time within 2 %,
- * while one leaves a slice on an eighth of the tiles and the other on all of them. So slices on all tiles are a reading wherever the step would be
- * faster by more than 2 %.
+ * A loss in slices is computed on the tiles where the product before it left the slices. Two plans of that product may take equal time within
+ * 2 %, while one leaves a slice on an eighth of the tiles and the other on all of them. So slices on all tiles are a reading if they would
+ * make the step faster by more than 2 %.
  */
 #include "results/study/trust.h"
 #include "system-model/graph/graph.h"
@@ -20,13 +20,14 @@
 #include <jansson.h>
 
 static const double CALL_SHARE = 0.05, LEAST_SHOWN = 0.0005, PLANS_ALIKE = 0.02;
-static const double PARAMETERS_WITHOUT_UNEXPLAINED = 4.2e6;     /* the largest model known not to pay unexplained calls: see the framework's sheet */
+/* the largest model that is known not to have unexplained calls (see the framework's sheet) */
+static const double PARAMETERS_WITHOUT_UNEXPLAINED = 4.2e6;
 static const char CALL_KEY[] = "hosts.steps_per_call", SHEET_KEY[] = "framework.steps_per_call", UNEXPLAINED_KEY[] = "framework.unexplained_parameters",
                   FEED_KEY[] = "framework.host_data_bytes_per_s",
                   CONVERSION_KEY[] = "framework.conversion_s_per_byte", CORES_KEY[] = "hosts.cores", TORUS_KEY[] = "framework.torus_exchanges",
                   LADDER_KEY[] = "machine.domain_topology", SLICES_KEY[] = "framework.even_slices";
 
-/* The words about a key that nobody has stated, and about the reading that is tried in its place. */
+/* Texts about a key that nobody stated, and about the reading that is tried for it. */
 static const struct unset_key { const char *key, *takes, *instead, *remedy; } unset_keys[] = {
     { CALL_KEY, "calls are", "all steps in one call", "set it as the program has it, in [hosts] or with --set hosts.steps_per_call=STEPS" },
     { UNEXPLAINED_KEY, "a time without a known cause, which calls of models of 25 million parameters take and of 4 million do not, would be", "with it",
@@ -47,7 +48,7 @@ static const struct unset_key *unset_key_of(const struct open_reading *x)
 
 /* ---- listing -------------------------------------------------------------------------------- */
 
-/* True if the recipe gives the key, or readings of it. */
+/* True if the recipe sets the key or lists readings of it. */
 static bool is_stated(const struct recipe *r, const char *key)
 {
     for (size_t i = 0; i < r->n_readings; i++)
@@ -70,7 +71,7 @@ static double call_share(const struct simulation *sim)
     return share > CALL_SHARE ? share : 0;
 }
 
-/* The share of a step that unexplained calls would take, for a model of a size at which nobody knows whether there are any. */
+/* The share of the step that unexplained calls would take; 0 unless the model has a size for which nobody knows if they exist. */
 static double unexplained_share(const struct simulation *sim)
 {
     const struct plan_request *q = &sim->plan.request;
@@ -89,10 +90,10 @@ static double conversion_share(const struct simulation *sim)
     return copy_s > CALL_SHARE * step_s ? copy_s / step_s : 0;
 }
 
-/* Loaders that work ahead have been seen to hand batches over at these rates (the framework's sheet: host_data_bytes_per_s). */
+/* Loaders that work ahead were seen to deliver at these rates (the framework's sheet: host_data_bytes_per_s). */
 static const struct { const char *text; double bytes_per_s; } slow_loader = { "1.4e9", 1.4e9 }, fast_loader = { "5e9", 5e9 };
 
-/* The share of the step that handing input over takes, or 0 if no rate that has been seen would bound the step. */
+/* The share of the step that delivering input takes; 0 if even the slowest loader that was seen does not bound the step. */
 static double feeding_share(const struct simulation *sim)
 {
     const struct plan_request *q = &sim->plan.request;
@@ -109,7 +110,7 @@ static bool is_sheet_value_given(const struct simulation *sim, const char *key)
     return false;
 }
 
-/* True if a torus may come out slower than its ladder (see the head of this file), and nobody has stated which form the library has. */
+/* True if a torus may be slower than its ladder (see the head of this file), and nobody stated which form the library has. */
 static bool may_break_law(const struct simulation *sim)
 {
     const struct plan_request *q = &sim->plan.request;
@@ -117,7 +118,7 @@ static bool may_break_law(const struct simulation *sim)
         && !recipe_entry(&sim->recipe, TORUS_KEY) && !is_sheet_value_given(sim, strchr(LADDER_KEY, '.') + 1);
 }
 
-/* True if the program computes its loss in slices, and neither recipe nor framework states on which tiles they lie. */
+/* True if the loss is computed in slices, and neither recipe nor framework states on which tiles. */
 static bool may_crowd(const struct simulation *sim)
 {
     const struct graph *g = sim->compiler->graph;
@@ -139,10 +140,11 @@ static const char *default_of_key(const char *key, const struct field *field, co
                  : field_text(field_find(framework_fields, n_framework_fields, strchr(key, '.') + 1), &sim->framework, a);
 }
 
-/* Takes the recipe's value of the key, or its default; "" is a text that is not given. Help may say what a default 0 stands for. */
+/* Adds a reading of a key, next to the recipe's value or the default; a `value` of "" takes the key away. The meaning of a 0 is read from the
+ * key's help. */
 static void list_reading(struct open_readings *out, const char *key, const char *value, double unset_share, const struct simulation *sim, struct arena *a)
 {
-    static const char says_zero[] = "default 0: ", says_unset[] = "default: ";      /* a 0 that cannot be given stands for a default */
+    static const char says_zero[] = "default 0: ", says_unset[] = "default: ";      /* if a key cannot be set to 0, 0 is its default */
     const struct field *field = recipe_field(key);
     const struct ini_entry *given = recipe_entry(&sim->recipe, key);
     const char *taken = arena_strdup(a, given ? given->value : default_of_key(key, field, sim, a));
@@ -174,7 +176,7 @@ void open_readings_list(struct open_readings *out, const struct simulation *sim,
 
 /* ---- trying ----------------------------------------------------------------------------------- */
 
-/* by: the record that judges the reading; NULL if only the ratio is wanted. */
+/* Simulates a reading. `by` is the record that judges it, or NULL if only the ratio is wanted. */
 static void try_reading(struct open_reading *x, const struct track_record *by, const struct result *base, const struct simulation_request *q, struct arena *a)
 {
     const char *set = arena_printf(a, "%s=%s", x->key, x->alternative);
@@ -243,7 +245,7 @@ struct log_interval open_readings_span(const struct simulation *sim, const struc
 
 /* ---- printing --------------------------------------------------------------------------------- */
 
-/* " 14 % slower", to a tenth where it is less than ten. */
+/* The effect of a reading as text, such as " 14 % slower", with one decimal below ten. */
 static const char *ratio_text(const struct open_reading *x, struct arena *a)
 {
     double percent = 100 * (x->throughput_ratio - 1);
@@ -255,7 +257,7 @@ static const char *ratio_text(const struct open_reading *x, struct arena *a)
     return arena_printf(a, " %.*f %% %s%s", fabs(percent) < 9.95, fabs(percent), percent < 0 ? "slower" : "faster", fits);
 }
 
-/* One line for each key, with all its readings. */
+/* Adds one line for each key, with all its readings. */
 void open_readings_document(struct document *d, const struct open_readings *o)
 {
     const char *line = "";

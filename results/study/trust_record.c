@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trust_record.c - the record of published runs from which answers get their intervals, and the error of a step that follows from it.
+ * trust_record.c - the record of published runs, from which answers get their intervals, and the error of a step that follows from it.
  */
 #include "results/study/trust_internal.h"
 #include <gsl/gsl_cdf.h>

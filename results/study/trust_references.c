@@ -2,13 +2,15 @@
 /*
  * trust_references.c - errors of published configurations, each with its group left out of the fit.
  *
- * The constants of the software were fitted by least squares on r = ln(simulated / published) of the calibrating rows.
- * A fit without the rows of a group is approximated by one Gauss-Newton step d on the remaining rows:
+ * The constants of the software were fitted by least squares on r = ln(simulated / published) of the calibrating rows. A fit without the rows
+ * of a group is approximated by one Gauss-Newton step d on the remaining rows:
  *     d = argmin |r + J d|,  J = dr / dln(constant) by simulation,  error left out = r_group + J_group d.
- * GSL's linear least squares drops directions that the remaining rows do not determine. A constant that moves none of
- * them takes its default. A row of another role was never in the fit, so its error is used as it is. Constants of chips
- * are fitted to hundreds of kernels and are not refitted. The same is done with all runs of the family and mode left out,
- * and for rows that validate, too. With nothing fitted, all constants take their defaults, those of chips as well.
+ * GSL's linear least squares drops directions that the remaining rows do not determine. A constant that moves none of them takes its default.
+ * A row of another role was never in the fit, so its error is used unchanged. Constants of chips are fitted to hundreds of kernels and are not
+ * refitted.
+ *
+ * The same is done with all runs of a family and mode left out, for rows that validate, too. In the case with nothing fitted, all constants
+ * take their defaults, including those of chips.
  */
 #include "results/study/trust.h"
 
@@ -24,7 +26,7 @@ struct build {
     struct references *out;
     struct simulator *simulator;
     bool fitted[N_CONSTANTS]; double values[N_CONSTANTS];
-    double (*slope)[N_CONSTANTS];       /* by reference; context rows have zeros */
+    double (*slope)[N_CONSTANTS];       /* one row for each reference; zeros for context rows */
     struct arena *a;
 };
 
@@ -36,7 +38,7 @@ static void note_constants(struct build *b, const struct simulation *sim)
     }
 }
 
-/* How far apart the open readings of a run are. */
+/* Simulates the open readings of a run and keeps the slowest and the fastest. */
 static void span_readings(struct build *b, struct reference *r, const struct simulation *sim, const struct result *result)
 {
     const struct simulation_request q = { .recipe = r->recipe, .simulator = b->simulator };
@@ -65,7 +67,7 @@ static bool simulate_reference(struct build *b, struct reference *r)
     return true;
 }
 
-/* The change of ln(throughput) with other values; false if no sheet of this recipe has one of them. */
+/* The change of ln(throughput) with these overrides; false if the recipe's sheets lack one of their keys. */
 static bool moved_by_sets(double *moved, struct build *b, const struct reference *r, const char *const *sets, size_t n)
 {
     struct simulation sim;
@@ -106,8 +108,8 @@ static bool stays_without(const struct reference *r, const struct reference *lef
     return r->role == FIGURE_CALIBRATE && !alike(r, left);
 }
 
-/* The step d of the constants without the runs that are alike; false if too few rows remain. Rows and columns of zeros stand for the
- * references that are left out and for constants that are not fitted. */
+/* The step d of the constants in a fit without the runs like `left`; false if too few rows remain. Zeros stand in the matrix for references
+ * that are left out and for constants that are not fitted. */
 static bool refit_without(double *d, const struct build *b, const struct reference *left, references_alike *alike)
 {
     const struct references *all = b->out;
@@ -130,7 +132,7 @@ static bool refit_without(double *d, const struct build *b, const struct referen
         n_fitted += b->fitted[k];
     bool good = n_fitted && n_rows > n_fitted && gsl_multifit_linear_tsvd(x, y, 1e-3, &step.vector, covariance, &chi, &rank, w) == 0;
     for (size_t k = 0; k < N_CONSTANTS; k++)
-        d[k] = fmin(1, fmax(-1, d[k]));         /* at most a factor of e, as a slope says nothing of larger changes */
+        d[k] = fmin(1, fmax(-1, d[k]));         /* limited to a factor of e, as a slope is only valid nearby */
     gsl_multifit_linear_free(w);
     gsl_vector_free(y);
     gsl_matrix_free(covariance);
@@ -146,7 +148,7 @@ static bool others_depend_on(const struct build *b, const struct reference *left
     return false;
 }
 
-/* The error of a reference if the fit had not seen the runs that are alike. If too few others are left to fit, constants stay as they are. */
+/* The error of a reference in a fit without the runs that are alike. If too few other runs remain, the constants stay as they are. */
 static double error_without(struct build *b, size_t i, references_alike *alike)
 {
     const struct reference *r = &b->out->items[i];
@@ -159,7 +161,7 @@ static double error_without(struct build *b, size_t i, references_alike *alike)
     return error;
 }
 
-/* Constants of the chip are passed over where no sheet has them. */
+/* The error with all constants at their defaults. Constants of the chip are skipped if its sheet lacks them. */
 static double error_unfitted(struct build *b, const struct reference *r)
 {
     const char *sets[N_CONSTANTS + MAX_FITTED];
@@ -205,15 +207,16 @@ static struct reference *find_configuration(const struct references *in, const c
     return NULL;
 }
 
-/* A configuration that is published twice is one measurement, and calibrates if either row does. The last row of a run
- * counts: its steady state, if that is published besides its median. A context row counts only if there is no other. */
+/* Adds a configuration, or merges the row into it. A configuration published twice is one measurement, which calibrates if either row does.
+ * The last row of a run counts, which is its steady state if that is published next to a median. A context row counts only if there is no
+ * other. */
 static void add_figure(struct references *out, const struct figure *f, struct arena *a)
 {
     struct reference *same = find_configuration(out, f->configuration);
     if (same) {
         if (f->role == FIGURE_CALIBRATE)
             same->role = FIGURE_CALIBRATE;
-        /* The row names this run; other rows of its configuration repeat it. */
+        /* This row names the run; other rows of its configuration repeat it. */
         if (f->role != FIGURE_CONTEXT && text_is(f->recipe, f->configuration)) {
             same->recipe = path_beside(f->path, f->recipe, a);
             same->published = f->value;
@@ -225,8 +228,8 @@ static void add_figure(struct references *out, const struct figure *f, struct ar
                                          .origin = figure_origin(f, a), .role = f->role, .published = f->value, .first_sight = NAN });
 }
 
-/* A row with a line "again" was known before the table began. Readings that were open at the first prediction count, not those that were found to be
- * open later. */
+/* Fills the first prediction, unless a line "again" shows that the row was known before the table began. The open readings are those of that
+ * time. */
 static void note_first_sight(struct reference *r, const struct first_sight *seen)
 {
     const struct sight *first = first_sight_find(seen, r->id, false);

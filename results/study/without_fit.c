@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * without_fit.c - how far off published runs would be, had the fit not seen their family, or had nothing been fitted.
+ * without_fit.c - errors of published runs if the fit had not seen their family, or if nothing had been fitted.
  */
 #include "results/study/trust.h"
 
@@ -9,7 +9,7 @@
 
 const char without_fit_title[] = "throughputs as fitted, with the runs of their family and mode left out of the fit of the system's constants, and with nothing fitted";
 
-/* Sizes of relative errors: as fitted, with the family left out of the fit, with nothing fitted. */
+/* The cases: as fitted, with the family left out of the fit, and with nothing fitted. */
 enum fit_case { AS_FITTED, WITHOUT_FAMILY, NOTHING_FITTED, N_FIT_CASES };
 struct fit_errors { const char *runs, *role; uint64_t n; double median[N_FIT_CASES], mean[N_FIT_CASES]; };
 
@@ -23,7 +23,7 @@ static bool counts_for_role(const struct reference *r, enum role role, const str
     return r->role == role && (!of || (property_names_equal(&r->at, &of->at, BY_FAMILY) && property_names_equal(&r->at, &of->at, BY_MODE)));
 }
 
-/* All runs of a role, or those of one run's family and mode. */
+/* The errors of all runs with a role, or, with `of`, of the runs that share its family and mode. */
 static struct fit_errors errors_of(const struct references *all, enum role role, const struct reference *of, struct arena *a)
 {
     const char *family = of && strncmp(of->at.name[BY_FAMILY], "onnx ", 5) == 0 ? of->at.name[BY_WORKLOAD] : of ? of->at.name[BY_FAMILY] : NULL;
@@ -63,7 +63,7 @@ static const struct table_column fit_errors_columns[] = {
 struct table without_fit_table(const struct references *all, struct arena *a)
 {
     static const enum role roles[] = { FIGURE_CALIBRATE, FIGURE_VALIDATE };
-    enum { LEAST_RUNS = 3 };                    /* a family of fewer shows nothing */
+    enum { LEAST_RUNS = 3 };                    /* the fewest runs of a family that are shown */
     struct fit_errors *rows = ARENA_ARRAY(a, struct fit_errors, 2 * (all->n + 1));
     size_t n = 0;
     for (size_t k = 0; k < 2; k++)
