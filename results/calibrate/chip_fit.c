@@ -2,18 +2,18 @@
 /*
  * chip_fit.c - fits the constants of the chips to measured kernels and to throughputs of runs.
  *
- * For a kernel one operation is planned; for a run everything is simulated, with the system's constants from their
- * sheet. The differences take wide steps, 2 % of a constant's range, because a plan is a minimum over whole splits.
+ * For a kernel one operation is planned; for a run everything is simulated, with the system's constants from their sheet. Differences are
+ * taken over wide steps, 2 % of a constant's range, because a plan is a minimum over whole splits.
  */
 #include "results/calibrate/calibration.h"
 #include "results/published/check.h"
 
-/* A measured kernel on a chip, or a measured run if chip is NULL. */
+/* A measured kernel on a chip, or a measured run if `chip` is NULL. */
 struct chip_row { const char *recipe; const struct kernel_case *kernel; const struct chip *chip; double log_measured; };
 struct chip_job {
     struct chip_row *rows;
     size_t n_rows;
-    struct chip *chips;                 /* all chips that have constants, as their sheets state them */
+    struct chip *chips;                 /* all chips with fitted constants, as on their sheets */
     size_t n_chips;
     const struct model_paths *paths;
     const struct watch *watch;
@@ -45,7 +45,7 @@ static bool predict_run(double *samples_per_s, const struct chip_row *row, const
     return good;
 }
 
-/* x: values of the constants. */
+/* Sets the log ratio of each row, predicted with the values x of the constants. */
 static bool chip_log_ratios(double *out, const double *x, void *user, struct err *err)
 {
     struct chip_job *job = user;
@@ -65,7 +65,7 @@ static bool chip_log_ratios(double *out, const double *x, void *user, struct err
     return good;
 }
 
-/* Sets the median error of all rows, and in `ratios` the log ratio of predicted over measured for each row. */
+/* Sets the median error of all rows, and the log ratio of predicted over measured of each row. */
 static bool chip_median_error(double *out, double *ratios, struct chip_job *job, const double *x, struct arena *a, struct err *err)
 {
     double *d = ARENA_ARRAY(a, double, job->n_rows);
@@ -99,7 +99,7 @@ static const struct chip *chip_of(const struct chip_job *job, const struct kerne
     return NULL;
 }
 
-/* Rows of one recipe are one measurement: their mean. */
+/* Adds a row. Rows of one recipe are one measurement, which is their mean. */
 static void add_chip_row(struct chip_job *job, uint32_t *n_added, const struct figure *f, const struct chip *chip)
 {
     size_t i = 0;
@@ -125,8 +125,7 @@ static void read_chip_rows(struct chip_job *job, const struct figures *figures, 
     }
 }
 
-/* The errors with all constants fitted, with all at their open-source values, and with one of them at a time at that
- * value. */
+/* Computes errors with all constants fitted, with all at their open-source values, and with one at a time at its open-source value. */
 static bool chip_errors(struct chip_fit *out, struct chip_job *job, struct arena *a, struct err *err)
 {
     double x[MAX_FITTED], before[MAX_FITTED], *fitted = ARENA_ARRAY(a, double, job->n_rows), *other = ARENA_ARRAY(a, double, job->n_rows);
@@ -161,7 +160,7 @@ bool chip_fit_run(struct chip_fit *out, const struct figures *figures, const str
     read_chip_rows(&job, figures, a);
     for (size_t i = 0; i < n_fitted_constants; i++) {
         const struct fitted_constant *k = &fitted_constants[i];
-        double middle = (k->field.min + k->field.max) / 2;         /* the defaults lie on bounds, and would be no better start than the middle */
+        double middle = (k->field.min + k->field.max) / 2;         /* starts in the middle, because the defaults lie on bounds */
         parameters[i] = (struct fit_parameter){ k->field.name, k->field.min, k->field.max, middle, 0.02 };
     }
     struct fit_problem p = { .parameters = parameters, .n_parameters = n_fitted_constants, .n_rows = job.n_rows,

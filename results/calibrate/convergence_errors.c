@@ -90,8 +90,7 @@ void convergence_errors_document(struct document *d, const struct convergence_er
 
 /* ---- leaving one submitter out ----------------------------------------------------------------------------------- */
 
-/* Predicts by the reference. The interval has the others' spread about it and the noise of a run, at the points
- * where a run evaluates. */
+/* Predicts a submission from the reference. The interval has the others' spread and the noise of a run, and ends where a run evaluates. */
 static bool add_left_out(struct submitter_left_out *l, const struct submission *s, double spread, struct convergence_tables *tables, struct err *err)
 {
     struct submission_terms terms = terms_of_run(s->first);
@@ -120,7 +119,7 @@ static bool leave_submitter_out(struct submitter_left_out *l, const struct submi
         if (submission_has_effect(&all->items[i], l->benchmark) && text_is(all->items[i].first->submitter, l->submitter)
             && !add_left_out(l, &all->items[i], effect_total(&others), tables, err))
             return false;
-    double n = l->n ? (double)l->n : (double)NAN;       /* without other submitters there is no spread, and so no error */
+    double n = l->n ? (double)l->n : (double)NAN;       /* without other submitters there is no spread, so errors are NaN */
     l->rms_error = sqrt(l->rms_error / n);
     l->mean_error /= n;
     l->share_inside = (double)l->n_inside / (double)l->n_runs;

@@ -27,7 +27,7 @@ static const char *const benchmarks[] = { "resnet", "bert", "rnnt" };
 static const char *const rounds[] = { "v1.0", "v1.1", "v2.0", "v2.1" };
 enum { N_BENCHMARKS = sizeof benchmarks / sizeof *benchmarks, N_ROUNDS = sizeof rounds / sizeof *rounds, MOST_RECORDS = 256 };
 
-/* missing: the first value that the available runs do not determine; NULL if none. */
+/* *missing is the first value that the available runs do not determine, or NULL. */
 struct fits_writer { FILE *f; const char *data_dir; const struct run_rows *runs; struct arena *a; struct err *err; const char **missing; };
 
 static void write_fit(const struct fits_writer *w, const char *benchmark, const char *ruleset, const char *key, double value, double error,
@@ -43,7 +43,7 @@ static void write_fit(const struct fits_writer *w, const char *benchmark, const 
 
 /* ---- laws ------------------------------------------------------------------------------------- */
 
-/* NaN without any degree of freedom. */
+/* Prints as NaN if there is no degree of freedom. */
 static double degrees_of_freedom(double n)
 {
     return n > 0 ? n : NAN;
@@ -141,8 +141,7 @@ static bool reference_at(double *out, const struct fits_writer *w, const struct 
         || fail(w->err, "%s: batch %g lies outside the reference points", r->source, r->global_batch);
 }
 
-/* From runs with a planned number of epochs: these epochs over the reference, the final accuracy, and the spread of
- * their times. */
+/* Runs with a planned number of epochs: these epochs over the reference's, the final accuracy, and the spread of the times. */
 struct plans { struct moments lars, sgd, accuracy; double time_squares, time_dof; };
 
 static bool add_planned_runs(struct plans *p, const struct fits_writer *w, const struct run_row *first, size_t n)
@@ -191,7 +190,7 @@ static bool is_first_calibrating(const struct submissions *all, size_t i)
     return all->items[i].first->role == FIGURE_CALIBRATE;
 }
 
-/* One effect for each submitter with a submission that calibrates. */
+/* Writes the effect of each submitter that has a calibrating submission. */
 static void write_effects(const struct fits_writer *w, const struct submissions *all, const struct effect_spreads spreads[2], const char *benchmark)
 {
     for (size_t i = 0; i < all->n; i++) {
@@ -240,8 +239,7 @@ static bool read_gains(struct moments gains[N_BENCHMARKS], const struct fits_wri
     return true;
 }
 
-/* The mean is the benchmark's own; the spread about it is pooled over all benchmarks, as each has two or three
- * records. */
+/* Writes the gains of tuning again. Each benchmark has its own mean; the spread is pooled over all, as each has only two or three records. */
 static bool write_gains(const struct fits_writer *w)
 {
     struct moments gains[N_BENCHMARKS] = { { 0 } };

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * fit.c - GSL's Levenberg-Marquardt over log ratios d, softened to sign(d) sqrt(s ln(1 + d^2 / s)) with s = 0.1^2
- * (Cauchy's loss), so that a row whose error has a cause outside the model has little weight.
+ * fit.c - nonlinear least squares by GSL's Levenberg-Marquardt over log ratios.
  *
- * The fit works on u, where x = low + (high - low) / (1 + exp(-u)) keeps the parameter x within its bounds. Its first
- * step may overshoot to a bound, where a parameter hardly moves. So a second descent starts in the middle of all
- * bounds, and the better of the two is kept.
+ * Ratios d are softened to sign(d) sqrt(s ln(1 + d^2 / s)) with s = 0.1^2 (Cauchy's loss), so that a row whose error has a cause outside the
+ * model has little weight. The fit works on u, where x = low + (high - low) / (1 + exp(-u)) keeps the parameter x within its bounds. The first
+ * step may overshoot to a bound, where a parameter hardly moves; so a second descent starts in the middle of all bounds, and the better of the
+ * two is kept.
  *
- * The Jacobian comes from central differences with the step that the caller asks for: plans are minima over whole
- * numbers, and a small step changes none of them. Standard errors are White's (HC1: Econometrica 48, 817). They weight
- * each row by its own residual, so that scatter in rows that do not move with a constant does not widen its standard
- * error.
+ * The Jacobian comes from central differences with the step that the caller asks for, because plans are minima over whole numbers, and a small
+ * step changes none of them. Standard errors are White's (HC1: Econometrica 48, 817). They weight each row by its own residual, so that
+ * scatter in rows that do not depend on a constant does not widen its standard error.
  */
 #include "results/calibrate/calibration.h"
 
@@ -26,7 +25,7 @@ static double parameter_value(const struct fit_parameter *p, double u)
     return p->low + (p->high - p->low) * logistic(u);
 }
 
-/* The u of the start value, which is moved inside the bounds by a fiftieth of the range where it lies on one. */
+/* The u of the start value. A start on a bound is moved inside by a fiftieth of the range. */
 static double start_of(const struct fit_parameter *p)
 {
     double share = (p->start - p->low) / (p->high - p->low);
@@ -89,7 +88,7 @@ static size_t n_weighted_rows(const struct fit_problem *p)
     return n;
 }
 
-/* Row k, column i: how far the residual of row k moves constant i. */
+/* A matrix: element (k, i) is how far the residual of row k moves constant i. */
 static gsl_matrix *influences(gsl_multifit_nlinear_workspace *w)
 {
     const gsl_vector *f = gsl_multifit_nlinear_residual(w);
@@ -117,21 +116,21 @@ static void set_fit_values(struct fit_value *out, const struct fit_problem *p, g
     gsl_matrix_free(moved);
 }
 
-enum { MOST_FIT_STEPS = 200 };         /* steps near a bound are small */
+enum { MOST_FIT_STEPS = 200 };         /* large, because steps near a bound are small */
 
-/* One descent, from the start values or from the middle of all bounds. False if GSL fails; *status says why. */
+/* Descends once, from the start values or from the middle of all bounds. False, with the cause in *status, if GSL fails. */
 static bool fit_descend(gsl_multifit_nlinear_workspace *w, gsl_multifit_nlinear_fdf *fdf, const struct fit_problem *problem, bool from_middle,
                     int *status)
 {
     struct fit_run *job = fdf->params;
-    gsl_vector *start = gsl_vector_calloc(problem->n_parameters);       /* zeros: the middle of all bounds */
+    gsl_vector *start = gsl_vector_calloc(problem->n_parameters);       /* zeros are the middle of all bounds */
     int info = 0;
     for (size_t i = 0; i < problem->n_parameters && !from_middle; i++)
         gsl_vector_set(start, i, start_of(&problem->parameters[i]));
     gsl_multifit_nlinear_init(start, fdf, w);
     *status = gsl_multifit_nlinear_driver(MOST_FIT_STEPS, 1e-6, 1e-8, 1e-8, NULL, NULL, &info, w);
     gsl_vector_free(start);
-    /* A fit over whole numbers may end when it runs out of steps or of progress; any other status is a failure. */
+    /* A fit over whole numbers may also end because steps or progress run out. */
     return !job->failed && (*status == GSL_SUCCESS || *status == GSL_EMAXITER || *status == GSL_ENOPROG);
 }
 

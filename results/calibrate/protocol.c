@@ -2,8 +2,8 @@
 /*
  * protocol.c - what a calibration may use; see calibration.h.
  *
- * The constants that are counted are those of the models of time and of energy, on all sheets together. What is fitted to convergence
- * describes other data and moves no time of a step.
+ * The limit counts the constants of the models of time and of energy, over all sheets. Values fitted to convergence describe other data and
+ * change no time of a step.
  */
 #include "results/calibrate/calibration.h"
 
@@ -13,7 +13,7 @@ static bool refuse_validating_row(const struct figure *f, const struct ledger *l
                 f->line, f->id, line->id, l->path, line->line);
 }
 
-/* The line of the ledger by which this row validates: its own, or one with the same hash. NULL if none. */
+/* The ledger's line that makes this row validate, by its id or, if it has none, by its hash; NULL if there is none. */
 static const struct ledger_line *validating_line(const struct ledger *l, const struct figure *f, struct arena *a)
 {
     const struct ledger_line *own = ledger_find(l, f->id);

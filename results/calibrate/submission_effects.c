@@ -2,13 +2,12 @@
 /*
  * submission_effects.c - how far submissions converge from the reference; see calibration.h for the model.
  *
- * Likelihood: the n ratios of one submitter have the variance submission^2 about their mean, and n x mean^2 has the
- * variance submission^2 + n submitter^2. GSL's Nelder-Mead simplex searches over the logarithms of both spreads, from
- * 5 % each. The conditional mean of a submitter's effect is w times the sum of its n ratios, with w = submitter^2 /
- * (submission^2 + n submitter^2). If the true spreads are others, submitter' and submission', its mean square error is
- * (1 - n w)^2 submitter'^2 + n w^2 submission'^2, and another submission adds its own submission'^2: that is the width.
- * Limits: the sampling noise of a submission's mean (5 to 10 runs) is part of the submission's spread; v2.1 systems
- * that were submitted before count in their first round.
+ * Likelihood: the n ratios of one submitter have the variance submission^2 about their mean, and n x mean^2 has the variance submission^2 + n
+ * submitter^2. GSL's Nelder-Mead simplex searches over the logarithms of both spreads, starting from 5 % each. The conditional mean of a
+ * submitter's effect is w times the sum of its n ratios, with w = submitter^2 / (submission^2 + n submitter^2). If the true spreads are
+ * submitter' and submission', its mean square error is (1 - n w)^2 submitter'^2 + n w^2 submission'^2. A further submission adds submission'^2
+ * of its own; the sum is the squared width. Limits: the sampling noise of a submission's mean (5 to 10 runs) is part of the submission's
+ * spread; v2.1 systems that were submitted before count in their first round.
  */
 #include "results/calibrate/calibration.h"
 
@@ -56,7 +55,7 @@ bool submission_has_effect(const struct submission *s, const char *benchmark)
     return !s->planned && text_is(s->first->benchmark, benchmark) && text_is(s->first->division, "closed");
 }
 
-/* The ratios of each submitter. */
+/* The moments of each submitter's ratios. */
 struct effect_sample { const char **submitters; struct moments *ratios; size_t n; };
 
 static void add_ratio(struct effect_sample *x, const char *submitter, double ln_ratio)

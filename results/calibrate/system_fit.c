@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * system_fit.c - fits the constants of the software around the chips to the log ratios of published times of steps and
- * evaluations.
+ * system_fit.c - fits the constants of the software around the chips to the log ratios of published times of steps and evaluations.
  *
- * Every constant is a time that a step spends a fixed number of times, so the time of a row is linear in each of them.
- * One simulation with all constants at their defaults, and one more for each constant, give these lines; the fit itself
- * simulates nothing. Its result is simulated at the end as a check. If the check disagrees, some time is not linear, and
- * the fit is repeated with slopes from the defaults to the values found.
+ * Every constant is a time that a step spends a fixed number of times, so a row's time is linear in each constant. One simulation with all
+ * constants at their defaults, and one more for each constant, give these lines; the fit itself simulates nothing. Its result is simulated at
+ * the end as a check. If the check disagrees, some time is not linear, and the fit is repeated with slopes from the defaults to the values
+ * found.
  *
- * If the loops of a model were all predicted too fast, slow updates would seem to be the cause. So a share of the loop
- * is fitted together with the constants, for each family of models, separately for training and for forward passes.
- * Predictions do not use it, nor do errors, those of left-out rows included.
+ * If the loops of a model were all predicted too fast, slow updates would seem to be the cause. So a share of the loop is fitted together with
+ * the constants, for each family of models, separately for training and for forward passes. Neither predictions nor errors use it, not even
+ * errors of left-out rows.
  *
- * A constant that ends at a bound, or without which left-out configurations are predicted better, returns to its
- * default, the most harmful one first, and the others are fitted again. Rows of one configuration count as one and are
- * left out together; otherwise a row would be predicted from its own repeat.
+ * A constant returns to its default if it ends at a bound, or if left-out configurations are predicted better without it, the most harmful
+ * constant first; the others are then fitted again. Rows of one configuration count as one and are left out together, because otherwise a row
+ * would be predicted from its own repeat.
  */
 #include "results/calibrate/calibration.h"
 
@@ -39,7 +38,7 @@ static bool is_time_of(const char *metric)
     return text_is(metric, "throughput_samples_per_s") || text_is(metric, "evaluation_time_s");
 }
 
-/* Some published rows have no recipe yet. */
+/* True if the row's recipe exists; some published rows have none yet. */
 static bool has_recipe(const char *recipe, const struct model_paths *paths, struct arena *a)
 {
     return recipe && *recipe && !recipe_is_missing(recipe, paths->recipes_dir, a);
@@ -47,7 +46,7 @@ static bool has_recipe(const char *recipe, const struct model_paths *paths, stru
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* The share of the step before the first span of the update or of the call. */
+/* The share of the step before the first span of the update or of a call. */
 static double loop_share(const struct timeline *t)
 {
     uint64_t first = t->step_cycles;
@@ -57,7 +56,7 @@ static double loop_share(const struct timeline *t)
     return (double)first / (double)t->step_cycles;
 }
 
-/* The loop of training is not that of forward passes. */
+/* The group of a row's loop: its family of models, and training or forward passes. */
 static size_t loop_group_of(struct system_fit *fit, const struct recipe *r, bool forward)
 {
     const struct workload *w = workload_find(r->workload, NULL);
@@ -73,8 +72,8 @@ static size_t loop_group_of(struct system_fit *fit, const struct recipe *r, bool
     return i;
 }
 
-/* Simulates a row's time, and also sets the part of it that is loop. An evaluation by forward passes is all loop except for its calls, whose time the
- * constants hold. */
+/* Simulates a row's time, and sets the part of it that is loop. An evaluation by forward passes is all loop, because the fitted constants hold
+ * its calls. */
 static bool simulate_system_row(struct system_row *row, double *time_s, const double *x, struct row_job *job, struct err *err)
 {
     const struct figure *f = row->figure;
@@ -105,7 +104,7 @@ static void set_defaults(double *x)
         x[k] = system_constants[k].unfitted_value;
 }
 
-/* Slopes are taken over a hundredth of a constant's range, far more than the rounding to cycles. */
+/* Simulates a row's base and slopes. A slope is taken over a hundredth of the constant's range, so that rounding to cycles does not matter. */
 static bool read_system_row(struct system_row *row, const struct figure *f, struct row_job *job, struct err *err)
 {
     double x[N_SYSTEM_CONSTANTS], raised_s;
@@ -223,8 +222,7 @@ static bool moves_a_row(const struct system_fit *fit, int constant)
     return false;
 }
 
-/* The log ratio of each row by the fit to the rows of other configurations. Which constants are fitted does not
- * change. */
+/* The log ratio of each row in a fit without the rows of its configuration. The same constants are fitted each time. */
 static bool left_out_ratios(double *out, struct line_job *job, struct arena *a, struct err *err)
 {
     struct system_fit whole = *job->fit;
@@ -244,7 +242,7 @@ static bool left_out_ratios(double *out, struct line_job *job, struct arena *a, 
     return true;
 }
 
-/* The sum of squares, where each configuration counts once. */
+/* The weighted sum of squares of left-out ratios, in which each configuration counts once. */
 static bool left_out_loss(double *out, struct line_job *job, struct arena *a, struct err *err)
 {
     double *d = ARENA_ARRAY(a, double, job->fit->n_rows);
@@ -256,8 +254,7 @@ static bool left_out_loss(double *out, struct line_job *job, struct arena *a, st
     return true;
 }
 
-/* The fitted constant without which left-out configurations are predicted best, if that is better than with it;
- * otherwise N_SYSTEM_CONSTANTS. */
+/* Sets *out to the fitted constant whose default predicts left-out configurations best, or to N_SYSTEM_CONSTANTS if no default is better. */
 static bool most_harmful(int *out, struct line_job *job, struct arena *a, struct err *err)
 {
     double least, loss;
@@ -279,7 +276,7 @@ static bool most_harmful(int *out, struct line_job *job, struct arena *a, struct
     return true;
 }
 
-/* The first fitted constant that ends at a bound; N_SYSTEM_CONSTANTS if none does. */
+/* The first fitted constant that ends at a bound, or N_SYSTEM_CONSTANTS. */
 static int first_at_bound(const struct system_fit *fit)
 {
     int k = 0;
@@ -304,7 +301,7 @@ static bool fit_identified(struct line_job *job, struct arena *a, struct err *er
     return true;
 }
 
-/* The rows of one configuration share a weight of 1. */
+/* Weights the rows so that those of one configuration sum to 1. */
 static void weigh_rows(struct system_fit *fit)
 {
     double sum = 0;
@@ -351,8 +348,7 @@ bool system_fit_lines(struct system_fit *fit, struct arena *a, struct err *err)
     return fit_lines(&job, a, err);
 }
 
-/* Simulations with the fitted constants agree with the lines to a thousandth of a row's time. If they do not, out is the
- * first row that does not. */
+/* Simulates the rows with the fitted constants. *out is the first row whose time differs from its line by more than a thousandth, or NULL. */
 static bool check_lines(const struct system_row **out, double *time_s, struct row_job *job, struct err *err)
 {
     double x[N_SYSTEM_CONSTANTS];
@@ -368,8 +364,8 @@ static bool check_lines(const struct system_row **out, double *time_s, struct ro
     return true;
 }
 
-/* Takes slopes between simulations in which the constants move, one after the other, from their defaults to the fitted values. The lines thus meet the
- * simulation at the fitted values. */
+/* Takes slopes between the defaults and the fitted values, moving one constant after another. The lines then meet the simulation at the fitted
+ * values. */
 static bool take_secants(struct system_row *row, struct row_job *job, struct err *err)
 {
     double x[N_SYSTEM_CONSTANTS], fitted[N_SYSTEM_CONSTANTS], before_s = row->base_s, time_s, loop_s = row->loop_s;
@@ -377,7 +373,7 @@ static bool take_secants(struct system_row *row, struct row_job *job, struct err
     values_of(fitted, job->fit);
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
         double by = fitted[k] - x[k], range = system_constants[k].field.max - system_constants[k].field.min;
-        if (fabs(by) < range / 1e4) /* the rounding to cycles would show */
+        if (fabs(by) < range / 1e4) /* over smaller steps, rounding to cycles would matter */
             continue;
         x[k] = fitted[k];
         if (!simulate_system_row(row, &time_s, x, job, err))
@@ -389,7 +385,7 @@ static bool take_secants(struct system_row *row, struct row_job *job, struct err
     return true;
 }
 
-/* A time bends where something else ends to hide it. A constant that is fitted beyond a bend is fitted again, to secants. */
+/* Fits until lines and simulations agree. A time is not linear where something else hides it; slopes are then taken up to the fitted values. */
 static bool fit_bent_lines(struct row_job *job, struct arena *a, struct err *err)
 {
     const struct system_row *bent;
