@@ -2,9 +2,9 @@
 /*
  * append.c - appends lines to a shared file.
  *
- * A file that is not there yet is written whole under another name and then linked to its own, so that a writer who is killed leaves nothing or all.
- * Later writers take turns by flock. A killed one leaves a prefix of its one write: whole lines, which stay, and perhaps a
- * part of a line, which readers skip and the next writer removes.
+ * A file that does not exist is first written completely under another name and then linked to its own, so that a killed writer leaves either
+ * nothing or all. Later writers take turns by flock. A killed writer leaves a prefix of its single write: complete lines, which stay, and
+ * perhaps a part of a line, which readers skip and the next writer removes.
  */
 #include "results/history/history.h"
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Accepts the header as a spreadsheet may have saved it, and a part of it that a killed writer left. */
+/* True if the text begins with the header. It may have a byte order mark and CRLF, as spreadsheets write, or be cut short by a killed writer. */
 static bool begins_with_header(const char *text, const char *header)
 {
     const char *at = text + byte_order_mark(text);
@@ -21,7 +21,7 @@ static bool begins_with_header(const char *text, const char *header)
     return strncmp(at, header, min_u64(n, have)) == 0 && (have <= n || at[n] == '\n' || at[n] == '\r');
 }
 
-/* A full disk takes a part of the text, and only the next call to write() says why. */
+/* Writes the whole text. If the disk is full, write() takes a part, and only the next call reports the error. */
 static bool write_all(int fd, const char *text)
 {
     for (size_t left = strlen(text); left; ) {
@@ -68,7 +68,7 @@ static bool append_to(int fd, const char *path, const char *header, const char *
 
 enum first_write { WRITTEN, IS_THERE, NO_LINKS, FAILED };
 
-/* WRITTEN, IS_THERE if another writer was first, or NO_LINKS if the file system has none. */
+/* Creates the file. Returns WRITTEN, IS_THERE if another writer was first, or NO_LINKS if the file system has no links. */
 static enum first_write write_first(const char *path, const char *header, const char *lines, struct err *err)
 {
     struct new_file file;

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * evidence.c - a likelihood-ratio test for a moved mean, with the correlation of neighbouring points estimated.
+ * evidence.c - a likelihood-ratio test for a moved mean, which also estimates the correlation of neighbouring points.
  *
- * Without a change the points of a level are a constant plus noise whose neighbours have correlation r. With a change they also hold d times a
- * shape: a step (0 before a point, 1 from there on) or a ramp (0 before a point, then rising evenly to 1 at the newest). The evidence is
- *
- *     log mean over r of p1(x; shape, r)  -  log max over r of p0(x; r)
- *
- * for the likeliest shape. Mean and deviation of the noise are unknown, so p0 and p1 are likelihoods of those features of the points that do not
- * change with their unit or offset (Lehmann and Romano, Testing Statistical Hypotheses, chapter 6); in p1, d has a normal prior of a few deviations.
- * The maximum, over r up to 0.9, makes the test hold for every such r, and the mean pays for the search of r.
+ * Without a change, the points of a level are a constant plus noise whose neighbours have correlation r. With a change, d times a shape is
+ * added: a step (0 before a point, 1 from there on) or a ramp (0 before a point, then rising evenly to 1 at the newest point). The evidence is
+ *      log mean over r of p1(x; shape, r)  -  log max over r of p0(x; r)
+ * for the likeliest shape. Mean and deviation of the noise are unknown, so p0 and p1 are likelihoods of those features of the points that do
+ * not depend on unit and offset (Lehmann and Romano, Testing Statistical Hypotheses, chapter 6); in p1, d has a normal prior of a few
+ * deviations. The maximum over r up to 0.9 makes the test hold for every such r, and the mean over r pays for searching r.
  * docs/maintainers/watch.md derives the threshold.
  *
- * The points are cleaned first: each may be a few deviations from the running median of five, so that an outlier has little weight and
- * three points in five make a level. Running sums let each shape be tested in the same time, however many points there are.
+ * Points are cleaned first: each may be at most a few deviations from the running median of five, so that an outlier has little weight and
+ * three points in five make a level. Running sums allow each shape to be tested in constant time.
  */
 #include "results/history/evidence.h"
 #include <gsl/gsl_sort.h>
@@ -22,8 +20,8 @@ enum { N_MEDIAN = 5, LATE = N_MEDIAN / 2, FEWEST = LEAST_BEFORE + LEAST_AFTER, M
 static const double clip_deviations = 4;
 static const double correlations[] = { 0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.99 };
 enum { N_CORRELATIONS = sizeof correlations / sizeof *correlations };
-static const double most_correlated_noise = 0.9;       /* a mean that wanders more than such noise has changed */
-static const double step_variance = 5 * 5, ramp_variance = 10 * 10;     /* variances of the prior, in variances of a single point */
+static const double most_correlated_noise = 0.9;       /* larger correlations count as a change of the mean */
+static const double step_variance = 5 * 5, ramp_variance = 10 * 10;     /* variances of d, in units of a single point's variance */
 
 const double evidence_floor = 3;
 
@@ -35,7 +33,7 @@ void level_points_restart(struct level_points *l, const double *x)
     l->n = 0;
 }
 
-/* The unit is a power of two, so it changes no verdict, and no square of a value overflows. */
+/* Allocates the points. The unit is a power of two, which changes no verdict and keeps squares of values from overflowing. */
 void level_points_create(struct level_points *out, const double *x, size_t room, struct arena *a)
 {
     double most = 0;
@@ -58,8 +56,8 @@ static double running_median(const struct level_points *l, size_t i)
     return five[LATE];
 }
 
-/* How far a point may be from the running median, by the latest distances. Their 68 % quantile is taken as one standard deviation, and their 90 %
- * quantile as 1.64; the larger estimate counts, because most distances of rounded values are 0. */
+/* The largest distance from the running median that a point may have. The standard deviation is estimated by the 68 % quantile of the latest
+ * distances and by their 90 % quantile over 1.64; the larger counts, because most distances of rounded values are 0. */
 static double clip_limit(const struct level_points *l, size_t n_off)
 {
     double sorted[MOST_OFF];
@@ -77,7 +75,7 @@ static void clean_point(struct level_points *l, size_t i, double limit)
     s[1] = (struct level_sum){ 0, s->sum + y, s->square + y * y, s->lagged + (i ? y * s[-1].y : 0), s->ramp + (double)i * y };
 }
 
-/* The newest two points are cleaned again when the points after them have arrived. */
+/* Cleans the newest point, and the two before it again, whose running medians have changed. */
 void level_points_add(struct level_points *l)
 {
     size_t n = ++l->n, first = n == FEWEST ? 0 : n - 1 - LATE;
@@ -101,8 +99,8 @@ double level_points_mean(const struct level_points *l, size_t from, size_t end)
 
 /* ---- shapes -------------------------------------------------------------------------------------- */
 
-/* A shape z, which is 0 before its first point. The members are sums over its points of d[i] = z[i] - r z[i-1], with the correlation r of the
- * noise: of d squared, of d, and of d times the same difference of the points. Each sum is a polynomial in r, given by its coefficients. */
+/* A shape z, which is 0 before its first point. With the correlation r of the noise and d[i] = z[i] - r z[i-1], the members are sums of d
+ * squared, of d, and of d times the same difference of the points. Each sum is a polynomial in r, given by its coefficients. */
 struct shape { double square[3], sum[2], product[3], variance; };
 
 static struct shape step_at(const struct level_points *l, size_t k)
@@ -113,14 +111,15 @@ static struct shape step_at(const struct level_points *l, size_t k)
                            { sum, -(sum - last + s[k - 1].y) - (sum - one), sum - last }, step_variance };
 }
 
-/* Rises by f at each point from k on, to 1 at the newest. */
+/* The ramp that rises evenly from point k to 1 at the newest point. */
 static struct shape ramp_at(const struct level_points *l, size_t k)
 {
     const struct level_sum *s = l->sums, *end = &s[l->n], *before_end = &s[l->n - 1];
     double w = (double)(l->n - k), f = 1 / w, from = (double)k;
     double index = w * (w - 1) / 2, squares = (w - 1) * w * (2 * w - 1) / 6;
     double now = end->sum - s[k].sum, now_index = end->ramp - s[k].ramp - from * now;              /* sums over the points from k on */
-    double past = before_end->sum - s[k - 1].sum, past_index = before_end->ramp - s[k - 1].ramp + (1 - from) * past;    /* sums over the points before these */
+    /* sums over each point's predecessor */
+    double past = before_end->sum - s[k - 1].sum, past_index = before_end->ramp - s[k - 1].ramp + (1 - from) * past;
     return (struct shape){ { f * f * (squares + 2 * index + w), -2 * f * f * (squares + index), f * f * squares },
                            { f * (index + w), -f * index },
                            { f * (now_index + now), -f * (past_index + past) - f * now_index, f * past_index }, ramp_variance };
@@ -128,10 +127,10 @@ static struct shape ramp_at(const struct level_points *l, size_t k)
 
 /* ---- likelihoods ----------------------------------------------------------------------------------- */
 
-/* The points as noise of correlation r: sums of a constant, of its product with them, and of squares about the fitted constant. log_share is the
- * part of the likelihood that no shape changes. */
+/* The points seen as noise of correlation r: sums over a constant, over its product with the points, and of squares about the fitted constant.
+ * log_share is the part of the likelihood that is the same for all shapes. */
 struct noise { double r, ones, product, rest, log_share, least_fall; };
-struct noises { struct noise at[N_CORRELATIONS]; double null, half; };       /* null: log of the largest p0; half: (n - 1) / 2 */
+struct noises { struct noise at[N_CORRELATIONS]; double null, half; };       /* null is the logarithm of the largest p0, half is (n - 1) / 2 */
 
 static struct noise level_noise_of(const struct level_points *l, double r)
 {
@@ -144,7 +143,8 @@ static struct noise level_noise_of(const struct level_points *l, double r)
     return m;
 }
 
-/* False if the points do not differ. A shape whose sum of squares falls by less than least_fall in every noise stays below the floor. */
+/* Fills the noises; false if all points are equal. A shape stays below the floor if its sum of squares falls by less than least_fall in every
+ * noise. */
 static bool noises_of(struct noises *out, const struct level_points *l)
 {
     static const double rounding = 1e-13;
@@ -164,8 +164,8 @@ static bool noises_of(struct noises *out, const struct level_points *l)
     return true;
 }
 
-/* A shape, fitted together with the constant. square: 1 + its sum of squares times the prior's variance; product: its product with the points;
- * fall: how much less the points' sum of squares then is. */
+/* A shape fitted together with the constant: `square` is 1 + its sum of squares times the prior's variance, `product` its product with the
+ * points, and `fall` the decrease of the points' sum of squares. */
 struct shape_fit { double square, product, fall; };
 
 static struct shape_fit shape_fit_of(const struct shape *z, const struct noise *m)
@@ -179,7 +179,7 @@ static struct shape_fit shape_fit_of(const struct shape *z, const struct noise *
     return f;
 }
 
-/* The log odds of a shape, its direction, and the correlation that goes best with it. */
+/* The log odds of a shape, its direction, and the correlation that fits best with it. */
 struct shape_odds { double log; bool up; double correlation; };
 
 static struct shape_odds odds_of(const struct shape *z, const struct noises *m)
@@ -198,7 +198,7 @@ static struct shape_odds odds_of(const struct shape *z, const struct noises *m)
     return best;
 }
 
-/* A cheap bound: true if the shape may reach the floor. */
+/* A cheap bound: false if the shape cannot reach the floor. */
 static bool may_matter(const struct shape *z, const struct noises *m)
 {
     for (size_t i = 0; i < N_CORRELATIONS; i++)
@@ -217,8 +217,8 @@ static void weigh(struct level_evidence *e, const struct shape *z, const struct 
         *side = fmax(*side, odds.log);
 }
 
-/* The numbers of new points that are tried: each one up to 16, then in steps of an eighth. A best number between two of them is met as a few more
-   points arrive. */
+/* Tries changes at several distances from the newest point: at every one up to 16, then in steps of at most an eighth. A best distance between two
+ * steps is reached after a few more points. */
 struct level_evidence level_evidence(const struct level_points *l)
 {
     struct level_evidence e = { -INFINITY, -INFINITY };
@@ -247,8 +247,8 @@ struct level_evidence level_evidence_at(const struct level_points *l, size_t spl
     return e;
 }
 
-/* The first point of the new level. A large step is reported before five new points have come: then it is dated three points back, as the cleaning
- * needs at least three. */
+/* The first point of the new level. A large step is reported before five new points have arrived; it is then dated at least three points back,
+ * since cleaning needs three. */
 size_t level_split(const struct level_points *l, bool upwards, double *correlation)
 {
     struct noises m;

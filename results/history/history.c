@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * history.c - the table of predictions, commit by commit.
- *
- * An incomplete last line, which a killed writer left, is skipped.
+ * history.c - the table of predictions, commit by commit. An incomplete last line, which a killed writer left, is skipped.
  */
 #include "results/history/history.h"
 
@@ -34,7 +32,7 @@ static void add_point(struct history_series *s, struct history_point p, struct a
     ARENA_APPEND(a, s->points, s->n, s->cap, p);
 }
 
-/* A stable sort by time. */
+/* Sorts the points by time; points of equal time keep their order. */
 static void order_points(struct history_series *s)
 {
     for (size_t i = 1; i < s->n; i++) {
@@ -70,7 +68,7 @@ bool history_load(struct history *out, const char *path, const char *metric, con
     const char *newline = strrchr(text, '\n');
     size_t whole = newline ? (size_t)(newline + 1 - text) : 0;
     out->is_cut = whole < n;
-    if (whole == 0 && n < sizeof header && strncmp(text, header, n) == 0)      /* killed within the header */
+    if (whole == 0 && n < sizeof header && strncmp(text, header, n) == 0)      /* the writer was killed within the header */
         return true;
     if (!csv_read_text(&t, path, text, whole, a, err) || !csv_has_columns(&t, columns, err))
         return false;

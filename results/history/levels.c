@@ -2,38 +2,38 @@
 /*
  * levels.c - the accepted level of a series, and a latest level that is worse.
  *
- * The first level is accepted, then every better one, and every one that somebody accepts with a reason. A change for the
- * worse lasts until its level is accepted, or until a later level is not worse than the accepted one: then it is repaired.
- * Two levels that are not neighbours are compared by the same evidence as a change. Where it does not tell them apart, the later
- * one belongs to the nearer of the accepted level and the one before it.
+ * The first level is accepted, then every better one, and every one that somebody accepts with a reason. A change for the worse lasts until
+ * its level is accepted, or until it is repaired by a later level that is not worse than the accepted one. Two levels that are not neighbours
+ * are compared by the same evidence as a change. If the evidence does not distinguish them, the later level belongs to the nearer of two
+ * levels: the accepted one and the one before it.
  *
- * A level is judged when the next one begins, by all its points, and then never again. The latest level is judged when it begins, when
- * it is accepted, and at the end.
+ * A level is judged by all its points when the next one begins, and never again. The latest level is judged when it begins, when it is
+ * accepted, and at the end.
  */
 #include "results/history/history.h"
 
-enum { MOST_COMPARED = 500 };           /* only the newest points of a level are compared, so that comparing takes equally long for any level */
+enum { MOST_COMPARED = 500 };           /* the most points of a level that are compared, so that comparing takes limited time */
 
 const char *const change_end_names[N_CHANGE_ENDS] = { "worse", "better", "back", "repaired", "accepted" };
 
 /* The points from `from` to `end` - 1. */
 struct stretch { size_t from, end; };
 
-/* How a level has ended, by the points that have arrived. */
+/* How a level ends, as far as the points so far show. */
 struct fate { enum change_end end; const char *reason; };
 
 struct levels {
-    const double *x; size_t n;          /* the points that have arrived */
+    const double *x; size_t n;          /* the points that have arrived so far */
     const struct series_rule *rule;
     const struct series_acceptance *accepted; size_t n_accepted;
     struct series_level *items; size_t n_items, cap;
-    size_t base;                        /* the accepted level; 0 is the one before all changes, k begins with items[k - 1] */
-    size_t first_open;                  /* a lasting change may begin here or later */
-    bool is_worse;                      /* true if the latest level is worse, as far as it was judged */
-    struct level_points points;         /* the points of the latest level */
-    struct level_points compared;       /* scratch of compare_levels() */
+    size_t base;                        /* the accepted level: 0 before all changes, k for the level that items[k - 1] begins */
+    size_t first_open;                  /* no change before this index lasts */
+    bool is_worse;                      /* true if the latest level was worse when it was last judged */
+    struct level_points points;         /* points of the latest level */
+    struct level_points compared;       /* used by compare_levels() */
     double *joined;
-    struct arena *a, scratch;           /* scratch: emptied for each median */
+    struct arena *a, scratch;           /* `scratch` is emptied after each median */
 };
 
 static struct stretch stretch_of(const struct levels *l, size_t level)
@@ -53,7 +53,7 @@ static double stretch_median(struct levels *l, struct stretch s)
     return statistics_median(l->x + newest.from, newest.end - newest.from, &l->scratch);
 }
 
-/* Joins the newest points of two stretches, as if one had followed the other. Returns how many belong to the first. */
+/* Copies the newest points of two stretches one after the other, and returns how many are from the first. */
 static size_t join_stretches(struct levels *l, struct stretch first, struct stretch second)
 {
     struct stretch a = newest_of(first), b = newest_of(second);
@@ -66,7 +66,7 @@ static size_t join_stretches(struct levels *l, struct stretch first, struct stre
     return n_first;
 }
 
-/* The verdict on a stretch, as if it had followed the accepted level. */
+/* The verdict on stretch `now` as if it had followed stretch `base` directly. */
 static enum series_verdict compare_levels(struct levels *l, struct stretch base, struct stretch now)
 {
     size_t n_base = join_stretches(l, base, now);
@@ -104,7 +104,7 @@ static struct fate fate_of(struct levels *l, size_t level)
     return (struct fate){ verdict == SERIES_BETTER ? CHANGE_BETTER : is_verdict_worse(verdict) ? CHANGE_LASTS : CHANGE_BACK, NULL };
 }
 
-/* Judges a level for good: ends the changes that last where it is not worse, and accepts it if it is better or has a reason. */
+/* Judges a level finally: it may end changes that last, and it becomes the accepted level if it is better or somebody accepted it. */
 static void judge_level(struct levels *l, size_t level)
 {
     if (level == 0)
@@ -127,7 +127,7 @@ static void judge_level(struct levels *l, size_t level)
         l->base = level;
 }
 
-/* True if the newest points have left a level that is worse, and are back at the accepted one. */
+/* True if the newest points have left a worse level and returned to the accepted one. */
 static bool is_back(struct series_change *out, struct levels *l, struct level_evidence e)
 {
     struct stretch base = stretch_of(l, l->base), last = stretch_of(l, l->n_items);
@@ -141,7 +141,7 @@ static bool is_back(struct series_change *out, struct levels *l, struct level_ev
     return fabs(here - accepted) <= fabs(here - stretch_median(l, worse)) && !is_verdict_worse(compare_levels(l, base, now));
 }
 
-/* Makes all points that have arrived from `one` on the points of the latest level. */
+/* Starts the points of the latest level anew, with those that arrived from `from` on. */
 static void begin_points(struct levels *l, size_t from)
 {
     level_points_restart(&l->points, l->x + from);
@@ -149,7 +149,7 @@ static void begin_points(struct levels *l, size_t from)
         level_points_add(&l->points);
 }
 
-/* Begins a level with a change, whose points are counted from the start of the level before. */
+/* Begins a level with a change, whose indices are relative to the start of the level before. */
 static void level_begin(struct levels *l, struct series_change c)
 {
     size_t start = stretch_of(l, l->n_items).from;
@@ -170,8 +170,8 @@ static bool is_accepted_now(const struct levels *l)
     return false;
 }
 
-/* A change that is reported by few new points may be dated a few points off, and those would look like a change of the new level. So it is dated
- * again when the level has ten points, and twenty. */
+/* Dates a change again. If few new points revealed it, it may be dated a few points off, and those would look like another change. So it is
+ * dated again when its level has ten points, and twenty. */
 static void date_again(struct levels *l)
 {
     struct series_change *c = &l->items[l->n_items - 1].change;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * measured.c - measured series as people have them: a CSV table with or without a header, or JSON, from a file or from
- * standard input; one column or several, and rows of several series one after the other.
- *
- * JSON becomes a table first: an array of numbers has one column, an array of objects one for each member, an object of
- * arrays one for each array.
+ * measured.c - measured series in common formats: a CSV table with or without a header, or JSON, from a file or from standard input; with one
+ * column or several, and rows of several series one after the other. JSON is turned into a table: an array of numbers has one column, an array
+ * of objects one for each member, an object of arrays one for each array.
  */
 #include "results/history/history.h"
 #include <jansson.h>
@@ -27,7 +25,7 @@ static bool read_stdin(char **out, size_t *n_bytes, struct arena *a, struct err 
 
 /* ---- JSON as a table ------------------------------------------------------------------------------------ */
 
-/* The text of a value as it stands in the file; "" for null and for a missing value. */
+/* The value as text; "" for null and for a missing value. */
 static char *json_cell(const json_t *value, struct arena *a)
 {
     if (!value || json_is_null(value))
@@ -43,7 +41,7 @@ static char *json_cell(const json_t *value, struct arena *a)
     return cell;
 }
 
-/* The members of the first object, or the names of the arrays. */
+/* Names the columns by the members of the first object, or by the arrays. */
 static void name_columns(struct csv_table *t, json_t *members, struct arena *a)
 {
     t->columns = ARENA_ARRAY(a, char *, json_object_size(members) + 1);
@@ -103,7 +101,7 @@ static bool reads_as_number(const char *text)
     return parse_f64(text, &x);
 }
 
-/* The indices of the columns that a list names, separated by commas. */
+/* Finds the columns in a list of names separated by commas. */
 static bool choose_columns(size_t *at, size_t *n, const struct csv_table *t, const char *names, bool by_number, struct arena *a, struct err *err)
 {
     for (const char *p = names; *p; p += strcspn(p, ",") + (p[strcspn(p, ",")] == ',')) {
@@ -121,7 +119,7 @@ static bool choose_columns(size_t *at, size_t *n, const struct csv_table *t, con
     return true;
 }
 
-/* A first line of numbers is no header: it becomes the first row, and the columns have numbers. */
+/* Turns a header that consists of numbers into the first row, and names the columns by their numbers. */
 static void take_back_header(struct csv_table *t, struct arena *a)
 {
     struct csv_row *rows = ARENA_ARRAY(a, struct csv_row, t->n_rows + 1);
@@ -139,7 +137,7 @@ static void take_back_header(struct csv_table *t, struct arena *a)
 
 struct chosen { size_t metrics[MOST_CHOSEN], n_metrics, by[MOST_CHOSEN], n_by; };
 
-/* "resnet50 step_time_s": the values of the --by columns, then the column. */
+/* The name of a series, such as "resnet50 step_time_s": the values of the --by columns, then the metric. */
 static const char *series_name(const struct csv_table *t, const struct csv_row *row, const struct chosen *c, size_t metric, struct arena *a)
 {
     const char *name = "";
@@ -161,7 +159,7 @@ static struct measured_series *series_named(struct measured *out, const char *na
 
 static bool measured_add(struct measured_series *s, const struct csv_table *t, const struct csv_row *row, size_t metric, struct err *err)
 {
-    static const double largest = 1e300;        /* the sum of two is still finite */
+    static const double largest = 1e300;        /* limited so that the sum of two values is finite */
     const char *cell = row->cells[metric], *column = t->columns[metric];
     if (!parse_f64(cell, &s->x[s->n]))
         return fail(err, "%s:%u: %s: '%.60s' is not a number", t->path, row->line, column, cell);
@@ -218,7 +216,7 @@ const char *acceptances_path(const char *path, struct arena *a)
     return arena_printf(a, "%.*s.accepted.csv", (int)n, path);
 }
 
-/* The newest point with the label, or the one with the number where points have no labels. */
+/* Finds the newest point with this label, or, if points have no labels, the point with this number. */
 static bool find_point(size_t *out, const struct measured_series *s, const char *text)
 {
     uint64_t number;
@@ -241,7 +239,7 @@ bool acceptances_load(struct series_acceptance **out, size_t *n, const struct me
     *n = 0;
     if (!read_text_file(&text, &n_bytes, path, LARGEST_FILE_BYTES, a, err))
         return false;
-    if (n_bytes == 0)                   /* an empty file, which an older version left when it was killed at its first acceptance */
+    if (n_bytes == 0)                   /* an older version left an empty file if it was killed at its first acceptance */
         return true;
     if (!csv_read_text(&t, path, text, n_bytes, a, err) || !csv_column(&series, &t, "series", err) || !csv_column(&point, &t, "point", err) || !csv_column(&reason, &t, "reason", err))
         return false;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * series.c - has a measured series left its level?
+ * series.c - says if a measured series has left its level.
  *
- * A change is reported when the evidence for it exceeds a threshold, which is the same for every noise and number of points. It was set once, by
- * simulation with other seeds than those of make gate-quality, so that at most 1 % of histories of 100 points raise a false alarm
- * (docs/maintainers/watch.md). Not handled: seasons, changes of the spread alone, correlation beyond neighbours, or above 0.9.
+ * A change is reported when the evidence for it exceeds a threshold, which is the same for every noise and number of points. It was set once,
+ * by simulation with other seeds than those of make gate-quality, so that at most 1 % of histories of 100 points raise a false alarm
+ * (docs/maintainers/watch.md). Not handled: seasons, changes of the spread alone, correlation beyond neighbours, and correlation above 0.9.
  */
 #include "results/history/history.h"
 #include <gsl/gsl_cdf.h>
@@ -12,7 +12,7 @@
 
 static const double alarm_evidence = 6.2;       /* odds of 500 to 1 */
 static const double return_evidence = 3;        /* odds of 20 to 1 */
-static const double most_order_chance = 0.004;         /* five points before and five after, in order: 1 in 252 */
+static const double most_order_chance = 0.004;         /* above 1 in 252, the chance of one order of five points before and five after */
 
 const char *const series_verdict_names[N_SERIES_VERDICTS] = { "steady", "worse", "better", "changed" };
 
@@ -28,7 +28,7 @@ static enum series_verdict verdict_of(bool high, const struct series_rule *rule)
     return (rule->better > 0) == high ? SERIES_BETTER : SERIES_WORSE;
 }
 
-/* If neither direction is better, both are looked for, and each gets half of the false alarms. */
+/* The evidence that a change needs. If neither direction is better, both are tested, and each gets half of the false alarms. */
 static double threshold_of(const struct series_rule *rule)
 {
     return alarm_evidence + (rule->better ? 0 : M_LN2);
@@ -43,7 +43,7 @@ static struct series_change change_towards(const struct level_points *l, bool hi
     return c;
 }
 
-/* The chance that this many of the new points reach a value, if all orders are equally likely. */
+/* The chance that this many new points reach a value if all orders of the points are equally likely. */
 static double chance_to_reach(double value, const double *before, size_t n_before, const double *after, size_t n_after, double sign)
 {
     unsigned high = 0, all = 0;
@@ -54,8 +54,9 @@ static double chance_to_reach(double value, const double *before, size_t n_befor
     return gsl_cdf_hypergeometric_Q(high - 1, all + high, (unsigned)(n_before + n_after) - all - high, (unsigned)n_after);
 }
 
-/* The evidence assumes nearly normal noise. Counts of rare events are mostly 0, and their clusters look like changes to it. Therefore the order of
-   the points must be unlikely too: all new points reach the lowest of them, or three quarters reach their quartile. */
+/* The chance of the points' order without a change, which must be small, too. The evidence assumes nearly normal noise, but counts of rare
+ * events are mostly 0, and their clusters look like changes. Counted are orders in which all new points reach their lowest, or three quarters
+ * reach their quartile. */
 static double order_chance(const struct level_points *l, size_t from, double sign)
 {
     enum { MOST = 500 };
