@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_fit.c - the memory of each IPU by category over the micro-batch, against the limit: the sizes that `podbench fit` tries.
+ * draw_fit.c - the memory of each IPU by category over the micro-batch, against the limit, for the sizes that `podbench fit` tries.
  */
 #include "results/figures/drawings.h"
 #include "results/study/fit.h"
@@ -12,7 +12,7 @@ static bool fuller(const struct result *x, const struct result *y)
     return x->memory_peak_bytes_per_tile > y->memory_peak_bytes_per_tile;
 }
 
-/* The sizes nearest to the largest that fits; returns how many, the first in *first. */
+/* The number of sizes to draw, up to just above the largest that fits; *first is the first of them. */
 static size_t sizes_shown(size_t *first, const struct fit_axis *axis)
 {
     size_t last = 0;
@@ -23,7 +23,7 @@ static size_t sizes_shown(size_t *first, const struct fit_axis *axis)
     return last + 1 - *first;
 }
 
-/* A bar for each IPU of a replica, and a gap after those of a size. */
+/* Writes a bar for each IPU of a replica, and leaves a gap between sizes. */
 static void write_bars(FILE *f, const struct fit_answer *x)
 {
     const struct fit_axis *axis = &x->axes[FIT_MICRO_BATCH];

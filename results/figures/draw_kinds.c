@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_kinds.c - errors of throughput by how much was known of a run when it was first predicted: then, and by today's program.
- *
- * A configuration is a dot, predicted / published; the band of a kind holds nine in ten of its dots.
+ * draw_kinds.c - errors of throughput by how much was known of a run when it was first predicted: those of that time, and today's. A
+ * configuration is a dot at predicted / published; a kind's band holds nine in ten of its dots.
  */
 #include "results/figures/drawings.h"
 #include <gsl/gsl_statistics_double.h>
@@ -38,7 +37,7 @@ static void write_kind(FILE *dots, FILE *bands, const struct first_seen_rows *ro
     DRAWING_ROW(bands, group->kind, (double)row, (double)n, first.low, first.high, today.low, today.high, 100 * group->then_median, 100 * group->now_median);
 }
 
-/* One line about the errors of all rows, and of the kind with most rows. */
+/* A sentence about the errors of all rows, and of the kind with most rows. */
 static const char *kinds_finding(const struct first_seen_group *groups, size_t n, struct arena *a)
 {
     const struct first_seen_group *most = groups, *all = &groups[n - 1];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_large.c - models of 0.1 to 176 billion parameters on 4 to 256 IPUs: whether training fits on the chips or in phases, and how fast it then is.
+ * draw_large.c - models of 0.1 to 176 billion parameters on 4 to 256 IPUs: whether training fits on the chips or in phases, and its speed.
  *
- * Each cell trains rows of 1024 tokens in fp16 with AdamW, 128 rows a step, by the settings of a released program (base_recipe), on GC200s. Every layer is
- * cut over 4, 16 or 64 IPUs, whichever is fastest; the other IPUs are replicas. A model whose weights and state alone are more than the chips hold is not
- * tried on the chips. Left out: pipelines, and other micro-batches than one.
+ * Each cell trains rows of 1024 tokens in fp16 with AdamW, 128 rows a step, with the settings of a released program (base_recipe), on GC200s.
+ * Every layer is cut over 4, 16 or 64 IPUs, whichever is fastest; the other IPUs are replicas. If weights and state alone exceed the memory of
+ * the chips, training on the chips is not tried. Left out: pipelines, and micro-batches other than one.
  */
 #include "results/figures/drawings.h"
 
@@ -12,10 +12,10 @@ static const char base_recipe[] = "vendor-ipu-pod16-gpt-j-popxl";
 static const char *const models[] = { "gpt2-small", "gpt2-medium", "gpt2-large", "gpt2-xl", "gpt3-2.7b", "gpt-j", "llama2-13b", "llama2-70b", "bloom" };
 static const unsigned sizes[] = { 4, 16, 64, 256 }, widths[] = { 4, 16, 64 };
 enum { N_MODELS = sizeof models / sizeof *models, N_SIZES = sizeof sizes / sizeof *sizes, N_WIDTHS = sizeof widths / sizeof *widths,
-       ROWS_A_STEP = 128, BYTES_A_PARAMETER = 2 + 2 + 8 };      /* weight, gradient, two moments */
+       ROWS_A_STEP = 128, BYTES_A_PARAMETER = 2 + 2 + 8 };      /* weight, gradient and two moments */
 enum place { NOWHERE, IN_PHASES, ON_CHIP };
 
-/* The best of a cell; width 0: nothing fits. */
+/* The fastest way to train in one cell; width is 0 if nothing fits. */
 struct cell { enum place place; unsigned width; double rows_per_s; const char *guess; };
 
 static void try_width(struct cell *best, struct drawing *d, const char *model, unsigned n_ipus, unsigned width, enum place place)
@@ -30,11 +30,11 @@ static void try_width(struct cell *best, struct drawing *d, const char *model, u
         *best = (struct cell){ place, width, d->result.throughput_samples_per_s, d->result.guess };
 }
 
-/* The best cell for a model: with its weights on the chips if that fits, else in phases. */
+/* The best way to train a model: on the chips if that fits, otherwise in phases. */
 static struct cell best_of(struct drawing *d, const char *model, uint64_t n_parameters, unsigned n_ipus)
 {
     struct cell best = { 0 };
-    const double tile_bytes = 624 * 1024, n_tiles = 1472;       /* those of a GC200; they bound what is tried, not what fits */
+    const double tile_bytes = 624 * 1024, n_tiles = 1472;       /* those of a GC200; they limit what is tried, and not what fits */
     for (int place = ON_CHIP; place > NOWHERE && !best.width; place--)
         for (size_t w = 0; w < N_WIDTHS && widths[w] <= n_ipus; w++)
             if (place != ON_CHIP || BYTES_A_PARAMETER * (double)n_parameters / widths[w] < tile_bytes * n_tiles)

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_links.c - the link graph with the load of one pipeline cycle's copies: activations to the next stage, gradients back.
- *
- * IPUs are drawn as on their boards, rungs across and rails along. Links to hubs are left out.
+ * draw_links.c - the links of a machine with the traffic of one pipeline cycle: activations to the next stage, and gradients back. IPUs are
+ * placed as on their boards, with rungs across and rails along. Links to hubs are left out.
  */
 #include "results/figures/drawings.h"
 
 enum { MOST_DRAWN_IPUS = 64 };
 
-/* The share of a step spent on copies between stages; 0 if one picture cannot show this many IPUs. */
+/* The share of a step spent on copies between stages; 0 if there are too many IPUs for one picture. */
 static double copies_share(const struct result *r)
 {
     return r->ipus <= MOST_DRAWN_IPUS ? r->breakdown_s[PART_STAGE_COPY] / r->step_time_s : 0;
@@ -45,7 +44,7 @@ static void write_links(FILE *f, const struct topology *t, struct link_loads *lo
         double x = l.from / 2, y = l.from % 2, to_x = l.to / 2, to_y = l.to % 2, load = *link_loads_at(loads, i);
         if (fabs(to_x - x) > 1)                 /* a link that closes a ring is drawn as a stub */
             to_x = x + (to_x > x ? -0.4 : 0.4);
-        double side = l.from < l.to ? 0.06 : -0.06;   /* the two directions are drawn side by side */
+        double side = l.from < l.to ? 0.06 : -0.06;   /* puts the two directions next to each other */
         double share = load / l.bytes_per_s / most;
         *busiest = fmax(*busiest, load);
         fprintf(f, "%g,%g,%g,%g,%.4g,%u\n", x + (x == to_x ? side : 0), y + (y == to_y ? side : 0), to_x - x, to_y - y, 100 * share, l.from);

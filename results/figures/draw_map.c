@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_map.c - a sweep as a map: throughput of one training run over micro-batch and gradient accumulation, and where
- * it no longer fits.
+ * draw_map.c - a sweep as a map: the throughput of one training run over micro-batch and gradient accumulation, and where it no longer fits.
  */
 #include "results/figures/drawings.h"
 
-/* The smallest run with one IPU per replica, in which the two axes change nothing else. */
+/* Prefers runs with one IPU per replica, since both axes then change nothing else, and among these the smaller run. */
 static bool smaller(const struct result *x, const struct result *y)
 {
     bool x_flat = !(x->breakdown_s[PART_STAGE_COPY] > 0), y_flat = !(y->breakdown_s[PART_STAGE_COPY] > 0);

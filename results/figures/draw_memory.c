@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_memory.c - what the fullest tile of each model's runs holds, against its limit, and what recomputation saves and costs.
+ * draw_memory.c - the contents of the fullest tile of each model, against its limit, and what recomputation saves and costs.
  */
 #include "results/figures/drawings.h"
 #include "results/simulate/simulate.h"
@@ -17,7 +17,7 @@ static int fuller_first(const void *a, const void *b)
     return p != q ? (p > q ? -1 : 1) : strcmp(x->id, y->id);
 }
 
-/* The training run of each model with the fullest tile, fullest first. */
+/* For each model, the training run whose fullest tile holds most; the fullest model comes first. */
 static size_t fullest_runs(const struct result **out, const struct results *all)
 {
     size_t n = 0;
@@ -74,7 +74,7 @@ bool draw_memory(struct drawing *d, struct err *err)
 
 static const char *const recompute_workloads[] = { "resnet50", "resnet152", "densenet121" };
 
-/* The least extra work that keeps at most a fifth of the activations; NAN if no point does. */
+/* Writes the curve of recomputation. *work_for_a_fifth is the least extra work that keeps at most a fifth of the activations, or NAN. */
 static bool write_recompute(struct drawing *d, const char *workload, double *work_for_a_fifth, struct err *err)
 {
     struct graph g = {0};
@@ -89,7 +89,7 @@ static bool write_recompute(struct drawing *d, const char *workload, double *wor
     for (size_t i = 0; i < n; i++) {
         DRAWING_ROW(f, NULL, points[i].n_checkpoints, 100 * points[i].memory_share, 100 * points[i].extra_work_share);
         if (points[i].memory_share <= 0.2)
-            *work_for_a_fifth = fmin(points[i].extra_work_share, *work_for_a_fifth);     /* false for NAN too */
+            *work_for_a_fifth = fmin(points[i].extra_work_share, *work_for_a_fifth);     /* fmin() ignores NAN */
     }
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_pipeline.c - what each IPU of a ResNet-50 pipeline does when, from the timeline; a picture that white papers show.
+ * draw_pipeline.c - the work of each IPU of a ResNet-50 pipeline over time, from the timeline; white papers show such a picture.
  */
 #include "results/figures/drawings.h"
 
@@ -10,7 +10,7 @@ static const struct pipeline_picture { const char *name, *sets[2]; } pipelines[]
     { "pipeline-training", { "recipe.mode=train", "parallel.gradient_accumulation=16" } },
 };
 
-/* One bar per span: from and to (ms) in the columns of its kind. */
+/* Writes one bar: start and end (ms) go into the columns of the span's kind. */
 static void write_span_bar(FILE *f, const struct timeline *t, const struct span *s, uint32_t k)
 {
     double ms = 1e3 / t->plan->topology->machine->chip.clock_hz, from = (double)(s->start_cycle + k * s->period_cycles) * ms;

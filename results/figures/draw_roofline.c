@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_roofline.c - the operations of a step on each chip's roofline: flop/s reached against flop for each byte
- * exchanged between tiles.
+ * draw_roofline.c - the operations of a step on each chip's roofline: flop/s reached against flop for each byte exchanged between tiles.
  *
- * The chip keeps everything in its tiles' memory, so the exchange feeds the arithmetic: the slope is the rate at which
- * all tiles together can receive, and the roof is the matrix units' peak (Williams, Waterman and Patterson 2009,
- * applied to this memory).
+ * The chip keeps everything in its tiles' memory, so the exchange feeds the arithmetic. The slope is the rate at which all tiles together can
+ * receive data, and the roof is the matrix units' peak (Williams, Waterman and Patterson 2009, applied to this memory).
  */
 #include "results/figures/drawings.h"
 #include "system-model/graph/graph.h"
@@ -24,7 +22,7 @@ static struct roof roof_of(const struct simulation *sim)
 
 struct roof_point { double intensity, rate; };
 
-/* Operations of different layers are often alike. */
+/* True if an equal point is there; operations of different layers are often alike. */
 static bool is_drawn(const struct roof_point *points, size_t n, double intensity, double rate)
 {
     for (size_t i = 0; i < n; i++)
@@ -33,7 +31,7 @@ static bool is_drawn(const struct roof_point *points, size_t n, double intensity
     return false;
 }
 
-/* One point for each operation pass with multiply-accumulates; equal points are written once. points: room for those of all stages. */
+/* Writes one point for each operation of a stage with multiply-accumulates, and equal points once. `points` has room for all stages. */
 static void write_stage(FILE *f, const struct simulation *sim, const struct stage_plan *stage, struct roof *roof, size_t chip, struct roof_point *points, size_t *n)
 {
     for (uint32_t i = 0; i < sim->graph->n_ops; i++) {
@@ -52,7 +50,7 @@ static void write_stage(FILE *f, const struct simulation *sim, const struct stag
     }
 }
 
-/* One line per chip: both ends, and the point where the slope meets the roof. */
+/* Writes each chip's line: both ends, and the point where the slope meets the roof. */
 static void write_roofs(struct drawing *d, const struct roof *roofs, size_t n)
 {
     FILE *f = drawing_table(d, "roofline-roofs", "name,chip,intensity,limit");
@@ -72,7 +70,7 @@ static bool is_new(const struct roof *roofs, size_t n, const char *chip)
     return true;
 }
 
-/* The first training run of each model on every chip, by name. */
+/* Writes the points of a run, unless a run on its chip has been drawn. */
 static bool write_run_points(FILE *f, struct roof *roofs, size_t *n, const struct result *r, struct drawing *d, struct err *err)
 {
     const struct simulation *sim = drawing_simulate(d, r->id, NULL, 0, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_scaling.c - throughput and efficiency against chips: closed-division runs of each round, published and
- * predicted, and ideal scaling; and the predictions for machines without any published run.
+ * draw_scaling.c - throughput and efficiency over the number of chips: closed-division runs of each round, published and predicted, with ideal
+ * scaling; and predictions for machines without any published run.
  */
 #include "results/figures/drawings.h"
 
@@ -22,7 +22,7 @@ static void write_scaling_panel(struct drawing *d, const struct scaling *s)
     }
 }
 
-/* The gap between published and predicted efficiency, in points. */
+/* The difference of published and predicted efficiency, in percentage points. */
 static double gap_of(const struct scaling_point *p)
 {
     return fabs(p->simulated_efficiency - p->published_efficiency);
@@ -58,7 +58,7 @@ bool draw_scaling(struct drawing *d, struct err *err)
                                    gap_of(p), scaling_rounds[round], (unsigned long long)s.sizes[size]);
     }
     d->missing = "no MLPerf runs of both ResNet-50 and BERT-Large";
-    if (*text[0] && *text[1])           /* a panel without points is left out */
+    if (*text[0] && *text[1])           /* the figure needs points in both panels */
         d->finding = arena_printf(d->a, "Scaling efficiency as predicted and as published: %s, %s", text[0], text[1]);
     return true;
 }
@@ -100,7 +100,7 @@ static void write_series(FILE *f, struct drawing *d, const struct result *const 
                               r[0]->workload, last, (unsigned long long)r[n - 1]->ipus, r[0]->system);
 }
 
-/* Training runs without a published rate. */
+/* Lists the training runs without a published rate. */
 static size_t unpublished_runs(const struct result **out, const struct drawing *d)
 {
     size_t n = 0;

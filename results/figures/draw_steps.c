@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_steps.c - where the time of a step goes: by class of cost for every MLPerf configuration, and for one run from
- * the least time its arithmetic can take to the time predicted.
+ * draw_steps.c - how a step's time is spent: by class of cost for every MLPerf configuration, and for one run from the least time of its
+ * arithmetic to the predicted time.
  */
 #include "results/figures/drawings.h"
 #include "results/study/explain.h"
 
 /* ---- every run -------------------------------------------------------------------------------------- */
 
-/* Matrix products have their own share, apart from the other computing. */
+/* Matrix products have a share of their own, apart from other computing. */
 enum { SHARE_MATRIX = N_PART_CLASSES, N_SHARES };
 static size_t step_share_index(enum part part)
 {
@@ -34,7 +34,7 @@ static int run_order(const void *a, const void *b)
     return strcmp(x->id, y->id);
 }
 
-/* One run per configuration; the same one by another framework or division is left out. */
+/* The runs of MLPerf, one for each configuration; repeats in another framework or division are left out. */
 static const struct result **mlperf_runs(size_t *n, const struct drawing *d)
 {
     const struct results *all = d->from->results;
@@ -51,7 +51,7 @@ static const struct result **mlperf_runs(size_t *n, const struct drawing *d)
     return runs;
 }
 
-/* Percent of the step. The first run is the highest row. */
+/* Writes the shares of a step in per cent. */
 static void write_step_row(FILE *f, const struct result *r, size_t row, double waiting[2], struct arena *a)
 {
     double share[N_SHARES] = {0}, cells[N_SHARES];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * draw_times.c - time to train of IPU systems, published and predicted, and of GPU systems of the same rounds with at
- * most 256 chips.
+ * draw_times.c - times to train of IPU systems, published and predicted, and those of GPU systems of the same rounds with at most 256 chips.
  */
 #include "results/figures/drawings.h"
 #include "results/published/check.h"
@@ -36,7 +35,7 @@ static void add_ipu_bars(struct bars *bars, const struct drawing *d, const char 
     }
 }
 
-/* "NVIDIA A100-SXM4-80GB (400W)" -> "A100": the legend names the vendor. */
+/* Shortens a name such as "NVIDIA A100-SXM4-80GB (400W)" to "A100", because the legend names the vendor. */
 static const char *short_accelerator(const char *name, struct arena *a)
 {
     static const char vendor[] = "NVIDIA ";
@@ -57,7 +56,7 @@ static const char *note_value(const char *note, const char *key, struct arena *a
     return "";
 }
 
-/* GPU systems of the rounds that IPUs took part in, closed division, up to 256 chips. */
+/* Adds GPU systems of the closed division with up to 256 chips, from the rounds that IPUs took part in. */
 static bool add_peer_bars(struct bars *bars, const struct drawing *d, const char *benchmark, struct err *err)
 {
     struct arena *a = d->a;
@@ -97,8 +96,7 @@ static bool write_times(struct bars *bars, struct drawing *d, const char *worklo
     return true;
 }
 
-/* Errors over the drawn IPU runs with a published and a predicted time, a configuration once; the largest is that of a
- * single run. */
+/* A sentence about the errors of the drawn IPU runs. Each configuration counts once in the median; the largest error is that of a single run. */
 static const char *times_finding(const struct bars bars[2], struct arena *a)
 {
     struct row_error *rows = ARENA_ROOM(a, struct row_error, bars[0].n + bars[1].n);

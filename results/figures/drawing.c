@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * drawing.c - a figure being made: its tables, what it simulates, and the runs that several figures show.
+ * drawing.c - one figure: its tables, its simulations, and the runs that several figures show.
  */
 #include "results/figures/drawing.h"
 
@@ -81,7 +81,7 @@ const char *drawing_label(const char *id, struct arena *a)
             id += strlen(prefixes[i]);
     char *label = arena_strdup(a, id);
     int n_spaces = 0;
-    for (char *p = label; *p && *label == 'v' && n_spaces < 2; p++)     /* "v2.0-closed-bow-pod16-...": splits off round and division */
+    for (char *p = label; *p && *label == 'v' && n_spaces < 2; p++)     /* turns "v2.0-closed-bow-pod16-..." into "v2.0 closed bow-pod16-..." */
         if (*p == '-') {
             *p = ' ';
             n_spaces++;
@@ -89,7 +89,7 @@ const char *drawing_label(const char *id, struct arena *a)
     return label;
 }
 
-/* Only inference has a latency. */
+/* True for a training run that fits; only inference has a latency. */
 static bool is_training(const struct result *r)
 {
     return r->fits && r->step_time_s > 0 && !is_known(r->latency_s);

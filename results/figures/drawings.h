@@ -7,12 +7,12 @@
 #include "results/figures/drawing.h"
 
 struct drawing_kind {
-    const char *name;                           /* plots/NAME.gp draws it */
+    const char *name;                           /* the figure's name; plots/NAME.gp draws it */
     bool (*write)(struct drawing *d, struct err *err);
 };
 extern const struct drawing_kind drawing_kinds[];
 extern const size_t n_drawing_kinds;
-/* Makes a figure's tables and saves all of them, or none where one fails. */
+/* Makes the tables of a figure and saves them all, or none if one fails. */
 bool drawing_make(struct drawing *d, const struct drawing_kind *kind, struct err *err);
 
 bool draw_kinds(struct drawing *d, struct err *err);            /* draw_kinds.c */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * scaling.c - throughput and efficiency against chips.
+ * scaling.c - throughput and efficiency over the number of chips.
  */
 #include "results/figures/drawing.h"
 
@@ -23,14 +23,14 @@ const struct figure *published_figure(const struct figures *figures, const char 
     return NULL;
 }
 
-/* NaN if there is none. */
+/* The published value of a recipe's metric; NaN if there is none. */
 static double published_value(const struct figures *figures, const char *recipe, const char *metric)
 {
     const struct figure *f = published_figure(figures, recipe, metric);
     return f ? f->value : NAN;
 }
 
-/* The closed-division result of a round with this many chips, by the vendor's own framework. */
+/* The result of a round's closed division with this many chips and the vendor's own framework. */
 static const struct result *scaling_result(const struct results *results, const char *workload, const char *round, uint64_t ipus)
 {
     for (size_t i = 0; i < results->n; i++) {
@@ -43,7 +43,7 @@ static const struct result *scaling_result(const struct results *results, const 
     return NULL;
 }
 
-/* Sizes are powers of two, so there are never more than MOST_SIZES. */
+/* Finds the sizes of systems. They are powers of two, so there are at most MOST_SIZES. */
 static void find_sizes(struct scaling *out, const struct results *results)
 {
     for (uint64_t ipus = 1; ipus <= 1024; ipus *= 2)
