@@ -7,6 +7,7 @@
  */
 #include "results/published/published.h"
 #include "results/simulate/simulate.h"
+#include "results/study/trust.h"
 #include "harness/harness.h"
 #include <unistd.h>
 
@@ -189,4 +190,16 @@ void answer_document(struct document *d, const struct simulation *sim, const str
         document_line(d, "published: no figure of the changed recipe");
     else
         answer_add_published(d, sim, r, figures);
+}
+
+/* An interval is one of the steady state. A published throughput outside it is named, with what its row says it measures. */
+void answer_add_outside(struct document *d, const struct result *r, const struct validity *v, const struct figures *figures)
+{
+    if (!validity_has_interval(v) || (r->overrides && *r->overrides))
+        return;
+    for (const struct figure *g = figures->items; g < figures->items + figures->n; g++) {
+        bool is_rate = text_is(g->recipe, r->id) && text_is(g->metric, "throughput_samples_per_s");
+        if (is_rate && (g->value < v->low || g->value > v->high))
+            document_line(d, "  outside the interval: %.6g %s (%s)%s%s", g->value, g->unit, row_name(g), *g->note ? ": " : "", g->note);
+    }
 }

@@ -220,6 +220,8 @@ bool answer_shows(const struct figure *g);      /* true if the answer shows the 
  * With colour a verdict of no is red. */
 void answer_document(struct document *d, const struct simulation *sim, const struct result *r, double uncertainty, const struct figures *figures,
                      bool colour);
+struct validity;
+void answer_add_outside(struct document *d, const struct result *r, const struct validity *v, const struct figures *figures);
 
 /* ---- submission.c: a submission of many runs drawn from one simulated run, scored by the rules of MLPerf and written as its logs */
 
@@ -237,7 +239,6 @@ bool submission_draw(struct drawn_runs *out, const struct simulation *sim, const
 
 /* ---- run_table.c: several runs side by side */
 
-struct validity;
 struct run_summary {
     const char *id, *fits, *samples, *interval, *step, *published;      /* numbers are written as texts, with as many digits as the interval allows */
     uint64_t ipus;

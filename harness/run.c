@@ -238,6 +238,7 @@ static bool add_run_text(struct run_state *state, struct run_found *x, const str
     struct document *d = &state->d;
     answer_document(d, &x->sim, r, validity_uncertainty(&x->validity), &figures, s->in_colour);
     validity_document(d, &x->validity, r);
+    answer_add_outside(d, r, &x->validity, &figures);
     if (o->framework_options)
         framework_options_document(d, x->sim.recipe.framework, &x->framework_options);
     if (!r->fits)

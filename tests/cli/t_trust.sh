@@ -59,6 +59,15 @@ sed -i 's/^n_tiles,[0-9]*/n_tiles,x/' "$work/few/system-model/specs/gc200.csv"
 run list recipes --root "$work/few"
 gives 2 "of these recipes cannot be simulated, the first, mlperf-v1.0-closed-ipu-pod16-bert-large: " "list recipes: a sheet that cannot be read"
 
+# ---- a published figure that the interval leaves out is named, with what it measures
+run run mlperf-v1.1-closed-ipu-pod128-resnet50
+gives 0 "outside the interval: 178050 samples/s (throughput): images of the whole calls of an epoch" "a published rate outside the interval is told, with its note"
+[ "$(grep -c 'outside the interval' "$work/out")" -eq 1 ]
+result $? "and no other" "$(cat "$work/out")"
+run run mlperf-v1.1-closed-ipu-pod128-resnet50 --set parallel.micro_batch=19
+! grep -q 'outside the interval' "$work/out"
+result $? "nor is one of a changed recipe"
+
 # ---- explain
 run explain $resnet
 [ "$status" -eq 0 ] && [ "$(wc -l <"$work/out")" -le 61 ] && sed -n 2p "$work/out" | grep -q '^bound by compute: conv'
