@@ -20,6 +20,20 @@ static inline bool load(struct loaded *l, const char *id, const char *const *ove
 #define LOAD(l, id, ...) \
     load(l, id, (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
 
+/* "a.b=c d.e=f": overrides with blanks between. */
+static inline bool load_words(struct loaded *l, const char *id, const char *words)
+{
+    struct arena a = { 0 };
+    const char *overrides[16];
+    size_t n = 0;
+    for (char *at = arena_strdup(&a, words), *word; (word = strsep(&at, " ")); )
+        if (*word)
+            overrides[n++] = word;
+    bool good = load(l, id, overrides, n);
+    arena_free(&a);
+    return good;
+}
+
 static inline const char *value_in(const struct ini_entry *entries, size_t n, const char *key)
 {
     const char *value = NULL;

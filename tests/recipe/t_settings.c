@@ -1,46 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_settings.c - which keys matter in which recipe (tests/golden/recipe_settings.txt), which of them shape the graph,
- * where lists and faults end, and that overrides read what a file with the same lines does.
+ * and what a framework makes of them.
  */
 #include "tests/golden_text.h"
 #include "system-model/plan/plan.h"
-#include "workloads/recipe/recipe.h"
+#include "tests/loaded_recipe.h"
 #include "workloads/recipe/recipe_convergence.h"
-#include <unistd.h>
-
-static const char recipes[] = "workloads/recipes";
-
-struct loaded { struct arena a; struct recipe r; struct plan_request o; struct err err; };
-
-static bool load(struct loaded *l, const char *id, const char *const *overrides, size_t n)
-{
-    *l = (struct loaded){ 0 };
-    return recipe_load(&l->r, id, recipes, overrides, n, &l->a, &l->err) && recipe_plan_request(&l->o, &l->r, &l->a, &l->err);
-}
-
-/* "a.b=c d.e=f": overrides with blanks between. */
-static bool load_words(struct loaded *l, const char *id, const char *words)
-{
-    struct arena a = { 0 };
-    const char *overrides[16];
-    size_t n = 0;
-    for (char *at = arena_strdup(&a, words), *word; (word = strsep(&at, " ")); )
-        if (*word)
-            overrides[n++] = word;
-    bool good = load(l, id, overrides, n);
-    arena_free(&a);
-    return good;
-}
 
 /* ---- what matters -------------------------------------------------------------------------------------------------- */
 
-static const char bert[] = "mlperf-v1.1-closed-ipu-pod16-bert-large", resnet[] = "mlperf-v2.0-closed-bow-pod16-resnet50";
+static const char resnet[] = "mlperf-v2.0-closed-bow-pod16-resnet50";
 static const struct { const char *id, *words; } cases[] = {
-    { bert, "" }, { bert, "recipe.mode=infer" }, { bert, "training.converge=model" }, { bert, "parallel.rts=no" }, { bert, "parallel.replicas=1" },
-    { bert, "parallel.schedule=none" }, { bert, "parallel.recompute=checkpoints parallel.recompute_checkpoints=encoder1/attention" },
-    { bert, "parallel.ipus_per_replica=1 parallel.layers_per_ipu=" }, { bert, "data.sequences_per_pack=1" }, { bert, "data.sequences_per_pack=1.5" }, { bert, "data.logged_sequences_per_pack=1" }, { bert, "data.logged_sequences_per_pack=" }, { bert, "training.eval_every= training.evaluations=3" },
-    { bert, "training.epochs=2 data.samples_per_epoch=1000" }, { bert, "parallel.ipus_per_replica=1" }, { bert, "training.eval_every= training.evaluations=" },
+    { pod16, "" }, { pod16, "recipe.mode=infer" }, { pod16, "training.converge=model" }, { pod16, "parallel.rts=no" }, { pod16, "parallel.replicas=1" },
+    { pod16, "parallel.schedule=none" }, { pod16, "parallel.recompute=checkpoints parallel.recompute_checkpoints=encoder1/attention" },
+    { pod16, "parallel.ipus_per_replica=1 parallel.layers_per_ipu=" }, { pod16, "data.sequences_per_pack=1" }, { pod16, "data.sequences_per_pack=1.5" }, { pod16, "data.logged_sequences_per_pack=1" }, { pod16, "data.logged_sequences_per_pack=" }, { pod16, "training.eval_every= training.evaluations=3" },
+    { pod16, "training.epochs=2 data.samples_per_epoch=1000" }, { pod16, "parallel.ipus_per_replica=1" }, { pod16, "training.eval_every= training.evaluations=" },
     { resnet, "" }, { resnet, "recipe.mode=infer" }, { resnet, "recipe.workload=rnnt" }, { resnet, "recipe.workload=transformer-transducer" },
     { resnet, "recipe.workload=conformer-medium" }, { resnet, "recipe.workload=gpt2-small" }, { resnet, "recipe.workload=vit-b16" },
     { resnet, "recipe.workload=unet" }, { resnet, "recipe.workload=vgg16" }, { resnet, "recipe.workload=inception-v3 recipe.mode=infer" },
@@ -92,7 +67,7 @@ static void idle_shares(void **state)
         struct loaded l;
         const char **unused;
         size_t n;
-        assert_true(load(&l, bert, &lists[i].shares, 1));
+        assert_true(load(&l, pod16, &lists[i].shares, 1));
         assert_true(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a) == lists[i].idle);
         assert_int_equal(n, lists[i].idle);
         if (n)
@@ -106,12 +81,12 @@ static void idle_shares(void **state)
 static void settings_are_as_given(void **state)
 {
     static const struct { const char *section, *key, *value; uint32_t line; } keys[] = {
-        { "recipe", "id", bert, 5 }, { "parallel", "micro_batch", "7", 0 }, { "hosts", "steps_per_call", "11", 0 }, { "optimizer", "state_bytes_per_param", NULL, 0 } };
+        { "recipe", "id", pod16, 5 }, { "parallel", "micro_batch", "7", 0 }, { "hosts", "steps_per_call", "11", 0 }, { "optimizer", "state_bytes_per_param", NULL, 0 } };
     struct loaded l;
     struct recipe_setting *settings;
     size_t n_found = 0;
     (void)state;
-    assert_true(load_words(&l, bert, "parallel.micro_batch=7 hosts.steps_per_call=11 framework.steps_per_call=5 optimizer.state_bytes_per_param="));
+    assert_true(load_words(&l, pod16, "parallel.micro_batch=7 hosts.steps_per_call=11 framework.steps_per_call=5 optimizer.state_bytes_per_param="));
     size_t n = recipe_settings(&settings, &l.r, &l.a);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
@@ -139,7 +114,7 @@ static void idle_by_the_plan(void **state)
     };
     struct loaded l;
     (void)state;
-    assert_true(load_words(&l, bert, "parallel.rts_domain=pod hosts.instances=2 framework.uploads_per_call=2 framework.upload_s=1e-6 framework.output_reductions=3 "
+    assert_true(load_words(&l, pod16, "parallel.rts_domain=pod hosts.instances=2 framework.uploads_per_call=2 framework.upload_s=1e-6 framework.output_reductions=3 "
                                      "framework.outputs_each_micro_batch=yes framework.fetch_threads=2 framework.prefetch_depth=3"));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct machine m = { .ipus_per_domain = rows[i].in_domain };
@@ -215,7 +190,7 @@ static void idle_in_the_framework(void **state)
         struct loaded l;
         const char **unused, *found = "";
         size_t n;
-        assert_true(load_words(&l, bert, rows[i].words));
+        assert_true(load_words(&l, pod16, rows[i].words));
         recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a);
         for (size_t k = 0; k < n; k++)
             if (strncmp(unused[k], "framework.", 10) == 0)
@@ -326,7 +301,7 @@ static void schedules_of_a_framework(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct loaded l;
-        assert_true(load_words(&l, bert, rows[i].words));
+        assert_true(load_words(&l, pod16, rows[i].words));
         struct framework f = made;
         bool good = recipe_framework(&l.o, &f, &l.r, &l.a, &l.err);
         if (!text_is(l.err.msg, rows[i].message))
@@ -352,7 +327,7 @@ static void values_of_a_framework(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct loaded l;
-        assert_true(load_words(&l, bert, rows[i].words));
+        assert_true(load_words(&l, pod16, rows[i].words));
         struct framework f = made;
         l.o.schedule = SCHEDULE_NONE;
         assert_true(recipe_framework(&l.o, &f, &l.r, &l.a, &l.err));
@@ -363,241 +338,10 @@ static void values_of_a_framework(void **state)
     }
 }
 
-/* ---- each key alone ----------------------------------------------------------------------------------------------------- */
-
-/* A value other than the recipe's, in the key's range; NULL: texts are tested elsewhere. */
-static const char *other_value(const struct field *f, const struct recipe *r, struct arena *a)
-{
-    const void *at = (const char *)r + f->offset;
-    if (text_is(f->name, "epochs") || text_is(f->name, "samples_to_converge"))
-        return NULL;                    /* an override replaces an earlier one; a line of a file does not */
-    switch (f->type) {
-    case FIELD_U64: return arena_printf(a, "%.0f", f->min + (*(const uint64_t *)at == (uint64_t)f->min + 1 ? 2 : 1));
-    case FIELD_F64: return arena_printf(a, "%.3f", f->min + (*(const double *)at == f->min + 0.5 ? 0.75 : 0.5));
-    case FIELD_BOOL: return *(const bool *)at ? "no" : "yes";
-    case FIELD_CHOICE: return f->choices[*(const int *)at == 1 ? 0 : 1];
-    case FIELD_U32: case FIELD_TEXT: break;
-    }
-    return text_is(f->name, "dataset") ? "another" : text_is(f->name, "source") ? "elsewhere" : text_is(f->name, "available_memory") ? "0.375" : NULL;
-}
-
-/* Unsigned, so that an offset before the first is large. */
-static bool shapes_graph(const struct field *f)
-{
-    return f->offset - offsetof(struct recipe, model) < sizeof(struct model_options);
-}
-
-/* The recipe's file with one key more, or another value of it. */
-static const char *written(const struct recipe *r, const struct recipe_setting *s, const char *value, struct arena *a)
-{
-    char *text;
-    bool found = false;
-    PRINTED(text,
-        for (size_t i = 0; i < r->n_entries; i++) {
-            const struct ini_entry *e = &r->entries[i];
-            bool is_key = text_is(e->section, s->section) && text_is(e->key, s->field->name);
-            found |= is_key;
-            if (i == 0 || !text_is(e->section, r->entries[i - 1].section))
-                fprintf(f, "[%s]\n", e->section);
-            fprintf(f, "%s = %s\n", e->key, is_key ? value : e->value);
-        }
-        if (!found)
-            fprintf(f, "[%s]\n%s = %s\n", s->section, s->field->name, value));
-    const char *path = arena_strdup(a, temp_file(text, strlen(text), ".ini"));
-    free(text);
-    return path;
-}
-
-static void check_member(const struct recipe *a, const struct recipe *b, const struct field *f)
-{
-    const char *x = (const char *)a + f->offset, *y = (const char *)b + f->offset;
-    if (f->type == FIELD_TEXT)
-        assert_string_equal(*(const char *const *)x, *(const char *const *)y);
-    else
-        assert_memory_equal(x, y, f->type == FIELD_BOOL ? sizeof(bool) : f->type == FIELD_CHOICE ? sizeof(int) : 8);
-}
-
-/* Overriding one key reads the same as a file with that line, and changes the graph only if the key shapes it. */
-static void check_key(const struct loaded *plain, const struct recipe_setting *s, const char *value)
-{
-    struct loaded over, file;
-    struct arena a = { 0 };
-    size_t n_plain, n_over;
-    const char *override = arena_printf(&a, "%s.%s=%s", s->section, s->field->name, value);
-    bool good = load(&over, plain->r.id, &override, 1);
-    const char *path = written(&plain->r, s, value, &a);
-    bool same = load(&file, path, NULL, 0) == good;
-    if (!same)
-        print_error("%s: '%s' and '%s'\n", override, over.err.msg, file.err.msg);
-    assert_true(same);
-    if (good) {
-        const char *x = recipe_graph_key(&n_plain, &plain->r, &a), *y = recipe_graph_key(&n_over, &over.r, &a);
-        check_member(&over.r, &file.r, s->field);
-        if ((n_plain != n_over || memcmp(x, y, n_plain) != 0) != (shapes_graph(s->field) || text_is(s->field->name, "mode")))
-            print_error("%s\n", override);
-        assert_true((n_plain != n_over || memcmp(x, y, n_plain) != 0) == (shapes_graph(s->field) || text_is(s->field->name, "mode")));
-    }
-    unlink(path);
-    arena_free(&over.a);
-    arena_free(&file.a);
-    arena_free(&a);
-}
-
-static void keys_alone(void **state)
-{
-    static const char *const ids[] = { bert, resnet };
-    (void)state;
-    for (size_t i = 0; i < 2; i++) {
-        struct loaded plain;
-        struct recipe_setting *settings;
-        assert_true(load(&plain, ids[i], NULL, 0));
-        size_t n = recipe_settings(&settings, &plain.r, &plain.a), n_tried = 0;
-        for (size_t k = 0; k < n; k++) {
-            const char *value = other_value(settings[k].field, &plain.r, &plain.a);
-            n_tried += value != NULL;
-            if (value)
-                check_key(&plain, &settings[k], value);
-        }
-        assert_true(n_tried > 40);
-        arena_free(&plain.a);
-    }
-}
-
-/* Recipes of one graph have one key: texts count to their last letter, and what does not shape the graph does not count. */
-static void keys_of_graphs(void **state)
-{
-    static const struct { const char *words, *others; bool same; } pairs[] = {
-        { "recipe.workload=model.onnx recipe.output=boxes1", "recipe.workload=model.onnx recipe.output=boxes2", false },
-        { "recipe.workload=model.onnx recipe.output=boxes", "recipe.workload=model.onnx recipe.output=boxes1", false },
-        { "recipe.workload=model.onnx recipe.output=boxes", "recipe.workload=model.onnx", false },
-        { "recipe.workload=model.onnx recipe.output=boxes", "recipe.workload=model.onnx recipe.output=boxes parallel.replicas=7 recipe.sdk=3.0.0", true },
-        { "recipe.workload=model.onnx data.tokens=17", "recipe.workload=model.onnx data.tokens=18", false },
-        { "recipe.workload=model1.onnx", "recipe.workload=model2.onnx", false }, { "recipe.workload=model1.onnx", "recipe.workload=model1.onnx", true },
-        { "recipe.workload=resnet18", "recipe.workload=resnet34", false }, { "optimizer.name=sgd", "optimizer.name=lars", true },
-        { "recipe.mode=infer", "recipe.mode=infer optimizer.name=", false },
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        struct loaded one, other;
-        size_t n, n_other;
-        assert_true(load_words(&one, resnet, pairs[i].words) && load_words(&other, resnet, pairs[i].others));
-        const char *key = recipe_graph_key(&n, &one.r, &one.a), *of_other = recipe_graph_key(&n_other, &other.r, &other.a);
-        if ((n == n_other && memcmp(key, of_other, n) == 0) != pairs[i].same)
-            print_error("%s and %s\n", pairs[i].words, pairs[i].others);
-        assert_true((n == n_other && memcmp(key, of_other, n) == 0) == pairs[i].same);
-        arena_free(&one.a);
-        arena_free(&other.a);
-    }
-}
-
-/* ---- lists and faults ----------------------------------------------------------------------------------------------------- */
-
-static const char *repeated(const char *key, const char *item, size_t n, struct arena *a)
-{
-    char *text;
-    PRINTED(text, fprintf(f, "%s=", key); for (size_t i = 0; i < n; i++) fprintf(f, "%s%s", i ? "," : "", item));
-    const char *out = arena_strdup(a, text);
-    free(text);
-    return out;
-}
-
-/* 64 of each and no more. */
-static void lists_end(void **state)
-{
-    static const struct { const char *key, *item, *message; size_t most; } lists[] = {
-        { "parallel.layers_per_ipu", "1", ": has more than 128 stages", 128 }, { "parallel.available_memory", "1", ": has more than 128 shares", 128 },
-        { "parallel.recompute_checkpoints", "x", ": has more than 64 layers", 64 } };
-    struct arena a = { 0 };
-    (void)state;
-    for (size_t i = 0; i < 3; i++)
-        for (size_t n = lists[i].most; n < lists[i].most + 2; n++) {
-            struct loaded l;
-            const char *override = repeated(lists[i].key, lists[i].item, n, &a);
-            assert_true(load(&l, bert, &override, 1) == (n == lists[i].most));
-            if (n > lists[i].most)
-                assert_string_equal(l.err.msg + strlen(l.err.msg) - strlen(lists[i].message), lists[i].message);
-            else
-                assert_int_equal(i == 0 ? l.o.n_stages : i == 1 ? l.o.n_available_memory : l.o.n_checkpoints, n);
-            arena_free(&l.a);
-        }
-    arena_free(&a);
-}
-
-/* A name and how it is understood; NULL if it is understood as it is. */
-static void values_at_their_ends(void **state)
-{
-    static const struct { const char *override, *message; } rows[] = {
-        { "parallel.layers_per_ipu=10000,0,0,0", NULL }, { "parallel.layers_per_ipu=10001,0,0,0", "'10001' is not the size of a stage; want blocks, as in 3,7,7,7,0, or halves, as in 7/6,6/7" },
-        { "parallel.layers_per_ipu=7/10001,0,0,0", "'7/10001' is not the size of a stage; want blocks, as in 3,7,7,7,0, or halves, as in 7/6,6/7" },
-        { "parallel.layers_per_ipu=1,2,3", "has 3 stages for 4 IPUs a replica; want at least one an IPU" }, { "parallel.layers_per_ipu=auto", NULL },
-        { "parallel.io_tiles=4294967296", "4294967296 is outside 0 to 1472" },
-        { "parallel.available_memory=1", NULL }, { "parallel.available_memory=0", "'0' is not a share; want more than 0, at most 1, as in 0.25" },
-        { "parallel.available_memory=0.2, 1.01", "'1.01' is not a share; want more than 0, at most 1, as in 0.25" },
-        { "parallel.recompute_checkpoints=a,,b", "an empty name; want layers, as in stage1/unit1,stage2/unit1" },
-        { "faults.link=0-1 1", NULL }, { "faults.link=0-1 0", NULL }, { "faults.link=0-1 1.01", "1.01 is outside 0 to 1: the share of its rate that the link keeps" },
-        { "faults.link=1-1 0.5", "'1-1 0.5' is not understood; want A-B SHARE, as in 0-1 0.5" }, { "faults.link=1 0.5", "'1 0.5' is not understood; want A-B SHARE, as in 0-1 0.5" },
-        { "faults.link=0-1 -1", "'0-1 -1' is not understood; want A-B SHARE, as in 0-1 0.5" }, { "faults.chip=3 1", NULL },
-        { "faults.chip=3 0.99", "0.99 is below 1: how many times longer the chip computes" }, { "faults.chip=3-4 2", "'3-4 2' is not understood; want IPU FACTOR, as in 3 1.2" },
-        { "faults.flow=0-1 0", NULL }, { "faults.flow=0-x 1", "'0-x 1' is not understood; want A-B RATE, as in 0-5 4e9" }, { "faults.link12=0-1 0.5", NULL },
-        { "faults.chip=4294967295 2", NULL }, { "faults.chip=4294967296 2", "'4294967296 2' is not understood; want IPU FACTOR, as in 3 1.2" },
-        { "faults.linkx=0-1 0.5", "unknown key in [faults]; did you mean 'link'? known: link, chip, flow (and link1, link2...)" },
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct loaded l;
-        bool good = load(&l, bert, &rows[i].override, 1);
-        if (good != !rows[i].message)
-            print_error("%s: %s\n", rows[i].override, l.err.msg);
-        assert_true(good == !rows[i].message);
-        if (rows[i].message)
-            assert_string_equal(l.err.msg, arena_printf(&l.a, "--set %s: %s", rows[i].override, rows[i].message));
-        arena_free(&l.a);
-    }
-}
-
-/* Other entries of [data] are dimensions of an ONNX file, if the model is one; no other section has them. */
-static void dimensions_of_a_file(void **state)
-{
-    static const struct { const char *words, *dimensions, *message; } rows[] = {
-        { "recipe.workload=model.onnx data.tokens=7", "tokens=7", "" },
-        { "recipe.workload=model.onnx data.tokens=7 data.frames=5 data.tokens=9", "tokens=9,frames=5", "" },
-        { "data.tokens=7", NULL, "--set data.tokens=7: unknown key in [data]" },
-        { "recipe.workload=model.onnx parallel.tokens=7", NULL, "--set parallel.tokens=7: unknown key in [parallel]" },
-        { "recipe.workload= data.tokens=7", NULL, "--set data.tokens=7: unknown key in [data]" },
-        { "recipe.workload=no-such-model data.tokens=7", NULL, "--set data.tokens=7: unknown key in [data]" },
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct loaded l;
-        bool good = load_words(&l, resnet, rows[i].words);
-        if (good == *rows[i].message)
-            print_error("%s: %s\n", rows[i].words, l.err.msg);
-        assert_true(good == !*rows[i].message);
-        if (good)
-            assert_string_equal(l.r.model.dimensions, rows[i].dimensions);
-        else
-            assert_int_equal(strncmp(l.err.msg, rows[i].message, strlen(rows[i].message)), 0);
-        arena_free(&l.a);
-    }
-}
-
-/* A message names the line of the key, even line 1. */
-static void a_line_is_named(void **state)
-{
-    static const char text[] = "[parallel]\navailable_memory = 2\nreplicas = 1\nipus_per_replica = 1\nmicro_batch = 1\n[recipe]\nid = x\nworkload = resnet50\n"
-                               "system = ipu-pod4\nsource = none\nmode = infer\n";
-    struct loaded l;
-    (void)state;
-    const char *path = temp_file(text, strlen(text), ".ini");
-    assert_false(load(&l, path, NULL, 0));
-    assert_string_equal(l.err.msg, arena_printf(&l.a, "%s:2: available_memory: '2' is not a share; want more than 0, at most 1, as in 0.25", path));
-    unlink(path);
-    arena_free(&l.a);
-}
-
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_matters), cmocka_unit_test(idle_shares), cmocka_unit_test(settings_are_as_given), cmocka_unit_test(idle_by_the_plan), cmocka_unit_test(first_steps_matter), cmocka_unit_test(idle_in_the_framework), cmocka_unit_test(defaults),
-    cmocka_unit_test(an_ending_is_a_path), cmocka_unit_test(names_of_submitters), cmocka_unit_test(terms_of_an_id), cmocka_unit_test(schedules_of_a_framework), cmocka_unit_test(values_of_a_framework), cmocka_unit_test(keys_alone), cmocka_unit_test(keys_of_graphs), cmocka_unit_test(lists_end),
-    cmocka_unit_test(values_at_their_ends), cmocka_unit_test(a_line_is_named), cmocka_unit_test(dimensions_of_a_file),
+    cmocka_unit_test(what_matters), cmocka_unit_test(idle_shares), cmocka_unit_test(settings_are_as_given), cmocka_unit_test(idle_by_the_plan),
+    cmocka_unit_test(first_steps_matter), cmocka_unit_test(idle_in_the_framework), cmocka_unit_test(defaults),
+    cmocka_unit_test(an_ending_is_a_path), cmocka_unit_test(names_of_submitters), cmocka_unit_test(terms_of_an_id),
+    cmocka_unit_test(schedules_of_a_framework), cmocka_unit_test(values_of_a_framework),
 };
 TAP_MAIN(tests)
