@@ -32,7 +32,8 @@ struct conv_shape {
     uint32_t in_elsewhere, weights_elsewhere;       /* 1: another operation has laid the operand out, so that all of it moves */
     uint32_t rearrange_in, rearrange_weights;       /* 1: in addition, every element changes its place in the order */
     uint32_t rearrange_out;                         /* 1: every element of the results changes its place in the order */
-    uint32_t weights_stay, no_padding;              /* 1: serial steps slice the weights as they lie, instead of a copy in the steps' order */
+    uint32_t weights_stay;              /* 1: serial steps slice weights that lie in place, instead of a copy in the steps' order */
+    uint32_t columns_are_field;         /* 1: of a product, whose weights are its first operand; then rows are output channels */
 };
 
 /* A forward convolution of groups x [batch, in_h, in_w, in_chans]; in_chans and out_chans are those of one group.
@@ -43,12 +44,15 @@ struct conv_params {
     uint32_t stride_w, pad_h, pad_w, dilation;      /* stride_w: 0 is as stride; dilation: 0 is 1 */
 };
 struct conv_shape conv_shape_of_pass(const struct conv_params *p, enum op_pass pass);
-/* A product of groups x [rows, inner] x [inner, columns]. For a gradient, the caller has already swapped the operands. */
+/* A product of groups x [rows, inner] x [inner, columns], with the columns as field and the rows as output channels. For a gradient, the caller has
+ * already swapped the operands. */
 struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
                                     enum op_pass pass);
-/* The product transposed, with its operands exchanged; false if the shape is no product. */
+/* The product with rows as field and columns as output channels; false if the shape is no product. */
 bool conv_shape_swapped(struct conv_shape *out, const struct conv_shape *s);
 uint64_t conv_shape_mac(const struct conv_shape *s);        /* multiplications with padding included */
+
+static inline bool conv_orders_weights(const struct conv_shape *s) { return !s->weights_stay || s->weights_elsewhere; }
 
 static inline uint64_t shape_positions(const struct conv_shape *s)
 {
@@ -129,6 +133,7 @@ enum { COUNTER_BYTES = 4 };             /* the counter of a serial loop */
 
 struct conv_cost {
     uint64_t compute, exchange, supersteps, rearrange, temp_bytes, sum_bytes, received_bytes;
+    uint64_t held_bytes;                /* temp_bytes without operands that lie where they are used */
     uint64_t copied_bytes;              /* input of the fullest tile that is copied into another layout before the vertex */
     uint64_t planned_copies;            /* cycles of one step that the planner expects those copies to take */
 };
@@ -195,7 +200,7 @@ uint64_t conv_bound_bytes(const struct chip *chip, const struct op_plan_options 
 
 /* A plan without its prices, so that the same split can be priced on another chip. */
 struct conv_choice {
-    bool turned;                        /* true: the product is computed transposed */
+    bool swapped;                       /* true: the shape of conv_shape_swapped() */
     size_t candidate;                   /* the candidate's number; its vertex and grains must match for the share to hold on another chip */
     enum vertex_kind vertex;
     uint64_t in_grain, out_grain;

@@ -162,7 +162,7 @@ struct bytes { double so_far, weights, input, sums; };
 static struct bytes bytes_of(const struct search *f, const struct conv_candidate *c, const struct share *t, const struct point *p)
 {
     struct bytes b = { .weights = p->weights / p->groups, .input = p->input, .sums = p->outputs * c->units.partial_bytes };
-    if (p->steps > 1 && !f->shape->weights_stay)
+    if (p->steps > 1 && conv_orders_weights(f->shape))
         b.so_far += p->steps * p->weights / p->parts;
     if (t->serial_in > 1)
         b.so_far += b.sums / p->depth;

@@ -15,7 +15,7 @@
 static struct conv_shape joint_shape(uint32_t groups, uint32_t field, uint32_t in, uint32_t out, enum data_type type,
                                      enum op_pass pass, bool moves)
 {
-    struct conv_shape s = matmul_conv_shape(groups, field, in, out, type, PASS_FORWARD);
+    struct conv_shape s = matmul_conv_shape(groups, out, in, field, type, PASS_FORWARD);
     s.pass = pass;
     s.weights_elsewhere = moves;        /* the activations or gradients, which are loaded as weights */
     s.in_elsewhere = moves && pass == PASS_BACKWARD_WEIGHT;
@@ -28,7 +28,7 @@ static struct conv_shape apart_shape(uint32_t groups, uint32_t rows, uint32_t in
                                      enum op_pass pass)
 {
     struct conv_shape s = matmul_conv_shape(groups, rows, inner, columns, type, pass);
-    s.in_elsewhere = true;
+    s.weights_elsewhere = true;
     return s;
 }
 
@@ -65,7 +65,6 @@ static bool joint_pass(struct op_plan *out, struct joint *j, uint64_t p_field, u
     if (!f.best_candidate)
         return false;
     conv_fill_plan(out, &f);
-    out->turned = 1;
     *left -= min_u64(*left, op_plan_cycles(out));
     return true;
 }

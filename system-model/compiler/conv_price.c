@@ -282,20 +282,36 @@ static uint64_t padded_bytes(const struct search *f, const struct share *t, cons
     return (in || kernel ? b->in : 0) + (kernel ? b->weights : 0);
 }
 
-/* The temporary bytes of a plan, as poplin's planner estimates and bounds them, and as memory is counted. Sums that a stage of additions receives
+/* The temporary bytes of a plan, as poplin's planner estimates and bounds them. Sums that a stage of additions receives
  * are left out: the step's operands are freed by then. PopLibs' programs do not take more, either (benchmark_results.csv @f9273583):
  * bert_grouped_12x384x64x384 has 23.1 kB a tile on GC200 and 27.1 on GC2, as here, while half of the sums in addition would make 25.4 and 30.1. An
  * input that output-serial steps share is sent before the loop, and counts in addition to what a step reads. */
-static uint64_t temp_bytes(const struct search *f, const struct share *t, const struct conv_candidate *c, const struct operand_bytes *b)
+static uint64_t working_bytes(const struct search *f, const struct share *t, const struct conv_candidate *c, const struct operand_bytes *b)
 {
     uint64_t partials = b->outputs * c->amp.partial_bytes, working = b->in + b->weights + partials + padded_bytes(f, t, c, b);
     if (t->serial_in > 1)
         working += ceil_div(partials, t->p_in * t->p_kernel);
     if (has_input_before(t) && f->chip->planner_input == INPUT_TWICE)
         working += b->in;
-    if (share_steps(t) > 1 && !f->shape->weights_stay)         /* the weights of all steps, in their order */
+    if (share_steps(t) > 1 && conv_orders_weights(f->shape))         /* the weights of all steps, in their order */
         working += share_steps(t) * ceil_div(b->weights, t->p_batch * t->p_field);
-    return max_u64(2 * max_u64(f->rearranged_bytes, gathered_bytes(f, c)), working);
+    return working;
+}
+
+/* The bytes of operands that a tile multiplies where they lie: they were laid out for this plan, no other tile needs them, and no step slices them. Poplar
+ * moves only what is not there, but the planner counts them as temporary. */
+static uint64_t in_place_bytes(const struct search *f, const struct share *t, const struct operand_bytes *b)
+{
+    const struct conv_shape *s = f->shape;
+    bool in = b->in_received == 0 && !s->rearrange_in && t->p_kernel == 1, weights = b->weights_received == 0 && !s->rearrange_weights;
+    return share_steps(t) > 1 ? 0 : (in ? b->in : 0) + (weights ? b->weights : 0);
+}
+
+static void count_temporaries(struct conv_cost *k, const struct search *f, const struct share *t, const struct conv_candidate *c, const struct operand_bytes *b)
+{
+    uint64_t working = working_bytes(f, t, c, b), laying_out = 2 * max_u64(f->rearranged_bytes, gathered_bytes(f, c));
+    k->temp_bytes = max_u64(laying_out, working);
+    k->held_bytes = max_u64(laying_out, working - in_place_bytes(f, t, b));
 }
 
 static uint64_t cost_cycles(const struct search *f, const struct conv_cost *k)
@@ -318,7 +334,7 @@ static void add_cast(const struct search *f, struct conv_cost *k, const struct c
 static struct conv_cost weights_by_step(const struct search *f, uint64_t element_bytes)
 {
     const struct conv_shape *s = f->shape;
-    if (s->weights_stay)
+    if (!conv_orders_weights(s))
         return (struct conv_cost){ 0 };
     uint64_t weights = (uint64_t)s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans;
     uint64_t bytes = ceil_div(weights * element_bytes, f->n_tiles);
@@ -407,13 +423,15 @@ bool conv_price(struct search *f, const struct conv_candidate *c, const struct s
     if (share_steps(t) * compute > f->best_cycles)
         return false;
     struct operand_bytes b = share_operand_bytes(c, t);
-    uint64_t bytes = temp_bytes(f, t, c, &b);
-    if (bytes > f->bound_bytes) {
-        f->least_over_bytes = min_u64(f->least_over_bytes, bytes);
+    struct conv_cost temporaries = {0};
+    count_temporaries(&temporaries, f, t, c, &b);
+    if (temporaries.temp_bytes > f->bound_bytes) {
+        f->least_over_bytes = min_u64(f->least_over_bytes, temporaries.temp_bytes);
         return false;
     }
-    struct conv_cost k = split_cost(f, c, t, &b, crowded_cycles(f, c, t, bytes, compute));
-    k.temp_bytes = bytes;
+    struct conv_cost k = split_cost(f, c, t, &b, crowded_cycles(f, c, t, temporaries.temp_bytes, compute));
+    k.temp_bytes = temporaries.temp_bytes;
+    k.held_bytes = temporaries.held_bytes;
     k.sum_bytes = b.partials;
     keep_if_best(f, c, t, &k);
     return true;

@@ -349,36 +349,35 @@ static struct effort effort_of(const struct way *ways, size_t n_ways)
     return sum;
 }
 
-static struct conv_choice choice_of(const struct search *f, bool turned, struct bounds within, struct effort effort)
+static struct conv_choice choice_of(const struct search *f, bool swapped, struct bounds within, struct effort effort)
 {
     const struct conv_candidate *c = f->best_candidate;
-    return (struct conv_choice){ turned, c->order, c->vertex, c->in_grain, c->out_grain, f->best, within, effort };
+    return (struct conv_choice){ swapped, c->order, c->vertex, c->in_grain, c->out_grain, f->best, within, effort };
 }
 
 static void search_ways(struct op_plan *out, struct conv_choice *choice, const struct conv_shape *s, const struct chip *chip,
                         const struct op_plan_options *opt)
 {
-    struct conv_shape turned;
+    struct conv_shape swapped;
     struct way ways[2], *best;
-    size_t n_ways = conv_shape_swapped(&turned, s) ? 2 : 1;
+    size_t n_ways = conv_shape_swapped(&swapped, s) ? 2 : 1;
     start_way(&ways[0], s, chip, opt);
     if (n_ways == 2)
-        start_way(&ways[1], &turned, chip, opt);
+        start_way(&ways[1], &swapped, chip, opt);
     while (best = fastest_way(ways, n_ways), best->f.best_cycles == UINT64_MAX)
         grow_bound(ways, n_ways);
     *choice = choice_of(&best->f, best != ways, equal_bounds(ways, n_ways, best, conv_bound_bytes(chip, opt)), effort_of(ways, n_ways));
     conv_fill_plan(out, &best->f);
-    out->turned = best == &ways[1];
 }
 
 bool conv_plan_as(struct op_plan *out, const struct conv_choice *choice, const struct conv_shape *s, const struct chip *chip,
                   const struct op_plan_options *opt)
 {
-    struct conv_shape turned;
+    struct conv_shape swapped;
     struct candidates list;
-    if (choice->turned)
-        conv_shape_swapped(&turned, s);
-    struct search f = conv_search_start(choice->turned ? &turned : s, chip, opt);
+    if (choice->swapped)
+        conv_shape_swapped(&swapped, s);
+    struct search f = conv_search_start(choice->swapped ? &swapped : s, chip, opt);
     conv_candidates(&list, f.shape, chip, opt);
     const struct conv_candidate *c = &list.items[choice->candidate];
     if (choice->candidate >= list.n || c->vertex != choice->vertex || c->in_grain != choice->in_grain || c->out_grain != choice->out_grain
@@ -387,7 +386,6 @@ bool conv_plan_as(struct op_plan *out, const struct conv_choice *choice, const s
     f.bound_bytes = UINT64_MAX;
     conv_price(&f, c, &choice->share);
     conv_fill_plan(out, &f);
-    out->turned = choice->turned;
     return true;
 }
 

@@ -81,22 +81,23 @@ struct conv_shape conv_shape_of_pass(const struct conv_params *p, enum op_pass p
     };
 }
 
-/* Rows, inner dimension and columns are those of the pass itself: for a gradient, the caller has already swapped the operands. */
+/* Rows, inner dimension and columns are those of the pass itself: for a gradient, the caller has already swapped the operands. PopLibs' planner prefers
+ * this form, whose operands it takes to lie as they are used, but for the weights in a gradient's pass and the result of a weight gradient (7eac0f26
+ * lib/poplin/MatMul.cpp:251-276, ConvModel.cpp:1372-1392, ConvPlan.cpp:736-751). */
 struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
                                     enum op_pass pass)
 {
     return (struct conv_shape){
-        .groups = groups, .batch = 1, .field_h = rows, .field_w = 1, .kernel_h = 1, .kernel_w = 1,
-        .in_chans = inner, .out_chans = columns, .in_stride_h = 1, .in_stride_w = 1, .out_stride_h = 1, .out_stride_w = 1,
-        .in_h = rows, .in_w = 1, .dilation = 1, .in_expand = 1, .type = type, .pass = pass, .rearrange_in = pass == PASS_BACKWARD_WEIGHT,
-        .rearrange_weights = pass != PASS_FORWARD,
-        .in_elsewhere = pass == PASS_BACKWARD_WEIGHT, .weights_elsewhere = pass == PASS_BACKWARD_WEIGHT,
+        .groups = groups, .batch = 1, .field_h = columns, .field_w = 1, .kernel_h = 1, .kernel_w = 1,
+        .in_chans = inner, .out_chans = rows, .in_stride_h = 1, .in_stride_w = 1, .out_stride_h = 1, .out_stride_w = 1,
+        .in_h = columns, .in_w = 1, .dilation = 1, .in_expand = 1, .type = type, .pass = pass, .rearrange_in = pass != PASS_FORWARD,
+        .rearrange_out = pass == PASS_BACKWARD_WEIGHT,
+        .in_elsewhere = pass == PASS_BACKWARD_WEIGHT, .weights_elsewhere = pass == PASS_BACKWARD_WEIGHT, .columns_are_field = true,
     };
 }
 
-/* The transpose of the result is the product of the transposes in the other order: columns become rows, and each
- * operand is loaded as the other was. All of them are laid out anew for it, as the planner of PopLibs charges operands
- * that are swapped. */
+/* The transpose of the result is the product of the transposes in the other order: rows become columns, and each operand is loaded as the other was. All
+ * of them are laid out anew for it. */
 bool conv_shape_swapped(struct conv_shape *out, const struct conv_shape *s)
 {
     bool has_strides = s->in_stride_h > 1 || s->in_stride_w > 1 || s->out_stride_h > 1 || s->out_stride_w > 1;
@@ -108,6 +109,7 @@ bool conv_shape_swapped(struct conv_shape *out, const struct conv_shape *s)
     out->in_elsewhere = s->weights_elsewhere;
     out->weights_elsewhere = s->in_elsewhere;
     out->rearrange_in = out->rearrange_weights = out->rearrange_out = true;
+    out->columns_are_field = !s->columns_are_field;
     return true;
 }
 

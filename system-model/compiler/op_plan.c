@@ -100,9 +100,9 @@ static void plan_matmul(struct op_plan *out, const struct graph *g, const struct
         cached_fully_connected(out, &m, type, op->pass, chip, opt, cache);
     } else {
         struct conv_shape s = matmul_pass_shape(&m, type, op->pass);
-        s.in_elsewhere = is_made(g, f->inputs[0]);
-        s.weights_elsewhere = is_made(g, f->inputs[1]);
-        s.weights_stay = of_weight && opt->plain_products;
+        s.weights_elsewhere = is_made(g, f->inputs[0]);
+        s.in_elsewhere = is_made(g, f->inputs[1]);
+        s.weights_stay = opt->plain_products;
         cached_conv_plan(out, &s, chip, opt, cache);
     }
     repeat_plan(out, steps);

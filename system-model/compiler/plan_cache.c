@@ -11,7 +11,7 @@
 
 /* splits_of is the digest of the chip whose splits are priced; 0 if splits are searched. */
 struct plan_key { struct conv_shape shape; uint64_t digest, splits_of, fully_connected; };
-_Static_assert(offsetof(struct conv_shape, no_padding) + sizeof(uint32_t) == sizeof(struct conv_shape), "a shape ends without padding");
+_Static_assert(offsetof(struct conv_shape, columns_are_field) + sizeof(uint32_t) == sizeof(struct conv_shape), "a shape ends without padding");
 _Static_assert(sizeof(struct plan_key) == sizeof(struct conv_shape) + 3 * sizeof(uint64_t), "so does a key");
 
 /* One answer to a key, for a range of bounds on the memory. */
@@ -47,7 +47,7 @@ void plan_cache_free(struct plan_cache *c)
 
 static struct layer_shape layer_shape_of(const struct conv_shape *s)
 {
-    return (struct layer_shape){ s->groups, s->field_h, (uint32_t)s->in_chans, s->out_chans, (enum data_type)s->type };
+    return (struct layer_shape){ s->groups, s->out_chans, (uint32_t)s->in_chans, s->field_h, (enum data_type)s->type };
 }
 
 static void search_plan(struct known_plan *out, const struct plan_key *key, const struct chip *chip, const struct op_plan_options *opt, struct arena *a)

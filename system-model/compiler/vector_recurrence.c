@@ -62,18 +62,6 @@ static void add_matmul(struct passes *p, const struct vector_op *w, uint64_t row
     add_repeated_plan(p->plan, &plan, times);
 }
 
-/* The weights of a step's matmul are in place. It takes the faster of the product and its transpose, in which the gates are the field. */
-static void add_step_matmul(struct passes *p, const struct vector_op *w, uint64_t batch, uint64_t inner, uint64_t columns,
-                            uint64_t times)
-{
-    struct conv_shape s = matmul_conv_shape(1, (uint32_t)columns, (uint32_t)inner, (uint32_t)batch, w->x->type, PASS_FORWARD);
-    struct conv_shape r = matmul_conv_shape(1, (uint32_t)batch, (uint32_t)inner, (uint32_t)columns, w->x->type, PASS_FORWARD);
-    struct op_plan swapped, straight;
-    cached_conv_plan(&swapped, &s, p->chip, w->opt, w->cache);
-    cached_conv_plan(&straight, &r, p->chip, w->opt, w->cache);
-    add_repeated_plan(p->plan, op_plan_cycles(&swapped) < op_plan_cycles(&straight) ? &swapped : &straight, times);
-}
-
 /* Update and reset, the candidate, and what is kept of the old state: the passes of the equations, as popnn builds
  * them. */
 static void gru_cell(struct passes *p, uint64_t units, bool backward)
@@ -106,11 +94,11 @@ static void add_step_products(struct passes *p, const struct vector_op *w, uint6
     bool forward = w->op->pass == PASS_FORWARD;
     if (w->forward->at->reset_before) {
         uint64_t first = forward ? inner : 2 * hidden, wide = forward ? 2 * hidden : inner;
-        add_step_matmul(p, w, batch, first, wide, steps);
-        add_step_matmul(p, w, batch, forward ? inner : hidden, forward ? hidden : inner, steps);
+        add_matmul(p, w, batch, first, wide, PASS_FORWARD, steps);
+        add_matmul(p, w, batch, forward ? inner : hidden, forward ? hidden : inner, PASS_FORWARD, steps);
         return;
     }
-    add_step_matmul(p, w, batch, forward ? inner : all, forward ? all : inner, steps);
+    add_matmul(p, w, batch, forward ? inner : all, forward ? all : inner, PASS_FORWARD, steps);
 }
 
 void plan_recurrence(struct passes *p, const struct vector_op *w)

@@ -161,7 +161,7 @@ static void print_all(FILE *f, const struct chip *chip, const struct op_plan_opt
             print_shape(f, convs[i].name, &s, chip, opt);
     }
     for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
-        struct conv_shape s = matmul_conv_shape(products[i].groups, products[i].rows, products[i].inner, products[i].columns, products[i].type,
+        struct conv_shape s = matmul_conv_shape(products[i].groups, products[i].columns, products[i].inner, products[i].rows, products[i].type,
                                                 products[i].pass);
         s.in_elsewhere |= i % 2;
         s.weights_elsewhere |= i == 3;
@@ -177,7 +177,7 @@ static void print_large(FILE *f, const struct chip *chip, const struct op_plan_o
         { 1152, 7, 14, 14, 14, 14, 5, 5, 1, 1, 1, TYPE_FP16, 0, 2, 2, 1 },
     };
     const struct conv_shape of_text[] = {
-        matmul_conv_shape(1, 1536, 1024, 4096, TYPE_FP16, PASS_FORWARD), matmul_conv_shape(1, 510, 1024, 30522, TYPE_FP16, PASS_FORWARD),
+        matmul_conv_shape(1, 4096, 1024, 1536, TYPE_FP16, PASS_FORWARD), matmul_conv_shape(1, 30522, 1024, 510, TYPE_FP16, PASS_FORWARD),
         matmul_conv_shape(48, 384, 64, 384, TYPE_FP16, PASS_FORWARD),
     };
     for (size_t i = 0; i < sizeof of_images / sizeof *of_images; i++)

@@ -28,7 +28,7 @@ static void test_products_turn_round(void **state)
 {
     (void)state;
     struct chip chip = small_chip(8);
-    struct conv_shape s = matmul_conv_shape(1, 4, 64, 1024, TYPE_FP32, PASS_FORWARD), t;
+    struct conv_shape s = matmul_conv_shape(1, 1024, 64, 4, TYPE_FP32, PASS_FORWARD), t;
     struct op_plan p = planned(&s, &chip, &options);
     assert_int_equal(p.split.field, 8);
     assert_int_equal(p.split.out_chans, 1);
@@ -36,7 +36,7 @@ static void test_products_turn_round(void **state)
     assert_int_equal(p.compute_cycles, 10240 + 40 + 640 + 50 + 168 + 13 + 8 * 714 + 546);
     assert_int_equal(p.mac, 4 * 64 * 1024);
     assert_true(conv_shape_swapped(&t, &s) && t.field_h == 1024 && t.out_chans == 4 && t.in_chans == 64);
-    s = matmul_conv_shape(1, 256, 64, 64, TYPE_FP32, PASS_FORWARD);         /* rows enough, and no reason to */
+    s = matmul_conv_shape(1, 64, 64, 256, TYPE_FP32, PASS_FORWARD);         /* rows enough, and no reason to */
     assert_int_equal(planned(&s, &chip, &options).rearrange_cycles, 0);
     const struct conv_params c = { .groups = 1, .batch = 1, .in_h = 5, .in_w = 5, .out_h = 5, .out_w = 5, .kernel_h = 1, .kernel_w = 1,
                                    .in_chans = 64, .out_chans = 16, .stride = 1, .type = TYPE_FP16 };
@@ -44,8 +44,9 @@ static void test_products_turn_round(void **state)
     assert_false(conv_shape_swapped(&t, &s));
 }
 
-/* While it pads, a tile holds the data twice: eight channels in a grain of sixteen take 512 B. With a kernel of
- * three rows, two of which share a pass, the fourth row takes 1024 B of input and 2304 B of weights. */
+/* A single tile has all operands in place, so that only copies with padding and the sums are temporary: eight channels in a grain of sixteen take 512 B.
+ * With a kernel of three rows, two of which share a pass, the fourth row takes 1024 B of input and 2304 B of weights. From elsewhere, operands take as
+ * much again. */
 static void test_padding_takes_memory(void **state)
 {
     (void)state;
@@ -53,11 +54,15 @@ static void test_padding_takes_memory(void **state)
     struct conv_params c = { .groups = 1, .batch = 1, .in_h = 4, .in_w = 4, .out_h = 4, .out_w = 4, .kernel_h = 1, .kernel_w = 1,
                              .in_chans = 8, .out_chans = 16, .stride = 1, .type = TYPE_FP16 };
     struct conv_shape s = conv_shape_of_pass(&c, PASS_FORWARD);
+    assert_int_equal(planned(&s, &chip, &options).temp_bytes_per_tile, 512 + 16 * 16 * 2);
+    s.in_elsewhere = 1;
+    assert_int_equal(planned(&s, &chip, &options).temp_bytes_per_tile, 2 * 512 + 16 * 16 * 2);
+    s.weights_elsewhere = 1;
     assert_int_equal(planned(&s, &chip, &options).temp_bytes_per_tile, 2 * 512 + 16 * 16 * 2 + 16 * 16 * 2);
     c.in_h = c.in_w = c.out_h = c.out_w = 8;
     c.kernel_h = c.kernel_w = 3;
     s = conv_shape_of_pass(&c, PASS_FORWARD);
-    assert_int_equal(planned(&s, &chip, &options).temp_bytes_per_tile, 2 * 1024 + 2 * 2304 + 64 * 16 * 2);
+    assert_int_equal(planned(&s, &chip, &options).temp_bytes_per_tile, 1024 + 2304 + 64 * 16 * 2);
 }
 
 /* 64 rows of 16 channels to 8 in float sums: operands and results 2048 + 256 + 1024 B, temporaries 2048 + 256 + 2048, 7680 in all. A worker's
@@ -68,7 +73,7 @@ static void test_loads_beyond_interleaved_memory(void **state)
 {
     (void)state;
     struct chip chip = small_chip(1);
-    struct conv_shape s = matmul_conv_shape(1, 64, 16, 8, TYPE_FP16, PASS_FORWARD);
+    struct conv_shape s = matmul_conv_shape(1, 8, 16, 64, TYPE_FP16, PASS_FORWARD);
     struct op_plan_options floats = options;
     floats.partials = PARTIALS_FP32;
     uint64_t lossless = planned(&s, &chip, &floats).compute_cycles;
@@ -93,12 +98,12 @@ static void test_operands_from_elsewhere(void **state)
     (void)state;
     struct chip chip = small_chip(7);
     uint64_t seed = 31;
-    struct conv_shape s = matmul_conv_shape(1, 5, 16, 16, TYPE_FP16, PASS_FORWARD);
+    struct conv_shape s = matmul_conv_shape(1, 16, 16, 5, TYPE_FP16, PASS_FORWARD);
     struct op_plan p = planned(&s, &chip, &options);
     assert_int_equal(p.exchange_cycles, 0);
     assert_int_equal(p.compute_cycles, 365 + 54);
     assert_near(p.imbalance, 7, 0);
-    s = matmul_conv_shape(1, 13, 16, 16, TYPE_FP16, PASS_FORWARD);
+    s = matmul_conv_shape(1, 16, 16, 13, TYPE_FP16, PASS_FORWARD);
     s.in_elsewhere = 1;
     p = planned(&s, &chip, &options);
     assert_int_equal(p.exchanged_bytes, 6 * (171 + 160));           /* as test_one_block, but for the weights */
@@ -119,9 +124,9 @@ static void test_fully_connected(void **state)
     struct chip chip = small_chip(60);
     struct op_plan joint[N_OP_PASSES], apart[N_OP_PASSES];
     const struct conv_shape own[] = {
-        matmul_conv_shape(1, 4, 512, 768, TYPE_FP16, PASS_FORWARD),
-        matmul_conv_shape(1, 4, 768, 512, TYPE_FP16, PASS_BACKWARD_DATA),
-        matmul_conv_shape(1, 512, 4, 768, TYPE_FP16, PASS_BACKWARD_WEIGHT),
+        matmul_conv_shape(1, 768, 512, 4, TYPE_FP16, PASS_FORWARD),
+        matmul_conv_shape(1, 512, 768, 4, TYPE_FP16, PASS_BACKWARD_DATA),
+        matmul_conv_shape(1, 768, 4, 512, TYPE_FP16, PASS_BACKWARD_WEIGHT),
     };
     uint64_t joint_cycles = 0, apart_cycles = 0;
     const struct layer_shape layer = { 1, 4, 512, 768, TYPE_FP16 };
@@ -171,7 +176,7 @@ static void test_imbalance_of_a_dilated_gradient(void **state)
 static void test_only_products_are_turned(void **state)
 {
     (void)state;
-    struct conv_shape s = matmul_conv_shape(3, 13, 16, 24, TYPE_FP16, PASS_FORWARD), t;
+    struct conv_shape s = matmul_conv_shape(3, 24, 16, 13, TYPE_FP16, PASS_FORWARD), t;
     uint32_t *sizes[] = { &s.batch, &s.field_w, &s.kernel_h, &s.kernel_w, &s.in_stride_h, &s.in_stride_w, &s.out_stride_h, &s.out_stride_w,
                           &s.in_expand };
     enum { N = sizeof sizes / sizeof *sizes };

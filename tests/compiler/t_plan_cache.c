@@ -12,7 +12,7 @@ static const struct op_plan_options options = { .partials = PARTIALS_FP16, .avai
 
 static struct op_plan cached(struct plan_cache *c, uint32_t rows, const struct chip *chip, const struct op_plan_options *opt)
 {
-    struct conv_shape s = matmul_conv_shape(1, rows, 40, 50, TYPE_FP16, PASS_FORWARD);
+    struct conv_shape s = matmul_conv_shape(1, 50, 40, rows, TYPE_FP16, PASS_FORWARD);
     struct op_plan p;
     cached_conv_plan(&p, &s, chip, opt, c);
     return p;
@@ -107,7 +107,7 @@ static void test_every_value_of_a_chip(void **state)
 }
 
 /* A plan is known for every bound on its memory for which a search would choose it, and for no other: in whatever
- * order bounds are asked for, each has the plan of a search of its own; and most have that of another. */
+ * order bounds are asked for, each has the plan of a search of its own; and a third and more of them have that of another. */
 static void test_bounds_share_a_plan(void **state)
 {
     (void)state;
@@ -141,7 +141,7 @@ static void test_bounds_share_a_plan(void **state)
         n_searches[falling] = c.misses;
         plan_cache_free(&c);
     }
-    assert_true(n_searches[1] > 2 * g.n_ops && 2 * n_searches[1] < n_searches[0] && n_searches[0] < g.n_ops * N_BOUNDS * 9 / 10);
+    assert_true(n_searches[1] > 2 * g.n_ops && 3 * n_searches[1] < 2 * n_searches[0] && n_searches[0] < g.n_ops * N_BOUNDS * 9 / 10);
     arena_free(&a);
 }
 

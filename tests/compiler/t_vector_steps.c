@@ -465,18 +465,14 @@ static void add_times(struct op_plan *to, const struct op_plan *p, uint64_t time
     to->temp_bytes_per_tile = p->temp_bytes_per_tile > to->temp_bytes_per_tile ? p->temp_bytes_per_tile : to->temp_bytes_per_tile;
 }
 
-/* A product over all steps is taken as it is. One for each step is the faster of the product and its transpose, which
- * keeps the weights in place. */
 struct product { uint32_t rows, inner, columns; enum op_pass pass; uint64_t times; };
 static struct op_plan product_plan(const struct product *m, const struct chip *chip, struct plan_cache *cache)
 {
     struct op_plan_options options = { .available_memory = 0.6 };
-    struct conv_shape straight = matmul_conv_shape(1, m->rows, m->inner, m->columns, TYPE_FP16, m->pass);
-    struct conv_shape turned = matmul_conv_shape(1, m->columns, m->inner, m->rows, TYPE_FP16, m->pass);
-    struct op_plan a, b;
-    cached_conv_plan(&a, &straight, chip, &options, cache);
-    cached_conv_plan(&b, &turned, chip, &options, cache);
-    return m->times > 1 && op_plan_cycles(&b) < op_plan_cycles(&a) ? b : a;
+    struct conv_shape s = matmul_conv_shape(1, m->rows, m->inner, m->columns, TYPE_FP16, m->pass);
+    struct op_plan p;
+    cached_conv_plan(&p, &s, chip, &options, cache);
+    return p;
 }
 
 /* 3 samples of 11 steps of 24 inputs, 20 hidden: 60 units a step. All gates of all steps are 2640 (LSTM) or 1980
