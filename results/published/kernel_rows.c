@@ -87,9 +87,9 @@ static void build_graph(struct graph *g, const struct kernel_case *c, struct are
         graph_op(g, OP_ADD, inputs, 2, (struct op_attributes){ 0 });
         return;
     }
-    if (!is_conv(c)) {     /* the product is planned as its transpose, with n rows */
-        inputs[0] = graph_tensor(g, "input", ROLE_INPUT, type, 3, (uint64_t[]){ c->groups, c->n, c->k });
-        inputs[1] = graph_tensor(g, "weights", ROLE_WEIGHT, type, 3, (uint64_t[]){ c->groups, c->k, c->m });
+    if (!is_conv(c)) {     /* matMul(weights, input) */
+        inputs[0] = graph_tensor(g, "weights", ROLE_WEIGHT, type, 3, (uint64_t[]){ c->groups, c->m, c->k });
+        inputs[1] = graph_tensor(g, "input", ROLE_INPUT, type, 3, (uint64_t[]){ c->groups, c->k, c->n });
         graph_op(g, OP_MATMUL, inputs, 2, (struct op_attributes){ 0 });
         return;
     }
@@ -226,7 +226,7 @@ static void add_product(struct kernel_memory *m, const struct kernel_case *like,
 {
     struct kernel_case c = *like;
     c.kind = KERNEL_MATMUL;
-    c.n = rows, c.k = inner, c.m = columns;
+    c.m = rows, c.k = inner, c.n = columns;
     add_pass(m, &c, PASS_FORWARD, chip, cache, a);
 }
 
@@ -242,9 +242,9 @@ static uint64_t layer_elements(uint64_t input, uint64_t output, uint64_t weights
 static void fc_memory(struct kernel_memory *m, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache, struct arena *a)
 {
     m->operand_bytes = c->groups * layer_elements(c->batch * c->in, c->batch * c->out, c->in * c->out) * data_type_bytes((enum data_type)c->type);
-    add_product(m, c, c->out, c->in, c->batch, chip, cache, a);
-    add_product(m, c, c->in, c->out, c->batch, chip, cache, a);
-    add_product(m, c, c->out, c->batch, c->in, chip, cache, a);
+    add_product(m, c, c->batch, c->in, c->out, chip, cache, a);
+    add_product(m, c, c->batch, c->out, c->in, chip, cache, a);
+    add_product(m, c, c->in, c->batch, c->out, chip, cache, a);
 }
 
 static void conv_layer_memory(struct kernel_memory *m, const struct kernel_case *c, const struct chip *chip, struct plan_cache *cache, struct arena *a)
@@ -261,7 +261,7 @@ static void product_memory(struct kernel_memory *m, const struct kernel_case *c,
 {
     uint64_t read_bytes = (c->m * c->k + c->k * c->n) * data_type_bytes((enum data_type)c->type);
     m->operand_bytes = read_bytes * (c->layout == LAYOUT_LINEAR ? 2 : 1) + c->m * c->n * data_type_bytes((enum data_type)c->type);
-    add_product(m, c, c->n, c->k, c->m, chip, cache, a);
+    add_product(m, c, c->m, c->k, c->n, chip, cache, a);
 }
 
 bool kernel_row_memory(struct kernel_memory *out, const struct kernel_case *c, struct kernel_bench *bench, struct err *err)
