@@ -142,28 +142,12 @@ static const void *find_named(void *world, const void *input, struct err *err)
     return named;
 }
 
-/* In phases a layer is a whole block, both halves of it (graphcore/popxl-addons 7499fca transforms/recomputation.py: recompute_graph() of a phase's graph). */
-static const void *find_block_ends(void *world, const void *input, struct err *err)
-{
-    const struct compiler *c = world;
-    bool *ends = ARENA_ARRAY(c->arena, bool, c->graph->n_layers + 1);
-    (void)input, (void)err;
-    for (size_t l = 0; l < c->graph->n_layers; l++)
-        ends[l] = c->graph->layers[l].part_id + 1 >= c->graph->layers[l].n_parts;
-    return ends;
-}
-
 static bool find_checkpoints(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
     const struct plan_request *o = &p->request;
-    const struct names_input none = { { NULL }, 0 };
     size_t n_bytes = o->n_checkpoints;
-    if (plan_recompute(o) != RECOMPUTE_CHECKPOINTS)
+    if (o->recompute != RECOMPUTE_CHECKPOINTS)
         return true;
-    if (o->recompute == RECOMPUTE_LAYER) {
-        p->named_checkpoints = memo_get(&c->memo, find_block_ends, &none, sizeof none, err).at;
-        return p->named_checkpoints;
-    }
     for (uint32_t i = 0; i < o->n_checkpoints; i++)
         n_bytes += strlen(o->checkpoints[i]);
     char *texts = arena_alloc(a, n_bytes), *end = texts;
@@ -180,18 +164,19 @@ static bool find_checkpoints(struct plan *p, struct compiler *c, struct arena *a
 MEMO_INPUT(stage_input, struct owned compiled, checkpoints; uint64_t calls_by_value; uint32_t first_layer, n_layers, recompute, stash_type, accumulates, timed_only, phased, unused;);
 
 /* Cuts the stage into segments at its checkpoints, and adds up what is recomputed. */
-static void add_recomputation(const struct stage_input *q, struct stage_plan *s, bool last_stage)
+static void add_recomputation(const struct stage_input *q, const struct graph *g, struct stage_plan *s)
 {
     struct cycles again = {0}, segment = {0};
     struct energy segment_energy = {0};
     uint64_t segment_mac = 0;
+    bool last_stage = stage_end(s) == g->n_layers;
     for (uint32_t i = s->first_layer; i < stage_end(s); i++) {
         const struct layer_cost *l = &s->compiled->layers[i];
         cycles_add(&segment, &l->forward, 1);
         segment_mac += l->forward_mac;
         energy_add(&segment_energy, &l->forward_energy, 1);
         bool last = i + 1 == stage_end(s);
-        if (!last && !is_checkpoint(q->recompute, q->checkpoints.at, i))
+        if (!last && !is_checkpoint(g, q->recompute, q->checkpoints.at, i))
             continue;
         if (!(last && last_stage)) {
             cycles_add(&again, &segment, 1);
@@ -209,14 +194,14 @@ static void add_recomputation(const struct stage_input *q, struct stage_plan *s,
 
 /* A micro-batch's stash is written after its forward pass and read back before its backward pass. It holds the stage's input and the outputs of
  * its checkpoints or, without recomputation, all that its layers keep. */
-static void add_stash_copies(const struct stage_input *q, const struct chip *chip, struct stage_plan *s)
+static void add_stash_copies(const struct stage_input *q, const struct compiler *c, struct stage_plan *s)
 {
     bool none_again = q->recompute == RECOMPUTE_NONE;
     struct stash stash = { .n_bytes = s->stash_bytes, .n_tensors = s->first_layer > 0, .fp8 = q->stash_type == TYPE_FP8 };
     struct op_plan write, read;
     for (uint32_t i = s->first_layer; i + !none_again < stage_end(s); i++)
-        stash.n_tensors += none_again ? s->compiled->layers[i].kept_bytes > 0 : is_checkpoint(q->recompute, q->checkpoints.at, i);
-    stash_plan(&write, &read, &stash, chip, &s->compiled->options);
+        stash.n_tensors += none_again ? s->compiled->layers[i].kept_bytes > 0 : is_checkpoint(c->graph, q->recompute, q->checkpoints.at, i);
+    stash_plan(&write, &read, &stash, c->chip, &s->compiled->options);
     cycles_add_plan(&s->forward, &write, PART_STAGE_COPY, 1);
     cycles_add_plan(&s->backward, &read, PART_STAGE_COPY, 1);
 }
@@ -266,13 +251,13 @@ static const void *sum_stage(void *world, const void *input, struct err *err)
     bool training = !s->compiled->options.inference, last = stage_end(s) == c->graph->n_layers;
     sum_layers(s);
     if (training && q->recompute != RECOMPUTE_NONE)
-        add_recomputation(q, s, last);
+        add_recomputation(q, c->graph, s);
     if (q->calls_by_value)
         stage_calls(s, c);
     const struct stage_layers layers = { q->first_layer, q->n_layers, s->n_layers_again, (enum recompute)q->recompute, q->checkpoints.at };
     stage_moments(s, c->graph, compile_stage_program(c, &layers), q->timed_only, q->calls_by_value, c->arena);
     if (training && !(last && s->first_layer == 0) && !q->phased)
-        add_stash_copies(q, c->chip, s);
+        add_stash_copies(q, c, s);
     if (training && q->accumulates)
         add_accumulation(c, s);
     return s;
@@ -439,7 +424,7 @@ bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err 
         .sizes = memo_own(&c->plans, o->stage_sizes, p->n_stages * sizeof *o->stage_sizes), .n_stages = p->n_stages,
         .shares = memo_own(&c->plans, o->available_memory, o->n_available_memory * sizeof *o->available_memory), .n_shares = o->n_available_memory,
         .checkpoints = { p->named_checkpoints }, .ipus_per_replica = o->ipus_per_replica, .exchanging_replicas = c->n_spanning ? o->n_replicas : 0,
-        .training = o->training, .accumulates = o->grad_accum > 1, .recompute = plan_recompute(o), .stash_type = o->stash_type, .partials = o->partials,
+        .training = o->training, .accumulates = o->grad_accum > 1, .recompute = o->recompute, .stash_type = o->stash_type, .partials = o->partials,
         .io_tiles = o->io_tiles, .each_replica = o->detail.unfolded || o->faults, .unfolded = o->detail.unfolded, .timed_only = o->detail.timed_only,
         .calls_by_value = o->program.calls_by_value && o->outlining == OUTLINING_YES, .phased = plan_is_phased(o),
         .log_softmax = o->program.log_softmax, .even_slices = o->program.even_slices, .plain_products = o->fully_connected_pass == FULLY_CONNECTED_NO,

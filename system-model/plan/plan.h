@@ -167,7 +167,6 @@ uint32_t plan_tensor_replicas(const struct plan_request *r);    /* replicas that
 uint32_t plan_activation_shards(const struct plan_request *r);  /* replicas of one copy of the model that hold the same result of a layer: those along the first axis */
 uint32_t plan_data_replicas(const struct plan_request *r);      /* copies of the model, each with samples of its own */
 bool plan_is_phased(const struct plan_request *r);              /* weights are off the chip; stages are phases */
-enum recompute plan_recompute(const struct plan_request *r);    /* the request's recomputation; in phases "every layer" means every block, which ends in a checkpoint */
 /* The bytes a second between an IPU and the memory off the chip, if n_moving IPUs of its board move data at the same time. s_per_byte is
    fitted.streaming_s_per_byte. */
 double remote_rate(const struct machine *m, uint64_t n_moving, uint64_t n_in_use, double s_per_byte);
@@ -190,7 +189,7 @@ double plan_feeding_s(const struct plan *p);                        /* the least
 const struct stage_plan *plan_stage_of(const struct plan *p, uint32_t layer_id);
 const struct stage_plan *stage_holding(const struct stage_plan *stages, uint32_t n, uint32_t layer_id);
 uint32_t ipu_layers(struct layer_range *ranges, const struct stage_plan *stages, uint32_t n, uint32_t ipu);     /* lists the ranges of layers on an IPU, at most MAX_STAGES, and returns how many there are */
-bool is_checkpoint(enum recompute recompute, const bool *named, uint32_t layer_id);      /* the layer's output is kept between forward and backward */
+bool is_checkpoint(const struct graph *g, enum recompute recompute, const bool *named, uint32_t layer_id);      /* the layer's output is kept between forward and backward */
 /* How many of n replicas' traffic must be played. One domain stands for all, unless groups of n_ipus do not fill it evenly, or `each` must be
    played because of a fault or because nothing is folded. A replica has `width` IPUs. */
 uint32_t played_replicas(const struct topology *t, uint32_t n, uint32_t width, bool each, uint32_t n_ipus);

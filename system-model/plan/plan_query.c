@@ -37,11 +37,6 @@ uint32_t plan_data_replicas(const struct plan_request *r) { return r->n_replicas
 
 bool plan_is_phased(const struct plan_request *r) { return r->weights == WEIGHTS_STREAMING; }
 
-enum recompute plan_recompute(const struct plan_request *r)
-{
-    return plan_is_phased(r) && r->recompute == RECOMPUTE_LAYER ? RECOMPUTE_CHECKPOINTS : r->recompute;
-}
-
 bool plan_keeps_gradients(const struct plan_request *r)
 {
     return r->training && (r->grad_accum > 1 || plan_data_replicas(r) > 1);
@@ -164,9 +159,14 @@ uint32_t ipu_layers(struct layer_range *ranges, const struct stage_plan *stages,
     return n_ranges;
 }
 
-bool is_checkpoint(enum recompute recompute, const bool *named, uint32_t layer_id)
+/* A program's layer is a whole block: of its halves the second ends it. The vendor's BERT checkpoints its feed-forward parts in PopART (MLPerf training
+ * v2.0 482ba246 Graphcore/benchmarks/bert/implementations/popart/bert_model.py, should_checkpoint_ffn; attention in the last stage alone, which is left
+ * out), its layers in PyTorch (graphcore/examples 3cc8f81 nlp/bert/pytorch/modeling.py:184, 470) and blocks in phases (graphcore/popxl-addons 7499fca
+ * transforms/recomputation.py, recompute_graph()). */
+bool is_checkpoint(const struct graph *g, enum recompute recompute, const bool *named, uint32_t layer_id)
 {
-    return recompute == RECOMPUTE_LAYER || (named && named[layer_id]);
+    const struct layer *l = &g->layers[layer_id];
+    return recompute == RECOMPUTE_LAYER ? l->part_id + 1 >= l->n_parts : named && named[layer_id];
 }
 
 uint32_t played_replicas(const struct topology *t, uint32_t n, uint32_t width, bool each, uint32_t n_ipus)

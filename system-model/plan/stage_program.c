@@ -45,7 +45,7 @@ static void find_ops(struct id_list found[2], const struct maker *m)
 static uint32_t segment_start(const struct maker *m, uint32_t end)
 {
     uint32_t first = end - 1;
-    while (first > m->s->first && !is_checkpoint(m->s->recompute, m->s->checkpoints, first - 1))
+    while (first > m->s->first && !is_checkpoint(m->g, m->s->recompute, m->s->checkpoints, first - 1))
         first--;
     return m->s->recompute == RECOMPUTE_NONE ? m->s->first : first;
 }
@@ -199,7 +199,7 @@ static void make_freed(struct op_sequence *q, const struct maker *m, const bool 
 struct stage_layers plan_stage_layers(const struct plan *p, uint32_t stage)
 {
     const struct stage_plan *s = &p->stages[stage];
-    return (struct stage_layers){ s->first_layer, s->n_layers, s->n_layers_again, plan_recompute(&p->request), p->named_checkpoints };
+    return (struct stage_layers){ s->first_layer, s->n_layers, s->n_layers_again, p->request.recompute, p->named_checkpoints };
 }
 
 void stage_program_make(struct stage_program *out, const struct graph *g, const struct stage_layers *s, struct arena *a)

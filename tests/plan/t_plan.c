@@ -483,7 +483,7 @@ static void checkpoints_are_those_named_now(void **state)
             bool named = false;
             for (uint32_t k = 0; k < lists[i].n; k++)
                 named = named || text_is(p.graph->layers[l].name, lists[i].names[k]);
-            assert_int_equal(is_checkpoint(p.request.recompute, p.named_checkpoints, l), named);
+            assert_int_equal(is_checkpoint(p.graph, p.request.recompute, p.named_checkpoints, l), named);
         }
     }
     stop(&y);
