@@ -382,7 +382,7 @@ static bool add_answer_page(struct document *d, const char *path, struct session
     struct table options = framework_options(&sim, &s->arena);
     answer_document(d, &sim, &r, validity_uncertainty(&v), &none, s->in_colour);
     validity_document(d, &v, &r);
-    framework_options_document(d, sim.recipe.framework, &options);
+    framework_options_document(d, framework_options_name(&sim), &options);
     document_member(d, "result", result_json(&r));
     document_member(d, "validity", validity_json(&v));
     document_member(d, "framework_options", table_json(&options));

@@ -240,7 +240,7 @@ static bool add_run_text(struct run_state *state, struct run_found *x, const str
     validity_document(d, &x->validity, r);
     answer_add_outside(d, r, &x->validity, &figures);
     if (o->framework_options)
-        framework_options_document(d, x->sim.recipe.framework, &x->framework_options);
+        framework_options_document(d, framework_options_name(&x->sim), &x->framework_options);
     if (!r->fits)
         remedies_document(d, x->remedies, x->n_remedies);
     if (state->draws)

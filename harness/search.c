@@ -284,7 +284,7 @@ static bool judge_found(struct found_again *out, const struct found *x, const st
     validity_of(&out->validity, record, &sim, &out->r, NULL, &session->arena);
     validity_add_readings(&out->validity, record, &out->r, &as_found, &session->arena);
     out->at = properties_of(&sim, &session->arena);
-    out->framework = sim.recipe.framework ? arena_strdup(&session->arena, sim.recipe.framework) : NULL;
+    out->framework = sim.recipe.framework ? arena_strdup(&session->arena, framework_options_name(&sim)) : NULL;
     out->options = framework_options(&sim, &session->arena);
     simulation_free(&sim);
     return true;

@@ -16,11 +16,14 @@
 #define POPTORCH_CNN "graphcore/examples v3.1.0: vision/cnns/pytorch/train/configs.yml"
 #define TENSORFLOW_CNN "MLPerf Training v2.0 results: Graphcore resnet/implementations/tensorflow/configs.yml and train.py"
 #define PADDLE_BERT "MLPerf Training v2.0 results: Graphcore bert/implementations/paddlepaddle/bert.py"
+#define POPXL "graphcore/popart d2f20d78d: python/popxl; graphcore/popxl-addons 7499fca"
+#define POPXL_LARGE "graphcore/examples 3cc8f81f: nlp/gpt_j, llama, gpt3_175B under popxl, config"
 #define POPRUN "graphcore/examples v3.1.0: benchmarks.yml"
 
 const struct snippet_start snippet_starts[] = {
     { "PopART", "PopART 3.4", POPART, { "import popart", "options = popart.SessionOptions()", "builder = popart.Builder()",
       "state = options.optimizerStateTensorLocationSettings.location" } },
+    { "PopXL", "PopXL 3.4", POPXL, { "import popxl, popxl_addons as addons", "ir = popxl.Ir()", "options = ir._pb_ir.getSessionOptions()" } },
     { "PyTorch", "PopTorch 3.4", POPTORCH, { "import poptorch, torch", "options = poptorch.Options()", "location = poptorch.TensorLocationSettings()" } },
     { "TensorFlow", "TensorFlow 2.6.3 for the IPU", TENSORFLOW, { "from tensorflow.python import ipu", "config = ipu.config.IPUConfig()",
       "pipeline = {}  # for ipu.pipelining_ops.pipeline(stages, **pipeline)",
@@ -71,6 +74,32 @@ const struct name_row name_rows[] = {
     SETTING("PopART", "parallel.embedding_serial_steps", NULL, AS_WRITTEN, "embedding_serialization_vocab_steps: %s", POPART_BERT),
     SETTING("PopART", "parallel.split_qkv", "yes", AS_WRITTEN, "split_qkv: true", POPART_BERT_MLPERF),
     SETTING("PopART", "precision.compute", "fp16", AS_WRITTEN, "popart_dtype: FLOAT16", POPART_BERT),
+
+    CODE("PopXL", "parallel.ipus_per_replica", NULL, TOTAL_IPUS, ANY_SPLIT, "ir.replication_factor = %s  # each IPU of a copy of the model is a replica", POPXL),
+    CODE("PopXL", "parallel.layers_per_ipu", NULL, BY_STAGE, ANY_SPLIT, "with popxl.ipu(%s): pass  # stage %s: %s", POPXL),
+    CODE("PopXL", "parallel.weights", "streaming", AS_WRITTEN, ANY_SPLIT,
+         "from popxl_addons.remote import named_variable_buffers, load_remote_graph  # a phase: load, names = load_remote_graph(buffers)", POPXL),
+    CODE("PopXL", "parallel.rts", "yes", AS_WRITTEN, ANY_SPLIT, "shard_over = True  # named_variable_buffers(factories, shard_over_dict=shard_over)", POPXL),
+    CODE("PopXL", "parallel.rts", "no", AS_WRITTEN, ANY_SPLIT, "shard_over = False  # named_variable_buffers(factories, shard_over_dict=shard_over)", POPXL),
+    CODE("PopXL", "parallel.recompute", "layer", AS_WRITTEN, ANY_SPLIT, "backward = addons.recompute_graph  # gradients = backward(gradients), block by block", POPXL),
+    CODE("PopXL", "parallel.phase_io", "in-turn", AS_WRITTEN, ANY_SPLIT, "io_mode = \"io\"  # of addons.batch_serialise_fwd_and_grad", POPXL),
+    CODE("PopXL", "parallel.phase_io", "overlapped", AS_WRITTEN, ANY_SPLIT, "io_mode = \"io_overlapped\"  # of addons.batch_serialise_fwd_and_grad", POPXL),
+    CODE("PopXL", "parallel.io_tiles", NULL, AS_COUNT, ANY_SPLIT, "options.numIOTiles = %s", POPXL),
+    CODE("PopXL", "parallel.available_memory", NULL, AS_NUMBER, ANY_SPLIT, "addons.set_available_memory_proportion_by_ipu(ir, [%s])  # after the graphs are built", POPXL),
+    CODE("PopXL", "precision.stochastic_rounding", "yes", AS_WRITTEN, ANY_SPLIT, "options.enableStochasticRounding = True", POPXL),
+    CODE("PopXL", "precision.partials", "fp16", AS_WRITTEN, ANY_SPLIT, "options.partialsTypeMatMuls = \"half\"", POPXL),
+    SETTING("PopXL", "parallel.replicas", NULL, AS_WRITTEN, "data_parallel: %s", POPXL_LARGE),
+    SETTING("PopXL", "parallel.tensor_parallel", NULL, AS_COUNT, "tensor_parallel: %s", POPXL_LARGE),
+    SETTING("PopXL", "parallel.tensor_parallel", NULL, TWO_AXES, "tensor_parallel_1: %s, tensor_parallel_2: %s", POPXL_LARGE),
+    SETTING("PopXL", "parallel.attention_tensor_parallel", NULL, AS_COUNT, "attention_tensor_parallel: %s", POPXL_LARGE),
+    SETTING("PopXL", "parallel.attention_serialisation", NULL, AS_COUNT, "attention_serialisation: %s", POPXL_LARGE),
+    SETTING("PopXL", "parallel.micro_batch", NULL, AS_WRITTEN, "micro_batch_size: %s", POPXL_LARGE),
+    SETTING("PopXL", "parallel.gradient_accumulation", NULL, GLOBAL_BATCH, "global_batch_size: %s", POPXL_LARGE),
+    SETTING("PopXL", "parallel.io_tiles", NULL, AS_COUNT, "io_tiles: %s", POPXL_LARGE),
+    SETTING("PopXL", "parallel.available_memory", NULL, AS_WRITTEN, "available_memory_proportion: [ %s ]", POPXL_LARGE),
+    SETTING("PopXL", "data.sequence_length", NULL, AS_COUNT, "sequence_length: %s", POPXL_LARGE),
+    SETTING("PopXL", "generation.weight_bits", "4", AS_WRITTEN, "group_quantise_weights: 64", POPXL_LARGE),
+    SETTING("PopXL", "generation.cache", "streaming", AS_WRITTEN, "use_cache: true", POPXL_LARGE),
 
     CODE("PyTorch", "parallel.replicas", NULL, AS_COUNT, ANY_SPLIT, "options.replicationFactor(%s)", POPTORCH),
     CODE("PyTorch", "parallel.schedule", "popart", AS_WRITTEN, PIPELINED,

@@ -8,8 +8,8 @@
 
 /* How a value is written. AS_COUNT takes only whole numbers above 0, AS_NUMBER only a single number. BY_STAGE writes a line for each stage,
  * with %s for its IPU, number and layers. STAGE_IPUS lists the IPU of each stage, TOTAL_IPUS counts those of all replicas, MEMORY_BY_IPU lists
- * the memory share of each IPU. */
-enum fill { AS_WRITTEN, AS_COUNT, AS_NUMBER, BY_STAGE, STAGE_IPUS, TOTAL_IPUS, MEMORY_BY_IPU };
+ * the memory share of each IPU. TWO_AXES writes both numbers of a value such as 8x8, GLOBAL_BATCH the samples of a step. */
+enum fill { AS_WRITTEN, AS_COUNT, AS_NUMBER, BY_STAGE, STAGE_IPUS, TOTAL_IPUS, MEMORY_BY_IPU, TWO_AXES, GLOBAL_BATCH };
 
 /* The place of a line: the Python program, the configuration file of the published program that the source names, or a command line. */
 enum option_place { IN_CODE, IN_SETTINGS, ON_COMMAND_LINE, N_OPTION_PLACES };

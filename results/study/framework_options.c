@@ -109,13 +109,26 @@ static const char *value_of_plan(const struct name_row *row, const struct plan *
 {
     const struct plan_request *q = &p->request;
     const char *list = "";
-    if (row->fill == TOTAL_IPUS)
-        return arena_printf(a, "%" PRIu64, (uint64_t)q->n_replicas * q->ipus_per_replica);
+    if (row->fill == TOTAL_IPUS || row->fill == GLOBAL_BATCH)
+        return arena_printf(a, "%" PRIu64, row->fill == TOTAL_IPUS ? (uint64_t)q->n_replicas * q->ipus_per_replica : p->global_batch);
     for (uint32_t i = 0; row->fill == STAGE_IPUS && i < p->n_stages; i++)
         list = arena_printf(a, "%s%s%" PRIu32, list, i ? ", " : "", p->stages[i].ipu);
     for (uint32_t i = 0; row->fill == MEMORY_BY_IPU && i < q->ipus_per_replica; i++)
         list = arena_printf(a, "%s%s\"IPU%" PRIu32 "\": %.6g", list, i ? ", " : "", i, plan_available_memory(q, i));
     return list;
+}
+
+static const char *two_axes(const struct name_row *row, const struct plan *p, struct arena *a)
+{
+    const uint32_t *n = p->request.tensor_parallel;
+    return n[1] > 1 ? filled(filled(row->text, arena_printf(a, "%" PRIu32, n[0]), a), arena_printf(a, "%" PRIu32, n[1]), a) : NULL;
+}
+
+const char *framework_options_name(const struct simulation *sim)
+{
+    const struct plan_request *q = &sim->plan.request;
+    const char *name = sim->recipe.framework;
+    return text_is(name, "PopART") && (plan_is_phased(q) || plan_tensor_replicas(q) > 1) ? "PopXL" : name;
 }
 
 static bool matters(const struct recipe *r, const struct plan *p, const char *key, struct arena *a)
@@ -130,9 +143,9 @@ static bool row_is_set(const struct name_row *row, const struct simulation *sim,
 {
     const struct recipe *r = &sim->recipe;
     const struct ini_entry *entry = recipe_entry(r, row->key);
-    bool is_pipeline = sim->plan.n_stages > 1, starts_processes = !*row->framework, is_split = row->fill == BY_STAGE || row->fill == STAGE_IPUS;
+    bool is_pipeline = sim->plan.n_stages > 1 && !plan_is_phased(&sim->plan.request), starts_processes = !*row->framework, is_split = row->fill == BY_STAGE || row->fill == STAGE_IPUS;
     bool accumulates = text_is(row->key, "parallel.gradient_accumulation");
-    if (!is_row_of(row, r->framework) || (starts_processes && r->instances < 2) || (accumulates && r->mode != MODE_TRAIN)
+    if (!is_row_of(row, framework_options_name(sim)) || (starts_processes && r->instances < 2) || (accumulates && r->mode != MODE_TRAIN)
         || (row->when != ANY_SPLIT && is_pipeline != (row->when == PIPELINED)))
         return false;
     return is_split ? is_pipeline : entry && is_for(row, entry->value) && matters(r, &sim->plan, row->key, a);
@@ -155,7 +168,7 @@ static void add_start(struct table *t, const struct snippet_start *start, struct
 struct table framework_options(const struct simulation *sim, struct arena *a)
 {
     struct table t = TABLE(option_columns, struct framework_option);
-    const struct snippet_start *start = snippet_of(sim->recipe.framework);
+    const struct snippet_start *start = snippet_of(framework_options_name(sim));
     if (start)
         add_start(&t, start, a);
     for (size_t i = 0; i < n_name_rows; i++) {
@@ -164,6 +177,8 @@ struct table framework_options(const struct simulation *sim, struct arena *a)
             continue;
         if (row->fill == BY_STAGE)
             add_stage_options(&t, row, &sim->plan, a);
+        else if (row->fill == TWO_AXES)
+            add_option(&t, row, two_axes(row, &sim->plan, a), a);
         else if (row->fill > AS_NUMBER)
             add_option(&t, row, filled(row->text, value_of_plan(row, &sim->plan, a), a), a);
         else

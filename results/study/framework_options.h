@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * framework_options.h - a configuration in the words of its framework: the keys of the recipe under the names that PopART, PopTorch,
- * TensorFlow, PaddlePaddle, PopRT, and the configuration files of Graphcore's published programs use.
+ * TensorFlow, PaddlePaddle, PopRT, PopXL, and the configuration files of Graphcore's published programs use.
  */
 #ifndef FRAMEWORK_OPTIONS_H
 #define FRAMEWORK_OPTIONS_H
@@ -19,6 +19,8 @@ bool framework_option_of(struct framework_option *out, const char *framework, co
  * framework_option. Lines of code come first and parse as one piece of Python. The table is empty if the recipe names no framework. Texts live
  * in `a`. */
 struct table framework_options(const struct simulation *sim, struct arena *a);
+/* The framework's name among the options. Programs of PopART that cut layers over IPUs, or run them in phases, are written in PopXL. */
+const char *framework_options_name(const struct simulation *sim);
 /* Writes the options as Python with everything that is no code as comments, or a line that says that no name is known. */
 void framework_options_document(struct document *d, const char *framework, const struct table *options);
 
