@@ -198,14 +198,15 @@ static void fill_cost(struct result *r, const struct recipe *rec)
     r->cost_missing = is_known(r->cost_per_step) || is_known(r->energy_cost_per_step) ? NULL : "the recipe states no price: --set cost.price_per_hour=PRICE or cost.price_per_kwh=PRICE";
 }
 
-/* Times of text generation. A call makes one token of each text; with a cache, the tokens of the prompt take a call each before that. */
+/* Times of text generation. A call makes one token of each text of all its micro-batches, so that a text has its next token from the next call; with a
+ * cache, the tokens of the prompt take a call each before that. */
 static void fill_generation(struct result *r, const struct recipe *rec)
 {
     const struct text_generation *g = &rec->model.generation;
     if (!g->new_tokens)
         return;
-    double texts = (double)(rec->replicas * (g->prompts ? g->prompts : rec->model.micro_batch));
-    r->token_latency_s = r->step_time_s / (double)rec->gradient_accumulation;
+    double texts = (double)(rec->replicas * rec->gradient_accumulation * (g->prompts ? g->prompts : rec->model.micro_batch));
+    r->token_latency_s = r->step_time_s;
     r->throughput_tokens_per_s = texts / r->token_latency_s;
     r->first_token_s = r->token_latency_s * (g->cache == CACHE_NONE ? 1 : (double)g->prompt_tokens);
 }
