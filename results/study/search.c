@@ -46,7 +46,7 @@ static bool counts(const struct search_state *s, const struct result *r)
 {
     const struct search_request *q = s->q;
     return r->fits && within(&q->fits, r->fits_probability) && within(&q->memory_bytes, (double)r->memory_peak_bytes_per_tile) && within(&q->ipus, (double)r->ipus) && within(&q->global_batch, r->global_batch) && within(&q->tokens, tokens_of(s, r))
-        && within(&q->throughput, r->throughput_samples_per_s) && search_value_of(q->objective, r) > 0;
+        && within(&q->throughput, r->throughput_samples_per_s) && within(&q->token_rate, r->throughput_tokens_per_s) && search_value_of(q->objective, r) > 0;
 }
 
 static struct found copied(const struct search_state *s, const struct result *r, const char *const *settings, size_t n)
@@ -339,6 +339,10 @@ static void settle_limits(struct search_request *q, const struct result *own)
         q->global_batch = (struct limit){ own->global_batch * 0.95, own->global_batch * 1.05 };
     if (q->global_batch.high == 0)
         q->global_batch.high = NO_LIMIT;
+    if (q->token_rate.high > 0) {                   /* a sample is a text, which gets one token */
+        q->throughput.low = fmax(q->throughput.low, q->token_rate.low);
+        q->throughput.high = q->throughput.high > 0 ? q->throughput.high : NO_LIMIT;
+    }
 }
 
 /* Keeps what the search needs from the unchanged recipe, while its simulation exists. */
@@ -365,6 +369,8 @@ static bool check_request(const struct search_request *q, const struct simulatio
     bool powered = q->objective != MINIMISE_ENERGY || is_known(r->energy_site_j);
     if (search_is_set(q, "parallel.available_memory") && sim->recipe.available_memory && strchr(sim->recipe.available_memory, ','))
         return fail(err, "--set parallel.available_memory: a search needs one share for all IPUs; give one, or leave it out");
+    if (q->token_rate.high > 0 && !is_known(r->throughput_tokens_per_s))
+        return fail(err, "%s generates no tokens, so that none of their rates can be asked for; give samples/s, or set generation.new_tokens", q->recipe);
     return (timed && powered)
         || fail(err, "%s: has no %s: set %s", q->recipe, objective_names[q->objective],
                 timed ? "machine.board_power_w, or the chip's tdp_w and idle_power_w" : "training.converge=model, epochs or samples_to_converge");

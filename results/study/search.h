@@ -33,7 +33,7 @@ struct search_request {
     const char *const *sets; size_t n_sets;     /* keys that are set here are not searched */
     struct dimension given[MAX_DIMENSIONS]; size_t n_given;     /* values that replace the usual ones, and further keys */
     enum objective objective;
-    struct limit ipus, global_batch, tokens, throughput;
+    struct limit ipus, global_batch, tokens, throughput, token_rate;     /* token_rate limits new tokens a second of a recipe that generates */
     struct limit fits, memory_bytes;            /* limits on the chance to fit (by default at least FITS_SURELY), and on the bytes of the fullest tile */
     uint64_t most, exhaustive;                  /* the most simulations, and the size up to which a space is simulated whole */
     uint32_t n_threads;
