@@ -279,6 +279,10 @@ static bool look_around(struct search_result *out, struct ask_talk *talk, const 
     request.ipus = (struct limit){ is_sought ? 1 : (double)q->ipus, (double)q->ipus };
     if (q->least_throughput > 0 || is_sought)
         request.throughput = (struct limit){ fmax(q->least_throughput, 1e-9), NO_LIMIT };        /* any rate will do */
+    if (q->least_token_rate > 0)
+        request.token_rate = (struct limit){ q->least_token_rate, NO_LIMIT };
+    if (q->most_texts)
+        request.global_batch = (struct limit){ 1, (double)q->most_texts };
     if (q->least_fits > 0)
         request.fits = (struct limit){ q->least_fits, 1 };
     interrupts_catch();
@@ -339,7 +343,9 @@ static const char *limits_text(const struct asked *q, struct arena *a)
 {
     const char *most = q->objective == MINIMISE_IPUS ? "at most " : "";
     const char *rate = q->least_throughput > 0 ? arena_printf(a, ", at least %.10g samples/s", q->least_throughput) : "";
-    return arena_printf(a, "%s%" PRIu64 " IPU%s%s, fits with %.10g %%", most, q->ipus, plural(q->ipus), rate, 100 * (q->least_fits > 0 ? q->least_fits : FITS_SURELY));
+    const char *tokens = q->least_token_rate > 0 ? arena_printf(a, ", at least %.10g tokens/s", q->least_token_rate) : "";
+    const char *texts = q->most_texts ? arena_printf(a, ", at most %" PRIu64 " text%s", q->most_texts, plural(q->most_texts)) : "";
+    return arena_printf(a, "%s%" PRIu64 " IPU%s%s%s%s, fits with %.10g %%", most, q->ipus, plural(q->ipus), rate, tokens, texts, 100 * (q->least_fits > 0 ? q->least_fits : FITS_SURELY));
 }
 
 static void add_searched(struct document *d, const struct search_result *found, const struct asked *q, const struct beginning *b)

@@ -7,7 +7,7 @@
 #include "harness/harness.h"
 #include "results/study/search.h"
 
-/* "bert-large on bow-pod16 train at least 2000/s fits with 95 %". */
+/* "bert-large on bow-pod16 train at least 2000/s fits with 95 %", "llama2-13b on pod64 cheapest at least 10 tokens/s for 16 texts". */
 struct asked {
     const char *model;                  /* a built-in model, or the path of an ONNX file */
     const char *system;                 /* a sheet */
@@ -16,6 +16,8 @@ struct asked {
     enum objective objective;
     bool has_objective;                 /* the words name it */
     double least_throughput;            /* samples/s; 0 if none is asked for */
+    double least_token_rate;            /* new tokens a second of all texts; 0 if none is asked for */
+    uint64_t most_texts;                /* the most texts at a time; 0: as many as where the search begins */
     double least_fits;                  /* the least probability to fit that is accepted; 0: the default */
 };
 /* Names may be written without signs and in any case ("POD16", "resnet 50"); "16 bow" is the smallest system of that chip with this many IPUs. Fails at

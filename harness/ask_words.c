@@ -7,7 +7,7 @@
 #include <ctype.h>
 
 static const char usage[] = "ask MODEL on MACHINE [train|infer] [GOAL...], as in 'bert-large on bow-pod16', 'model.onnx on 16 bow infer', "
-                            "'resnet50 on pod64 at least 100000/s'; goals: fastest, cheapest (fewest IPUs), least energy, shortest training, at least N/s, fits with N %";
+                            "'resnet50 on pod64 at least 100000/s'; goals: fastest, cheapest (fewest IPUs), least energy, shortest training, at least N/s, at least N tokens/s, for N texts, fits with N %";
 
 /* A model that has several sizes may be named by its family; this table gives the size that is meant. */
 static const struct { const char *word, *model; } usual_models[] = {
@@ -171,6 +171,23 @@ static bool read_goal(struct asked *out, const char *word, struct session *s, st
     return is_first(is_said, word, err);
 }
 
+/* "10 tokens/s", "16 texts": two words. */
+static bool read_counted(bool *taken, struct asked *out, const char *number, const char *what, struct err *err)
+{
+    double n;
+    bool is_rate = text_is(what, "tokens/s"), is_said = is_rate ? out->least_token_rate > 0 : out->most_texts > 0;
+    *taken = (is_rate || text_is(what, "texts")) && parse_f64(number, &n);
+    if (!*taken)
+        return true;
+    if (!(n > 0 && n < 1e9) || (!is_rate && n != floor(n)))
+        return fail(err, "ask: '%.40s %s': want a number above 0%s", number, what, is_rate ? "" : ", without a fraction");
+    if (is_rate)
+        out->least_token_rate = n;
+    else
+        out->most_texts = (uint64_t)n;
+    return is_first(is_said, what, err);
+}
+
 bool ask_read_words(struct asked *out, const char *const *words, size_t n, struct session *s, struct err *err)
 {
     *out = (struct asked){0};
@@ -182,8 +199,13 @@ bool ask_read_words(struct asked *out, const char *const *words, size_t n, struc
     size_t taken = read_machine(out, words + at, n - at, s, err);
     if (!taken)
         return false;
-    for (size_t i = at + taken; i < n; i++)
-        if (!read_goal(out, words[i], s, err))
+    for (size_t i = at + taken; i < n; i++) {
+        bool is_counted = false;
+        if (i + 1 < n && !read_counted(&is_counted, out, words[i], words[i + 1], err))
             return false;
+        if (!is_counted && !read_goal(out, words[i], s, err))
+            return false;
+        i += is_counted;
+    }
     return true;
 }

@@ -62,7 +62,7 @@ static bool read_limit(struct search_request *q, const char *text, struct err *e
 {
     const struct { const char *name; struct limit *limit; const char *unit; } known[] = {
         { "ipus", &q->ipus, "" }, { "global_batch", &q->global_batch, "" }, { "tokens", &q->tokens, "" }, { "throughput", &q->throughput, "" },
-        { "fits", &q->fits, "" }, { "memory", &q->memory_bytes, "B" } };
+        { "token_rate", &q->token_rate, "" }, { "fits", &q->fits, "" }, { "memory", &q->memory_bytes, "B" } };
     const char *equals = strchr(text, '=');
     for (size_t i = 0; equals && i < sizeof known / sizeof *known; i++) {
         struct limit *l = known[i].limit;
@@ -76,7 +76,7 @@ static bool read_limit(struct search_request *q, const char *text, struct err *e
             return fail(err, "--limit %.60s: a chance is from 0 to 1, as in fits=0.9..", text);
         return true;
     }
-    return fail(err, "--limit %.60s: want ipus, global_batch, tokens, throughput, fits or memory = N or LOW..HIGH, as in ipus=64, fits=0.8.. or memory=..600kB", text);
+    return fail(err, "--limit %.60s: want ipus, global_batch, tokens, throughput, token_rate, fits or memory = N or LOW..HIGH, as in ipus=64, fits=0.8.. or memory=..600kB", text);
 }
 
 static bool read_limits(struct search_request *q, const struct options *o, struct err *err)

@@ -30,6 +30,10 @@ result $? "99 % of an unfamiliar program is not promised" "$(grep '^fits\|^nothi
 asked resnet50 on 16 bow at least 5k/s cheapest --most 100
 grep -q " on [1-8] IPUs\{0,1\} of bow-pod16" "$work/out" && awk '/^throughput:/ { exit !($2 >= 5000) }' "$work/out"
 result $? "the fewest IPUs for a rate" "$(sed -n '/ IPU.* of /p;/^throughput/p' "$work/out")"
+asked llama2-13b on ipu-pod64 infer cheapest at least 2 tokens/s for 16 texts --most 400
+grep -q " on [1-9][0-9]* IPUs* of ipu-pod64" "$work/out" && awk '/^throughput:/ { for (i = 2; i <= NF; i++) if ($i == "tokens/s") exit !($(i - 1) >= 2) }' "$work/out" \
+    && awk '/ms per step of|s per step of/ { for (i = 2; i <= NF; i++) if ($i == "of") exit !($(i + 1) <= 16) }' "$work/out"
+result $? "the fewest IPUs for a rate of new tokens" "$status: $(sed -n '/ IPU.* of /p;/^throughput/p' "$work/out")$(cat "$work/err")"
 asked resnet50 on 1 bow cheapest fits with 100 % --most 5
 grep -q "keeps the limits (at most 1 IPU, fits with 100 %)" "$work/out"
 result $? "no rate is named that nobody asked for" "$(grep '^nothing' "$work/out")"
@@ -85,7 +89,9 @@ refused "ask: 'llama7' is no model that is built in, nor the path of an ONNX fil
 refused "ask: 'h100' is no machine of podbench list machines, and no number and chip, as in '16 bow'; only IPUs are modelled" "another vendor's machine" bert on h100
 refused "ask: no system has 4000000 'bow' chips" "too many chips" bert on 4000000 bow
 refused "ask: 'quickly' has no meaning here; want ask MODEL on MACHINE" "a word without a meaning" bert on pod16 quickly
-for words in "train infer" "fastest cheapest" "at least 5/s at least 7/s" "fits with 90 % fits with 95 %"; do
+refused "generates no tokens, so that none of their rates can be asked for" "tokens of a model without texts" resnet50 on pod16 infer at least 10 tokens/s
+refused "ask: '1.5 texts': want a number above 0, without a fraction" "half a text" llama2-7b on pod16 for 1.5 texts
+for words in "train infer" "at least 5 tokens/s 6 tokens/s" "4 texts 5 texts" "fastest cheapest" "at least 5/s at least 7/s" "fits with 90 % fits with 95 %"; do
     # shellcheck disable=SC2086
     refused "says again what an earlier word has said; keep one of the two" "two of a kind: $words" bert on pod16 $words
 done
