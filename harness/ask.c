@@ -29,7 +29,8 @@ static double unlike_model(const char *workload, const char *model)
     return text_is(x->family, y->family) ? 200 : text_is(x->sample, y->sample) ? 400 : (double)INFINITY;
 }
 
-enum { FAR_BY_A_FACTOR_OF_TWO = 30 };   /* between the distances of another chip and another family */
+/* Both are between the distances of another chip and another family. */
+enum { FAR_BY_A_FACTOR_OF_TWO = 30, OF_OTHER_ROWS = 50 };
 
 /* The distance of a recipe from what is asked; infinite from training if the recipe has no optimizer. A different chip or number of IPUs adds least,
  * a different mode more, a different model most. */
@@ -41,6 +42,7 @@ static double unlike(const struct recipe *r, const struct asked *q, const struct
     if (!machine_load(&m, r->system, s->paths.specs_dir, &s->arena, NULL) || (q->mode && !infers && !r->optimizer_name))
         return INFINITY;
     distance += text_is(m.chip_name, wanted->chip_name) ? 0 : 10;
+    distance += q->row_tokens && r->model.sequence_length != q->row_tokens ? OF_OTHER_ROWS : 0;
     distance += r->model.compute == COMPUTE_FP16 ? 0 : 5;          /* halves are usual */
     distance += !q->mode && r->mode != MODE_TRAIN ? 20 : 0;
     return distance + fabs(log2((double)(r->replicas * r->ipus_per_replica) / (double)q->ipus));
@@ -141,6 +143,10 @@ static bool begin_with_published(struct beginning *b, const struct asked *q, uin
         b->is_other_model = true;
         take_rows(b, &r, q, &s->arena);
         b->said = arena_printf(&s->arena, b->cuts_rows ? "%s, which has another model and rows of %ju tokens" : "%s, which has another model", b->said, (uintmax_t)b->length);
+    }
+    if (q->row_tokens && b->length != q->row_tokens) {
+        set_rows(b, q->row_tokens, &s->arena);
+        b->said = arena_printf(&s->arena, "%s, with rows of %ju tokens", b->said, (uintmax_t)b->length);
     }
     if (replicas != r.replicas || width != r.ipus_per_replica) {
         begin_with_setting(b, "parallel.replicas", replicas, &s->arena);
@@ -320,7 +326,7 @@ static bool look_with_shorter_rows(struct search_result *found, struct beginning
                                    const struct options *o, struct session *s, struct err *err)
 {
     struct beginning next = *b, written = { .recipe = path };
-    while (!found->any && !time_is_over(talk) && (!o->most || found->n_simulated < o->most) && begin_with_shorter_rows(&next, q, s)) {
+    while (!found->any && !q->row_tokens && !time_is_over(talk) && (!o->most || found->n_simulated < o->most) && begin_with_shorter_rows(&next, q, s)) {
         struct search_result shorter;
         const char *from = next.is_other_model ? b->said : next.said;
         next.said = arena_printf(&s->arena, "%s, with rows of %ju tokens, as those of %ju fit in no way that was tried", from, (uintmax_t)next.length, (uintmax_t)b->length);
@@ -333,7 +339,7 @@ static bool look_with_shorter_rows(struct search_result *found, struct beginning
         found->n_simulated = shorter.n_simulated;
         found->stopped |= shorter.stopped;
     }
-    return found->any || !b->length || write_asked_recipe(path, id, b, NULL, 0, s, err);
+    return found->any || !b->length || q->row_tokens || write_asked_recipe(path, id, b, NULL, 0, s, err);
 }
 
 /* ---- the page -------------------------------------------------------------------------------------------- */
@@ -351,8 +357,9 @@ static const char *limits_text(const struct asked *q, struct arena *a)
 static void add_searched(struct document *d, const struct search_result *found, const struct asked *q, const struct beginning *b)
 {
     const struct result *own = &found->own.r, *best = found->any ? &found->best.r : own;
-    document_line(d, "began with: %s: %s samples/s%s; %" PRIu64 " configurations simulated%s", b->said,
+    document_line(d, "began with: %s: %s samples/s%s; %" PRIu64 " configurations%s simulated%s", b->said,
                   quantity_kept(own->throughput_samples_per_s, "", 4, d->arena), own->fits ? "" : ", which does not fit", found->n_simulated,
+                  b->length ? arena_printf(d->arena, " with rows of %ju tokens", (uintmax_t)b->length) : "",
                   found->stopped ? ", as many as --seconds and --most allow" : "");
     if (found->any && found->best.n_settings)
         document_line(d, "changed: %s (%+.1f %% in throughput, predicted and not tested)", names_joined(found->best.settings, found->best.n_settings, ", ", d->arena),

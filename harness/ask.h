@@ -18,6 +18,7 @@ struct asked {
     double least_throughput;            /* samples/s; 0 if none is asked for */
     double least_token_rate;            /* new tokens a second of all texts; 0 if none is asked for */
     uint64_t most_texts;                /* the most texts at a time; 0: as many as where the search begins */
+    uint64_t row_tokens;                /* tokens of a row; 0: as where the search begins */
     double least_fits;                  /* the least probability to fit that is accepted; 0: the default */
 };
 /* Names may be written without signs and in any case ("POD16", "resnet 50"); "16 bow" is the smallest system of that chip with this many IPUs. Fails at

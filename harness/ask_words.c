@@ -7,7 +7,7 @@
 #include <ctype.h>
 
 static const char usage[] = "ask MODEL on MACHINE [train|infer] [GOAL...], as in 'bert-large on bow-pod16', 'model.onnx on 16 bow infer', "
-                            "'resnet50 on pod64 at least 100000/s'; goals: fastest, cheapest (fewest IPUs), least energy, shortest training, at least N/s, at least N tokens/s, for N texts, fits with N %";
+                            "'resnet50 on pod64 at least 100000/s'; goals: fastest, cheapest (fewest IPUs), least energy, shortest training, at least N/s, at least N tokens/s, for N texts, rows of N tokens, fits with N %";
 
 /* A model that has several sizes may be named by its family; this table gives the size that is meant. */
 static const struct { const char *word, *model; } usual_models[] = {
@@ -134,7 +134,7 @@ static bool read_percent(double *out, const char *word, struct arena *a)
 
 static bool is_filling(const char *word)
 {
-    static const char *const filling[] = { "on", "at", "least", "fits", "with", "training", "the", "samples", "%", "and", "for" };
+    static const char *const filling[] = { "on", "at", "least", "fits", "with", "training", "the", "samples", "%", "and", "for", "rows", "of" };
     for (size_t i = 0; i < sizeof filling / sizeof *filling; i++)
         if (text_is(word, filling[i]))
             return true;
@@ -171,20 +171,25 @@ static bool read_goal(struct asked *out, const char *word, struct session *s, st
     return is_first(is_said, word, err);
 }
 
-/* "10 tokens/s", "16 texts": two words. */
+/* "10 tokens/s", "16 texts", "128 tokens": two words. */
 static bool read_counted(bool *taken, struct asked *out, const char *number, const char *what, struct err *err)
 {
-    double n;
-    bool is_rate = text_is(what, "tokens/s"), is_said = is_rate ? out->least_token_rate > 0 : out->most_texts > 0;
-    *taken = (is_rate || text_is(what, "texts")) && parse_f64(number, &n);
+    double n, whole = NAN;
+    const struct { const char *word; uint64_t *count; } counts[] = { { "texts", &out->most_texts }, { "tokens", &out->row_tokens } };
+    bool is_rate = text_is(what, "tokens/s");
+    uint64_t *count = NULL;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        count = text_is(what, counts[i].word) ? counts[i].count : count;
+    *taken = (is_rate || count) && parse_f64(number, &n);
     if (!*taken)
         return true;
-    if (!(n > 0 && n < 1e9) || (!is_rate && n != floor(n)))
+    if (!(n > 0 && n < 1e9) || (count && modf(n, &whole) > 0))
         return fail(err, "ask: '%.40s %s': want a number above 0%s", number, what, is_rate ? "" : ", without a fraction");
+    bool is_said = is_rate ? out->least_token_rate > 0 : *count > 0;
     if (is_rate)
         out->least_token_rate = n;
     else
-        out->most_texts = (uint64_t)n;
+        *count = (uint64_t)n;
     return is_first(is_said, what, err);
 }
 
@@ -199,6 +204,7 @@ bool ask_read_words(struct asked *out, const char *const *words, size_t n, struc
     size_t taken = read_machine(out, words + at, n - at, s, err);
     if (!taken)
         return false;
+    const struct workload *w = workload_find(out->model, NULL);
     for (size_t i = at + taken; i < n; i++) {
         bool is_counted = false;
         if (i + 1 < n && !read_counted(&is_counted, out, words[i], words[i + 1], err))
@@ -207,5 +213,6 @@ bool ask_read_words(struct asked *out, const char *const *words, size_t n, struc
             return false;
         i += is_counted;
     }
-    return true;
+    return !out->row_tokens || (w && w->default_sequence_length)
+        || fail(err, w ? "ask: %s takes no rows of tokens" : "ask: %s: a file has sizes of its own names; give them to podbench init, and its recipe to podbench search", out->model);
 }

@@ -167,13 +167,14 @@ static void open_layers(struct slicer *s, uint32_t n)
     }
 }
 
-bool graph_slice(struct graph *out, const struct graph *whole, struct slice_axis axis, struct arena *a)
+bool graph_slice(struct graph *out, const struct graph *whole, struct slice_axis axis, const char **whole_layer, struct arena *a)
 {
     struct arena scratch = {0};
     struct slicer s = { .c = { .g = whole, .axis = axis, .a = &scratch }, .out = out,
                         .to = ARENA_ARRAY(&scratch, uint32_t, whole->n_tensors), .is_addend = ARENA_ARRAY(&scratch, bool, whole->n_tensors) };
     assert(whole->n_ops == whole->n_forward_ops && axis.n_ipus > 1 && axis.attention_ipus > 0);
     bool is_cut = cuts_find(&s.c);
+    *whole_layer = s.c.whole_layer;
     list_given_tensors(&s);
     graph_start(out, whole->name, whole->micro_batch, a);
     for (uint32_t id = 0; id < whole->n_ops; id++) {

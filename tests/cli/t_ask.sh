@@ -62,6 +62,13 @@ result $? "a chip alone streams nothing" "$status: $(cat "$work/err")"
 asked bert-large on dss8440 train --seconds 600
 [ "$status" -eq 0 ] && grep -q "^fits: yes (9[0-9] % likely" "$work/out" && grep -q "^weights = streaming$" "$work/ask-bert-large-dss8440-train.ini"
 result $? "BERT-Large on a DSS 8440" "$status: $(cat "$work/out" "$work/err")"
+asked bert-large on dss8440 train rows of 128 tokens --seconds 600
+[ "$status" -eq 0 ] && grep -q "^began with: the published recipe vendor-[^ ]*-bert-large-ph1-.* configurations with rows of 128 tokens simulated" "$work/out" && grep -q "^fits: yes (9[0-9] % likely" "$work/out" \
+    && grep -qx "sequence_length = 128" "$work/ask-bert-large-dss8440-train.ini" && grep -qx "embedding_split = 4" "$work/ask-bert-large-dss8440-train.ini"
+result $? "with short rows its table is over stages" "$status: $(cat "$work/out" "$work/err")"
+asked llama2-7b on 1 gc200 infer rows of 777 tokens --most 20
+grep -q "^began with: .*, with rows of 777 tokens" "$work/out" && grep -qx "sequence_length = 777" "$work/ask-llama2-7b-"*.ini
+result $? "rows of a length that no recipe has" "$status: $(cat "$work/out" "$work/err")"
 asked llama2-7b on 1 gc200 infer --seconds 600
 [ "$status" -eq 0 ] && grep -q "^began with: .* with rows of 1024 tokens, as those of 2048 fit in no way that was tried" "$work/out" && grep -qx "tensor_parallel = 1" "$work/ask-llama2-7b-"*.ini
 result $? "shorter rows where long ones do not fit" "$status: $(cat "$work/out" "$work/err")"
@@ -90,8 +97,9 @@ refused "ask: 'h100' is no machine of podbench list machines, and no number and 
 refused "ask: no system has 4000000 'bow' chips" "too many chips" bert on 4000000 bow
 refused "ask: 'quickly' has no meaning here; want ask MODEL on MACHINE" "a word without a meaning" bert on pod16 quickly
 refused "generates no tokens, so that none of their rates can be asked for" "tokens of a model without texts" resnet50 on pod16 infer at least 10 tokens/s
+refused "resnet50 takes no rows of tokens" "rows of a model without tokens" resnet50 on pod16 rows of 128 tokens
 refused "ask: '1.5 texts': want a number above 0, without a fraction" "half a text" llama2-7b on pod16 for 1.5 texts
-for words in "train infer" "at least 5 tokens/s 6 tokens/s" "4 texts 5 texts" "fastest cheapest" "at least 5/s at least 7/s" "fits with 90 % fits with 95 %"; do
+for words in "train infer" "at least 5 tokens/s 6 tokens/s" "for 4 texts for 5 texts" "fastest cheapest" "at least 5/s at least 7/s" "fits with 90 % fits with 95 %"; do
     # shellcheck disable=SC2086
     refused "says again what an earlier word has said; keep one of the two" "two of a kind: $words" bert on pod16 $words
 done
