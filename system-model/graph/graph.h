@@ -276,7 +276,8 @@ bool graph_split_table(struct graph *out, const struct graph *whole, uint32_t n_
 struct slice_axis { uint32_t axis, n_ipus, attention_ipus, stride; };
 /* Fills `out` with the forward operations that each IPU of an axis runs on its part of the model, and with the sums between them (OP_ALL_REDUCE,
  * OP_SHARE). The whole graph has no backward pass yet, and outlives `out`; axis 1 cuts what axis 0 has left. slice_cuts.c says what is cut. False if
- * nothing of the model can be cut, or if a product of *whole_layer is cut by axis 0 and cannot be cut by axis 1. */
+ * nothing of the model can be cut, or if axis 1 does not cut each product that axis 0 has cut. *whole_layer then needs whole rows; it is NULL
+ * if no layer does. */
 bool graph_slice(struct graph *out, const struct graph *whole, struct slice_axis axis, const char **whole_layer, struct arena *a);
 
 /* slice_parts.c: the element of the whole that element `element` of an IPU's part holds; NO_ID64 where that is padding. */

@@ -23,10 +23,10 @@ struct cuts {
     bool *keeps_whole;                  /* by operation: it does not begin a region */
     bool *sums;                         /* by operation: each IPU has one addend of its result */
     bool *gathers;                      /* by operation: its operands are brought together first */
-    const char *whole_layer;            /* the layer of a product that the first axis has cut and a second one does not; NULL if there is none */
+    const char *whole_layer;            /* the layer whose operation was the first to need a whole operand; NULL if there is none */
     struct arena *a;
 };
-/* Finds the cuts of all tensors. False if there are none, or if there is a whole_layer. */
+/* Finds the cuts of all tensors. False if there are none, or if a second axis does not cut every product that the first has cut. */
 bool cuts_find(struct cuts *c);
 uint32_t cuts_region(const struct cuts *c, uint32_t region);        /* the region that this one was joined to */
 uint32_t cuts_parts(const struct cuts *c, uint32_t region);         /* the number of IPUs that a region is cut over */

@@ -512,6 +512,7 @@ static bool search_once(struct cuts *c, bool trains)
             c->gathers[i] = true;
             continue;
         }
+        c->whole_layer = c->whole_layer ? c->whole_layer : g->layers[op->layer_id].name;
         for (uint32_t k = 0; k < op->n_inputs; k++)
             if (is_cut(c, op->inputs[k]))
                 given_up[c->of[op->inputs[k]].region] = true;
@@ -537,16 +538,16 @@ static void mark_wanted_tensors(struct cuts *c)
     }
 }
 
-/* Every product that the first axis has cut must be cut by the second one, too. */
-static bool is_cut_throughout(struct cuts *c)
+/* Every product that the first axis has cut is cut by the second one, too. */
+static bool is_cut_throughout(const struct cuts *c)
 {
     for (uint32_t i = 0; i < c->g->n_forward_ops && c->axis.axis > 0; i++) {
         const struct op *op = &c->g->ops[i];
         uint32_t w = op->kind == OP_MATMUL ? weight_behind(c, op->inputs[1]) : NO_ID;
         if (w != NO_ID && tensor_span(&c->g->tensors[w]) > 1 && !is_cut(c, w))
-            c->whole_layer = c->whole_layer ? c->whole_layer : c->g->layers[op->layer_id].name;
+            return false;
     }
-    return !c->whole_layer;
+    return true;
 }
 
 bool cuts_find(struct cuts *c)

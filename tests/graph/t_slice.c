@@ -143,7 +143,7 @@ static void a_second_axis_may_be_refused(void **state)
     struct model_options o = { .micro_batch = 1, .sequence_length = 384, .sequences_per_pack = 2, .batch_norm_span = 1, .where = "test", .tensor_parallel = "4x2" };
     (void)state;
     assert_false(workload_graph(&m.g, workload_find("bert-large", &m.err), &o, &m.a, &m.err));
-    assert_string_equal(m.err.msg, "test: parallel.tensor_parallel: mlm-head of bert-large makes whole rows of what a second axis cuts, and the product that reads them can be cut over one axis alone; give one number");
+    assert_string_equal(m.err.msg, "test: parallel.tensor_parallel: mlm-head of bert-large needs whole rows of what a second axis cuts; give one number");
     arena_free(&m.a);
 }
 

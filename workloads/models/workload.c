@@ -167,9 +167,8 @@ static bool cut_along(struct graph *out, const struct model_options *o, struct s
     *whole = *out;
     if (graph_slice(out, whole, axis, &whole_layer, a))
         return true;
-    if (whole_layer)
-        return fail(err, "%s: parallel.tensor_parallel: %s of %s makes whole rows of what a second axis cuts, and the product that reads them can be cut over one axis alone; give one number",
-                    o->where, whole_layer, whole->name);
+    if (axis.axis && whole_layer)
+        return fail(err, "%s: parallel.tensor_parallel: %s of %s needs whole rows of what a second axis cuts; give one number", o->where, whole_layer, whole->name);
     return fail(err, axis.axis ? "%s: parallel.tensor_parallel: layers of %s have no results that can be cut over %u IPUs of a second axis; give one number"
                                : "%s: parallel.tensor_parallel: %s has no products that can be cut over %u IPUs; leave it out", o->where, whole->name, axis.n_ipus);
 }
