@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * compliance.c - one log against the rules of an edition, as the official compliance checker judges it; see
- * mlperf_internal.h.
+ * compliance.c - one log against the rules of an edition, as the official compliance checker judges it; see mlperf_internal.h.
  *
- * Source: mlcommons/logging, mlp_compliance of each edition. A layer's findings about a key count unless a later layer
- * has a rule for that key; its other findings (no line fulfils ONCE, a group is missing, a check at the end fails)
- * always count.
+ * Source: mlcommons/logging, mlp_compliance of each edition. If a later layer has a rule for a key, the findings of earlier layers about that
+ * key do not count. Three kinds of findings always count: no line fulfils ONCE, a group is missing, and a check at the end fails.
  */
 #include "results/mlperf/mlperf_internal.h"
 
@@ -24,11 +22,11 @@ void compliance_say(struct compliance *c, struct log_message m, struct arena *a)
 
 struct finding { uint64_t line; const char *text; };
 
-/* One layer's findings about one key. */
+/* The findings of one layer about one key. */
 struct key_state {
     uint64_t count, n_bad, last_line;
     struct finding bad[MOST_SHOWN];
-    bool fulfilled, differs;            /* fulfilled: some line fulfils `once`; differs: the values differ */
+    bool fulfilled, differs;            /* fulfilled: some line fulfils `once`; differs: the key's values differ */
     json_t *first_value;
     char last_shown[MLLOG_SHOWN_BYTES];
 };
@@ -38,14 +36,14 @@ struct gathered { json_t *by, *object; };
 struct layer_run {
     const struct rule_layer *layer;
     struct rule_state st;
-    struct key_state *keys;             /* the state of each rule's key */
+    struct key_state *keys;             /* one state for each rule's key */
     const struct action *gather;
-    bool only_gathers;                  /* the rules of this layer gather values and judge nothing */
+    bool only_gathers;                  /* a layer that only gathers values judges nothing */
     struct gathered *groups;
     size_t n_groups, cap_groups;
 };
 
-/* Keys of the log that no rule is about, each with its first line. */
+/* The keys of the log for which no layer has a rule, each with its first line. */
 enum { MOST_UNKNOWN = 256 };
 struct unknown_keys { const char *names[MOST_UNKNOWN]; uint64_t lines[MOST_UNKNOWN]; size_t n; };
 
@@ -53,11 +51,11 @@ struct compliance_run {
     const struct rule_book *book;
     struct layer_run layers[MOST_LAYERS];
     size_t n_layers;
-    const char *stopped;                /* why the official checker would stop with an exception; NULL if it would not */
+    const char *stopped;                /* why the official checker would end with an exception; NULL if it would not */
     uint64_t n_bad_lines;
     struct unknown_keys unknown;
     struct compliance *out;
-    line_observer *observer;            /* NULL if nobody else reads the lines */
+    line_observer *observer;            /* told of gathered lines; may be NULL */
     void *user;
     struct arena *a;
 };
@@ -75,7 +73,7 @@ static void stop_checker(struct compliance_run *r, const char *why)
 
 /* ---- actions ------------------------------------------------------------------------------------------------- */
 
-/* A state holds numbers, truth values and lists of names. Other values become null, which equals no number. */
+/* Sets a state to a value. Values other than numbers, truth values and lists of names become null, which equals no number. */
 static void action_set(struct compliance_run *r, struct layer_run *l, const struct action *act, const struct rule_scope *s)
 {
     struct value v;
@@ -90,7 +88,7 @@ static void action_set(struct compliance_run *r, struct layer_run *l, const stru
 static void action_append(struct compliance_run *r, struct layer_run *l, const struct action *act, const struct rule_scope *s)
 {
     struct value v, *list = rule_state_find(&l->st, act->name);
-    struct name_list *names = list ? (struct name_list *)value_names(list) : NULL;     /* made by run_actions() below */
+    struct name_list *names = list ? (struct name_list *)value_names(list) : NULL;     /* run_actions() made the list, so it may be changed */
     if (!names || !expression_compute(&v, &act->value, s->variables))
         return;
     if (names->n >= MOST_NAMES)
@@ -112,7 +110,7 @@ static void run_actions(struct compliance_run *r, struct layer_run *l, const str
             names = value_of_names(ARENA_NEW(r->a, struct name_list));
             rule_state_set(&l->st, a->name, &names);
             break;
-        case ACTION_APPLY: break;       /* done by the first reading */
+        case ACTION_APPLY: break;       /* the first reading has applied it */
         }
     }
 }
@@ -127,7 +125,7 @@ static bool mentions_value(const char *text)
     return false;
 }
 
-/* ", here 1199872": the number that a computed demand comes to, and what a line has in its metadata instead. */
+/* The number that a computed demand comes to, and what the line's metadata has instead, such as ", here 1199872". */
 static const char *computed_demand(const struct rule_check *check, const struct rule_scope *s, struct arena *a)
 {
     struct expression left, wanted;
@@ -142,7 +140,7 @@ static const char *computed_demand(const struct rule_check *check, const struct 
     return arena_printf(a, "%s and not %.10g", here, x.number);
 }
 
-/* ", which has sample_count: is it misspelt?" for has(m.samples_count). */
+/* A hint if a demand such as has(m.samples_count) meets a similar member: ", which has sample_count: is it misspelt?". */
 static const char *misspelt_member(const struct rule_check *check, const json_t *metadata, struct arena *a)
 {
     static const char asked[] = "has(m.";
@@ -196,7 +194,7 @@ static void judge_key(struct compliance_run *r, struct layer_run *layer, const s
     enum truth t = expression_holds(&rule->once.condition, s.variables);
     k->fulfilled = k->fulfilled || t == TRUTH_YES;
     mllog_show(l->value, k->last_shown);
-    if (t == TRUTH_NONE && !r->stopped)     /* one message for any number of lines */
+    if (t == TRUTH_NONE && !r->stopped)     /* a stopped checker reports only the first such line */
         stop_checker(r, arena_printf(r->a, "line %llu: %s is %s, and %s cannot be computed", (unsigned long long)l->line, rule->key, k->last_shown,
                              rule->once.condition.text));
 }
@@ -310,7 +308,7 @@ void compliance_bad_line(struct compliance_run *r, uint64_t line, const char *pr
 
 /* ---- the end --------------------------------------------------------------------------------------------------------------- */
 
-/* True when a later layer has a rule for the key, so that this layer's findings no longer count. */
+/* True if a later layer has a rule for the key, so that this layer's findings do not count. */
 static bool overridden(const struct compliance_run *r, size_t layer, const char *key)
 {
     size_t at;
@@ -368,7 +366,7 @@ static void report_key(struct compliance_run *r, size_t layer, const struct rule
     report_count(r, rule, k);
 }
 
-/* "a or b"; "" for a rule without a group. */
+/* The keys of a rule's group as "a or b"; "" if it has none. */
 static const char *any_of_names(const struct rule *rule, struct arena *a)
 {
     const char *names = "";
@@ -377,7 +375,7 @@ static const char *any_of_names(const struct rule *rule, struct arena *a)
     return names;
 }
 
-/* Reports a group none of whose keys is logged; each group is reported once. */
+/* Reports a group of which the log has no key; each group is reported once. */
 static void report_group(struct compliance_run *r, const struct layer_run *l, size_t rule_index)
 {
     const struct rule *rule = l->layer->rules[rule_index];
@@ -394,7 +392,7 @@ static void report_group(struct compliance_run *r, const struct layer_run *l, si
     say(r, SEVERITY_ERROR, 0, names, with_place(r, rule, "is not logged, want one of them at least once"));
 }
 
-/* Walks two sorted lists and names the first few that only one of them has. */
+/* Compares two sorted lists, and names the first few entries that only one of them has. */
 static const char *names_differ(const struct name_list *logged, const struct name_list *wanted, struct arena *a)
 {
     const char *missing = "", *extra = "";
@@ -448,7 +446,7 @@ static void finish_layer(struct compliance_run *r, size_t index)
         finish_checks(r, l, l->layer->ends[i]);
 }
 
-/* An unknown key that resembles a key which the log lacks is probably misspelt. */
+/* Suggests a key that the log lacks for each similar unknown key, which is probably misspelt. */
 static void suggest_keys(struct compliance_run *r)
 {
     const char **missing = NULL;
@@ -470,7 +468,7 @@ void compliance_end(struct compliance_run *r, uint64_t n_lines)
 {
     struct compliance *out = r->out, unsaid = { .passed = false };
     if (n_lines == 0)
-        r->out = &unsaid;               /* only the message below is printed */
+        r->out = &unsaid;               /* a log without lines gets only the message below */
     for (size_t i = 0; i < r->n_layers; i++)
         finish_layer(r, i);
     suggest_keys(r);

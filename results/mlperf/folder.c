@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * folder.c - names a folder of logs by its path, reads the logs, judges them together and scores them; see mlperf.h.
+ * folder.c - names a folder of logs by its path, then reads, judges and scores its logs; see mlperf.h.
  */
 #include <fcntl.h>
 #include <gsl/gsl_sort.h>
@@ -31,8 +31,8 @@ static void split_path(struct path_parts *p, const char *path, struct arena *a)
         p->names[p->n++] = name;
 }
 
-/* The round that the name of a folder holds: "v2.0" for "v2.0" and "training_results_v2.0", "hpc-v3.0" for "hpc-v3.0" and
- * "hpc_results_v3.0". A round that is unknown, such as v9.9, is kept, so that it is refused and not taken for another. NULL if none. */
+/* The round in a folder's name: "v2.0" in "v2.0" and "training_results_v2.0", "hpc-v3.0" in "hpc-v3.0" and "hpc_results_v3.0". An unknown
+ * round such as v9.9 is returned, too, so that it is refused later. NULL if there is none. */
 static const char *round_in(const char *name, struct arena *a)
 {
     static const struct { const char *before, *suite; } forms[] = { { "training_results_", "" }, { "hpc_results_", "hpc-" }, { "hpc-", "hpc-" }, { "", "" } };
@@ -92,7 +92,7 @@ const char *ruleset_text(const struct edition *e, struct arena *a)
 
 /* ---- names of a folder ------------------------------------------------------------------------------------------- */
 
-/* Threads judge a batch of logs; the caller then takes them in order, so that the number of threads changes nothing. */
+/* The number of logs that threads judge together. The caller takes them in order, so results do not depend on the number of threads. */
 enum { MOST_AT_ONCE = 16 };
 struct judged_log { struct log_judgement judgement; const char *path; bool read; struct err why; struct arena arena; };
 
@@ -118,7 +118,7 @@ static void name_by_path(struct folder_reading *r, const char *logged_benchmark,
         f->problem = arena_strdup(a, why.msg);
 }
 
-/* Fills in what the path does not say, from the first log. */
+/* Fills in, from the first log, the names that the path does not have. */
 static void name_by_log(struct folder *f, const struct log_judgement *l, struct arena *a)
 {
     const struct { const char **slot, *logged; bool first; } names[] = {
@@ -135,7 +135,7 @@ static void name_by_log(struct folder *f, const struct log_judgement *l, struct 
 
 /* ---- one log -------------------------------------------------------------------------------------------- */
 
-/* Samples to converge: from the convergence point where it counts samples or steps, else from the epochs. In old logs the point is 1. */
+/* Samples to converge: the convergence point if it counts samples or steps, or else those of the epochs. Old logs have a point of 1. */
 static double samples_of(const struct log_judgement *l)
 {
     const char *unit = l->rules ? l->rules->terms->unit : "";
@@ -208,8 +208,7 @@ static void keep_run(struct folder_reading *r, const struct log_judgement *l, si
     }
 }
 
-/* If path and log name different benchmarks or divisions, the package is judged by the path and the log by its
- * own lines. */
+/* Warns if path and log name different benchmarks or divisions. The package is judged by the path, the log by its own lines. */
 static void warn_of_place(const struct folder *f, struct log_judgement *l, struct arena *a)
 {
     const struct { const char *key, *logged, *by_path; } names[] = {
@@ -226,7 +225,7 @@ static void take_log(struct folder_reading *r, struct judged_log *l, size_t inde
     struct folder *f = r->f;
     const char *name = f->runs[index].file;
     if (!l->read) {
-        size_t n = strlen(l->path);             /* most messages begin with the path */
+        size_t n = strlen(l->path);             /* most messages begin with the path, which is left out */
         f->problem = arena_printf(a, "%s%s", name, strncmp(l->why.msg, l->path, n) == 0 ? l->why.msg + n : arena_printf(a, ": %s", l->why.msg));
         return;
     }
@@ -240,7 +239,7 @@ static void take_log(struct folder_reading *r, struct judged_log *l, size_t inde
 
 /* ---- logs judged by threads -------------------------------------------------------------------------------- */
 
-/* Threads use a copy of the caller's judge, which shares its tables and reports no progress. */
+/* A batch of logs. Threads use a copy of the caller's judge, which shares its tables and reports no progress. */
 struct log_batch { const struct folder *f; struct judged_log *logs; size_t first; struct judge *judge, copy; };
 
 static void judge_log(void *user, size_t i, uint32_t worker)
@@ -252,8 +251,8 @@ static void judge_log(void *user, size_t i, uint32_t worker)
     l->read = log_judge(&l->judgement, worker ? &b->copy : b->judge, l->path, false, b->f->edition, benchmark, &l->arena, &l->why);
 }
 
-/* Judges logs from `first` on, and returns how many. A log whose folder does not name round and benchmark is judged alone, because it names them
- * for the others. What the others need is loaded before threads start. */
+/* Judges a batch of logs from `first` on, and returns their number. If the path does not name round and benchmark, the first log is judged
+ * alone, as it names them for the others. Shared tables are loaded before threads start. */
 static size_t judge_logs(struct folder_reading *r, size_t first)
 {
     const struct rule_book *book;
@@ -304,11 +303,11 @@ static const char *say_no_score(const struct folder *f, size_t refused, struct a
     return arena_printf(a, "%zu runs, of which %zu are dropped, leave none", f->n, 2 * dropped);
 }
 
-/* Takes the factor from scaling.json, or from the reference test where the edition scales without that file. A
- * factor is at least 1: a submission that converges faster than the reference is slowed down to it. */
+/* Takes the factor from scaling.json, or from the reference test if the edition scales without that file. It is at least 1: a submission that
+ * converges faster than the reference is slowed down to it. */
 static void apply_scaling(struct folder *f, struct arena *a)
 {
-    static const double most = 1e6;     /* published factors are below 1.2 */
+    static const double most = 1e6;     /* far above published factors, which are below 1.2 */
     const char *path = arena_printf(a, "%s/scaling.json", f->dir);
     json_t *doc = load_small_json(path);
     double x;
@@ -321,7 +320,7 @@ static void apply_scaling(struct folder *f, struct arena *a)
     json_decref(doc);
 }
 
-/* Weak scaling of MLPerf HPC: the time from the first run_start to the last run_stop of all models that comply. */
+/* Scores weak scaling of MLPerf HPC: the time from the first run_start to the last run_stop over all models that comply. */
 static void compute_weak_score(struct folder *f, struct arena *a)
 {
     double first_ms = HUGE_VAL, last_ms = -HUGE_VAL;

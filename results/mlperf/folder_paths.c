@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * folder_paths.c - where a folder of logs lies in its submission: the results above it, and the description of its system.
+ * folder_paths.c - the paths around a folder of logs: the results that it belongs to, and the description of its system.
  */
 #include "results/mlperf/mlperf.h"
 

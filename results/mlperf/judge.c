@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * judge.c - loads the tables that logs are judged by, and judges one log; see mlperf.h.
- *
- * A log is read twice: first for the layers of rules that it calls for, then for its compliance and all other facts.
+ * judge.c - loads the tables by which logs are judged, and judges one log; see mlperf.h. A log is read twice: first to find its layers of
+ * rules, then for its compliance and all other facts.
  */
 
 #include "results/mlperf/mlperf_internal.h"
@@ -24,7 +23,7 @@ bool judge_load(struct judge *out, const struct judge_options *options, struct a
 {
     *out = (struct judge){ .a = a, .options = options, .quiet = *options };
     out->quiet.watch = (struct watch){0};
-    json_object_seed(0);                /* jansson asks for this before there are threads */
+    json_object_seed(0);                /* jansson asks for this before threads start */
     if (!round_table_load(&out->rounds, options->data_dir, a, err))
         return false;
     out->library = (struct rule_library){ .a = a, .rounds = &out->rounds };
@@ -101,7 +100,7 @@ void eval_review_end(const struct eval_review *r, const char *benchmark, double 
 }
 
 enum { MOST_SEEDS = 4096 };
-static const char round_key[] = "podbench_round";   /* simulated logs name their round in this key; official logs have no key for it */
+static const char round_key[] = "podbench_round";   /* simulated logs name their round in this key, for which official logs have none */
 
 /* ---- the first reading ------------------------------------------------------------------------------------ */
 
@@ -111,7 +110,7 @@ static void first_text(const char **slot, const char *key, const struct mllog_li
         *slot = arena_printf(a, "%.60s", mllog_text(l->value, a));
 }
 
-/* Suggests a value to type: the newest round that has the benchmark, or any round if none has it. */
+/* Refuses, and suggests what to type: the newest round that has the benchmark, or the list of all rounds if none has it. */
 static bool refuse_without_round(const struct judge *j, const char *benchmark, struct arena *a, struct err *err)
 {
     const char **rounds = ARENA_ROOM(a, const char *, j->rounds.n);
@@ -125,7 +124,7 @@ static bool refuse_without_round(const struct judge *j, const char *benchmark, s
                 names_list(rounds, n, a));
 }
 
-/* The edition that a log names; NULL, with a message, if it names none. benchmark: the path's, or NULL. */
+/* The edition that a log names; NULL, with a message, if it names none. `benchmark` is that of the path, or NULL. */
 static const struct edition *logged_edition(const struct judge *j, const char *path, bool follow, const char *benchmark, struct arena *a, struct err *err)
 {
     struct mllog_reader reader;
@@ -172,17 +171,18 @@ static bool find_layers(struct layer_calls *out, struct log_judgement *names, co
 
 /* ---- the second reading: facts beyond the rules ----------------------------------------------------------------- */
 
-struct impossible { uint64_t line; const char *key, *text; };     /* text: NULL if no number is impossible */
+struct impossible { uint64_t line; const char *key, *text; };     /* text is NULL if there is no impossible number */
 struct log_facts {
     struct log_judgement *out; struct eval_review evaluations;
     struct impossible number;
-    uint64_t early_line, back_line, other_seed_line;    /* lines, 0 if there is none: the first evaluation timed before run_start, the first timed before the evaluation above it, and the first seed unlike the others */
-    uint64_t lost_line, n_lost;         /* lost_line: the first line that holds several records; n_lost: how many such lines; both 0 if no line does */
-    uint64_t second_run_line;           /* an init_start after run_stop; 0 if none */
-    uint64_t n_other_lines;             /* lines that hold no record */
-    double last_eval_ms, point;         /* point: the convergence point so far; a run_stop makes it the log's */
+    /* Lines, 0 if there is none: an evaluation timed before run_start, one timed before its predecessor, and a seed unlike the others. */
+    uint64_t early_line, back_line, other_seed_line;
+    uint64_t lost_line, n_lost;         /* the first line that holds several records, and the number of such lines; 0 without any */
+    uint64_t second_run_line;           /* the line of an init_start after run_stop; 0 if there is none */
+    uint64_t n_other_lines;             /* lines without a record */
+    double last_eval_ms, point;         /* point: the latest convergence point, which counts when a run_stop follows */
     const char *first_seed;
-    const char *benchmark;              /* the benchmark logged so far; NULL before the log names one */
+    const char *benchmark;              /* the benchmark that was logged so far, or NULL */
     bool initialised, stopped, has_error_line;
     struct arena *a;
 };
@@ -271,24 +271,25 @@ static void note_point(struct log_facts *f, const struct mllog_line *l)
         out->stops = arena_printf(f->a, "line %" PRIu64 ": %s has no %s that is a number", l->line, l->key, strrchr(b->terms->point, '.') + 1);
 }
 
-/* A run_stop makes the last point before it the log's convergence point; a later run_stop does so again. */
+/* Takes the latest point as the log's convergence point; a second run_stop does so again. */
 static void note_stop(struct log_facts *f, const struct mllog_line *l)
 {
     if (!text_is(l->key, "run_stop"))
         return;
     f->stopped = true;
     f->out->point = f->point;
-    bool gathered = f->out->rules && f->out->rules->where.text;         /* in a log whose points are gathered from other lines, they come at its end */
+    bool gathered = f->out->rules && f->out->rules->where.text;         /* gathered points come at the end of the log */
     if (!gathered && isnan(f->point) && text_is(json_string_value(json_object_get(l->metadata, "status")), "success") && !f->out->stops)
         f->out->stops = arena_printf(f->a, "line %" PRIu64 ": run_stop comes before any convergence point", l->line);
     if (!json_object_get(l->metadata, "status") && !f->out->stops)
         f->out->stops = arena_printf(f->a, "line %" PRIu64 ": run_stop has no status", l->line);
 }
 
-/* Notes the first batch or evaluation whose number cannot be a count. An epoch_num may be a placeholder where it is not the convergence point. */
+/* Notes the first batch or evaluation with a number that cannot be a count. An epoch_num that is not the convergence point may be a
+ * placeholder. */
 static void note_impossible_number(struct log_facts *f, const struct mllog_line *l)
 {
-    static const double most = 9007199254740992;        /* 2^53: larger counts are not exact */
+    static const double most = 9007199254740992;        /* 2^53; larger counts are not exact */
     bool batch = text_is(l->key, "global_batch_size"), by_epoch = !f->out->rules || text_is(f->out->rules->terms->point, "m.epoch_num");
     const json_t *v = batch ? l->value : by_epoch && text_is(l->key, "eval_accuracy") ? json_object_get(l->metadata, "epoch_num") : NULL;
     double x;
@@ -300,7 +301,7 @@ static void note_impossible_number(struct log_facts *f, const struct mllog_line 
             arena_printf(f->a, "%s%s cannot be a count of samples or epochs, refused by podbench", batch ? "" : "epoch_num ", mllog_show(v, shown)) };
 }
 
-/* A gathered line reports an evaluation made before, so it counts even after run_stop. */
+/* Counts a gathered line even after run_stop, because its evaluation came before. */
 static void note_gathered_line(void *user, const struct mllog_line *l)
 {
     struct log_facts *f = user;
@@ -358,7 +359,7 @@ static bool read_log_lines(struct log_facts *f, const char *path, bool follow, s
         }
         run_fold_line(fold, &l);
         note_line(f, &l);
-        if (!f->second_run_line)        /* only the beginning of a second run is reported */
+        if (!f->second_run_line)        /* lines after the start of a second run are not judged */
             compliance_line(c, &l);
         if (reader.lost_record && f->n_lost++ == 0)
             f->lost_line = l.line;
@@ -369,7 +370,7 @@ static bool read_log_lines(struct log_facts *f, const char *path, bool follow, s
     mllog_close(&reader);
     watch_report(watch, NULL, 0, 0);
     run_fold_end(fold, out->rules ? out->rules->terms->unit : "");
-    if (out->rules && text_is(out->division, "closed") && !out->edition->one_batch)      /* schedules are known up to v2.1 */
+    if (out->rules && text_is(out->division, "closed") && !out->edition->one_batch)      /* schedules of evaluations are known up to v2.1 */
         eval_review_end(&f->evaluations, out->rules->terms->benchmark, out->batch, &out->compliance, a);
     return true;
 }
@@ -384,8 +385,7 @@ static bool line_is_refused(const struct compliance *c, uint64_t line)
     return found;
 }
 
-/* Refuses a time or count that no run can have, unless the rules did; the official checker does not test all of
- * them. */
+/* Refuses a time or count that no run can have, unless a rule has refused it. The official checker does not test all of them. */
 static void refuse_impossible(struct log_facts *f)
 {
     struct log_judgement *out = f->out;
@@ -405,7 +405,7 @@ static void refuse_impossible(struct log_facts *f)
     out->compliance.passed = false;
 }
 
-/* An unknown status passes the official check. It earns a warning here, as the run counts as not converged. */
+/* Warns of an unknown status. It passes the official check, but the run counts as not converged. */
 static void warn_of_status(struct log_judgement *out, struct arena *a)
 {
     const char *status = out->run.status;
@@ -414,7 +414,7 @@ static void warn_of_status(struct log_judgement *out, struct arena *a)
             arena_printf(a, "status '%.60s' is neither success nor aborted: taken for a run that did not converge", status) }, a);
 }
 
-/* Warns of lines that the official checkers pass over, and says which line counts where several could. */
+/* Warns of repeated lines that the official checkers ignore, and says which of them counts. */
 static void warn_of_repeats(const struct log_facts *f)
 {
     const struct run_log *r = &f->out->run;
@@ -439,7 +439,7 @@ static void refuse_second_run(const struct log_facts *f)
     c->passed = false;
 }
 
-/* Notes for reviewers; they fail nothing. */
+/* Adds notes for reviewers, which fail nothing. */
 static void add_review_notes(const struct log_facts *f)
 {
     struct compliance *c = &f->out->compliance;
@@ -466,7 +466,7 @@ bool log_judge(struct log_judgement *out, struct judge *j, const char *path, boo
     if (!rules_of(&book, &j->library, out->edition, err) || !find_layers(&calls, out, book, path, follow, a, err))
         return false;
     const char *name = benchmark ? benchmark : out->benchmark;
-    bool has_terms = name && round_terms_find(&j->rounds, name, out->edition);     /* a round without terms: the caller decides */
+    bool has_terms = name && round_terms_find(&j->rounds, name, out->edition);     /* if the round has no terms, the caller decides */
     if (has_terms && !judge_benchmark(&out->rules, j, out->edition, name, err))
         return false;
     layer_queue_fill(&queue, &calls, book, a);

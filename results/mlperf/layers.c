@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * layers.c - which layers of rules a log calls for, and the keys that they ask for; see rules.h.
+ * layers.c - the layers of rules that a log calls for, and the keys that these demand; see rules.h.
  */
 #include "results/mlperf/rules.h"
 
@@ -10,7 +10,7 @@ void layer_calls_add(struct layer_calls *c, const char *key, const char *value, 
     snprintf(cut, sizeof cut, "%s", value);
     for (size_t i = 0; i < c->n; i++)
         if (text_is(c->items[i].key, key) && text_is(c->items[i].value, cut))
-            return;                     /* each host of a run may log this key */
+            return;                     /* each host of a run may log the same key */
     if (c->n == MOST_LAYER_CALLS)
         return;
     c->items[c->n].key = arena_strdup(a, key);

@@ -44,7 +44,7 @@ static void say_remark(struct lint *l, const char *path, const char *check, cons
     lint_print_remark(l, path, check, m);
 }
 
-/* The repository checker's demands on a submitter's folder, if all of that folder is judged. */
+/* Adds the repository checker's complaints about a submitter's folder, if the whole folder is judged. */
 static void check_repository(struct lint *l, const char *org, struct arena *a)
 {
     struct log_message messages[MOST_REPOSITORY_MESSAGES];
@@ -55,7 +55,7 @@ static void check_repository(struct lint *l, const char *org, struct arena *a)
         say_remark(l, org, "repository", &messages[i]);
 }
 
-/* Remarks on each ORG/systems/SYSTEM.json that has no results. Results that have no such description are reported by the verdict on their folder. */
+/* Remarks on each ORG/systems/SYSTEM.json without results. For results without a description, the verdict on their folder says so. */
 static void compare_systems(struct lint *l, const char *results, const char *org, struct arena *a)
 {
     char **names;
@@ -69,7 +69,7 @@ static void compare_systems(struct lint *l, const char *results, const char *org
                        &(struct log_message){ SEVERITY_REVIEW, 0, "", "describes a system without results" });
 }
 
-/* Says once what concerns a submitter, before the verdict on the first folder of its logs. */
+/* Adds remarks on a submitter, once, before the verdict on the first folder of its logs. */
 static void lint_submitter(struct lint *l, const struct folder *f, struct arena *a)
 {
     const char *results = folder_results_path(f, a);
@@ -97,14 +97,14 @@ static void lint_folder(void *user, const char *dir, char *const *logs, size_t n
     lint_print_folder(l, &f, a);
 }
 
-/* A skipped file fails nothing by itself; a package that misses it as a log fails by its number of logs. */
+/* Reports a skipped file. It fails nothing by itself; if it was a log, the package fails by its number of logs. */
 static void lint_skipped(void *user, const char *path, const char *text)
 {
     struct lint *l = user;
     l->notice(path, text);
 }
 
-/* A log given by name is judged by the rules alone. */
+/* Judges a log that was given by name by its rules alone. */
 static bool lint_log(struct lint *l, const char *path, struct err *err)
 {
     struct arena a = {0};

@@ -2,8 +2,8 @@
 /*
  * lint_print.c - lint's answer as a document; see mlperf.h.
  *
- * CSV and the judging formats have a row for each log (its compliance) and, for each folder, one for each part of the package's verdict and
- * one for the package. JSON lists the folders, all messages and the counts.
+ * CSV and the judging formats have a row for each log (its compliance). For each folder they have a row for each part of the package's
+ * verdict, and one for the package. JSON lists the folders, all messages and the counts.
  */
 #include "results/mlperf/mlperf_internal.h"
 
@@ -22,7 +22,7 @@ static uint64_t count_passed(const struct folder *f)
     return n;
 }
 
-/* "opt_name; eval_accuracy": the keys of this severity, each of them only once. */
+/* The keys with messages of this severity, each once, such as "opt_name; eval_accuracy". */
 static const char *keys_of(const struct compliance *c, enum severity severity, struct arena *a)
 {
     const char *keys = "";
@@ -71,7 +71,8 @@ static bool shows_message(const struct lint *l, const struct log_message *m)
     return shows(l, m->severity != SEVERITY_ERROR);
 }
 
-/* A warning about a package is shown with the failures: the official tools would end with an exception, or judge the package as something else. */
+/* True if a note is shown. Warnings about a package are shown with failures, since the official tools would end with an exception or misjudge
+ * it. */
 static bool shows_note(const struct lint *l, const struct log_message *m)
 {
     return shows(l, m->severity == SEVERITY_REVIEW);
@@ -204,7 +205,7 @@ static const struct table_column lint_columns[] = {
 #undef C
 static const struct table lint_table = TABLE(lint_columns, struct lint_row);
 
-/* rcp: the reference test's numbers; NULL for another check. group: the part of the judgement whose message says why it fails. */
+/* `rcp` has the numbers of the reference test, NULL for other checks. `group` is the judgement's group, whose message says why it fails. */
 static void add_lint_row(struct lint *l, struct lint_row line, const struct rcp_verdict *rcp, const char *group, enum judged judged, const char *message)
 {
     struct arena *a = l->d.arena;

@@ -2,9 +2,9 @@
 /*
  * mllog.c - reads and writes the lines of MLPerf logs; see mllog.h.
  *
- * JSON is parsed by jansson, which is stricter than the Python that wrote the logs. Before parsing, an event is
- * cleaned: Infinity, -Infinity, NaN and numbers beyond a double become strings that begin with byte 1 (no log can hold
- * one raw), integers beyond 18 digits become reals, and a lone surrogate escape becomes U+FFFD.
+ * JSON is parsed by jansson, which is stricter than the Python that wrote the logs. So an event is cleaned first. Infinity, -Infinity, NaN and
+ * numbers beyond a double become strings that begin with byte 1, which no log can hold unescaped; integers beyond 18 digits become reals; and
+ * a lone surrogate escape becomes U+FFFD.
  */
 #include "results/mlperf/mllog.h"
 
@@ -16,7 +16,7 @@
 
 static const char token[] = ":::MLLOG ";
 enum { TOKEN_LENGTH = sizeof token - 1, EXACT_DIGITS = 18 };
-#define MARK "\\u0001"                  /* the first byte of a number that JSON cannot express */
+#define MARK "\\u0001"                  /* the first byte of a string that stands for a number */
 
 /* ---- records ------------------------------------------------------------------------------ */
 
@@ -39,7 +39,7 @@ bool mllog_open(struct mllog_reader *out, const char *path, bool follow, struct 
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));   /* non-blocking, so that a pipe without a writer does not hang */
     if (fd == -1)
         return fail(err, "%s: %s", path, errno == ELOOP && !follow ? "is a symbolic link, want a file" : strerror(errno));
-    (void)fstat(fd, &s);                /* on failure the mode stays 0, which is not a regular file */
+    (void)fstat(fd, &s);                /* on failure the mode stays 0, which is no regular file */
     if (!check_log(path, &s, err)) {
         close(fd);
         return false;
@@ -75,7 +75,7 @@ static int raw_byte(struct mllog_reader *r)
     return r->at < r->end || read_block(r) ? (unsigned char)r->block[r->at++] : EOF;
 }
 
-/* The next byte, with every line end as '\n'; a lone '\r' ends a record without counting as a line. */
+/* The next byte, with every line end as '\n'. A lone '\r' ends a record without counting as a line. */
 static int next_byte(struct mllog_reader *r)
 {
     int c = raw_byte(r);
@@ -95,7 +95,7 @@ static int next_byte(struct mllog_reader *r)
     return c;
 }
 
-/* The number of bytes before the next `stop` or '\r' in the block. */
+/* The number of bytes in the block before the next `stop` or '\r'. */
 static size_t span_before(const struct mllog_reader *r, int stop)
 {
     const char *from = r->block + r->at;
@@ -108,7 +108,7 @@ static size_t span_before(const struct mllog_reader *r, int stop)
     return found ? (size_t)(found - from) : n;
 }
 
-/* Does for a span without '\r' what next_byte() would do, byte by byte. */
+/* Skips a span without '\r' and counts its lines, as next_byte() would do byte by byte. */
 static void skip_span(struct mllog_reader *r, size_t n)
 {
     const char *from = r->block + r->at, *end = from + n;
@@ -121,7 +121,7 @@ static void skip_span(struct mllog_reader *r, size_t n)
     r->at += n;
 }
 
-/* Reads up to the end of the next token. Returns false at the end of the file. */
+/* Reads up to the end of the next token. False at the end of the file. */
 static bool find_token(struct mllog_reader *r)
 {
     size_t matched = 0;
@@ -155,7 +155,7 @@ static char *buffer_room(struct mllog_reader *r, char *buffer, size_t *cap, size
     return larger;
 }
 
-/* Ranks that write at once may put several records on a line; the official parser takes the last one. */
+/* Keeps the last of several records on a line, as the official parser does. Ranks that write at the same time may produce such lines. */
 static void keep_last_record(struct mllog_reader *r)
 {
     char *last = NULL;
@@ -170,18 +170,18 @@ static void keep_last_record(struct mllog_reader *r)
     memmove(r->raw, last, r->n_raw);
 }
 
-/* Reads the rest of the record into r->raw, without white space at its ends. Returns false when it is too long. */
+/* Reads the rest of the record into r->raw, without white space at its ends. False if it is too long. */
 static bool read_event(struct mllog_reader *r)
 {
     size_t n = 0;
     for (int c; (c = next_byte(r)) != EOF && c != '\n'; ) {
         if (n == MLLOG_LONGEST_EVENT)
-            return false;               /* find_token skips the rest */
+            return false;               /* find_token() skips the rest */
         if (n == 0 && isspace(c))
             continue;
         r->raw = buffer_room(r, r->raw, &r->raw_cap, n + 1);
         r->raw[n++] = (char)c;
-        size_t more = min_u64(span_before(r, '\n'), MLLOG_LONGEST_EVENT - n);      /* all such bytes of the block are taken at once */
+        size_t more = min_u64(span_before(r, '\n'), MLLOG_LONGEST_EVENT - n);      /* takes the rest of the block at once */
         r->raw = buffer_room(r, r->raw, &r->raw_cap, n + more);
         if (more)
             memcpy(r->raw + n, r->block + r->at, more);
@@ -246,7 +246,7 @@ static void clean_escape(struct cleaner *c)
         clean_put_byte(c, *c->in++);
 }
 
-/* How many bytes come before the next quote, backslash or byte above 127. */
+/* The number of bytes before the next quote or backslash, or, in Latin-1, before the next byte above 127. */
 static size_t plain_span(const struct cleaner *c)
 {
     const char *p = c->in;
@@ -298,7 +298,7 @@ static void clean_number(struct cleaner *c)
 {
     char *stop;
     size_t n = strspn(c->in, "+-0123456789.eE");
-    double x = strtod(c->in, &stop);        /* hexadecimal and "inf" never start with these bytes */
+    double x = strtod(c->in, &stop);        /* hexadecimal numbers and "inf" never start with these bytes */
     bool whole = stop == c->in + n, integer = strcspn(c->in, ".eE") >= n;
     if (whole && isinf(x)) {
         clean_put_mark(c, signbit(x) ? "-Infinity" : "Infinity");
@@ -365,7 +365,7 @@ static bool parse_event(struct mllog_reader *r, struct mllog_line *out)
     return true;
 }
 
-/* A key may be written with escapes, so an event with a backslash counts as mentioning every key. */
+/* True if the event mentions a key. A key may be written with escapes, so an event with a backslash counts as mentioning all keys. */
 static bool event_mentions(const struct mllog_reader *r, const char *const *keys, size_t n)
 {
     bool found = n == 0 || memchr(r->raw, '\\', r->n_raw) != NULL;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * mlperf.h - judges real MLPerf results as the official tools do: a log, a folder of logs, a tree of folders.
- *
  *     struct judge         rules, rounds and reference points, and the user's options; loaded once
  *     struct log_judgement one log: its compliance, and the facts that scores and tests need
  *     struct folder        one system's logs of one benchmark: the parts of the package's verdict, and the score
- *     struct score_row     a folder's score as `podbench score` prints it
- *     struct lint          the verdicts on files and trees as `podbench lint` prints them
+ *     struct score_row     a folder's score, as `podbench score` prints it
+ *     struct lint          the verdicts on files and trees, as `podbench lint` prints them
  */
 #ifndef MLPERF_H
 #define MLPERF_H
@@ -22,7 +21,7 @@ extern const char *const severity_names[3];
 
 struct log_message {
     enum severity severity;
-    uint64_t line;                      /* 0 means the log as a whole */
+    uint64_t line;                      /* 0 for the log as a whole */
     const char *key, *text;             /* key may be "" */
 };
 
@@ -40,13 +39,14 @@ void compliance_say(struct compliance *c, struct log_message m, struct arena *a)
 struct rcp_verdict {
     struct rcp_limit limit;
     bool passed;
-    double batch;                       /* global, in samples */
-    double submission_mean;             /* olympic; a run that failed counts as slowest */
-    double scaling;                     /* the checker's factor for a submission that passes: mean / submission_mean where the edition scales, else 1 */
-    const char *text;                   /* rcp_verdict_text(), if a reader has asked for it */
+    double batch;                       /* the global batch in samples */
+    double submission_mean;             /* the olympic mean; a failed run counts as the slowest */
+    double scaling;                     /* the checker's factor for a submission that passes: mean / submission_mean if the edition scales, else 1 */
+    const char *text;                   /* rcp_verdict_text(), if it was asked for */
 };
 
-/* points: the epochs or samples in which each run converged, HUGE_VAL if it failed. t: a table that is pruned by the edition's rules. */
+/* Tests convergence. `points` has the epochs or samples in which each run converged, HUGE_VAL if it failed. `t` is pruned by the edition's
+ * rules. */
 bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, const double *points, size_t n, struct arena *a,
               struct err *err);
 /* The verdict in one line. */
@@ -55,19 +55,19 @@ const char *rcp_verdict_text(const struct rcp_verdict *v, const struct rcp_table
 /* ---- judge.c: the tables, and one log ------------------------------------------------------------------- */
 
 struct judge_options {
-    const char *ruleset;                /* the round or edition to judge by; NULL: the path's, else the log's */
+    const char *ruleset;                /* the round or edition to judge by; NULL: that of the path or else of the log */
     const char *data_dir;               /* workloads/convergence */
-    bool train_samples;                 /* the last train_samples line is the convergence point, where the round offers it */
-    bool rcp_bypass, seed_bypass;       /* as the package checker's options: a failed test is reported, but does not count */
-    bool only_failures;                 /* lint prints errors and failed verdicts, nothing else */
-    uint32_t n_threads;                 /* threads for the logs of a folder; 0 and 1: only the caller's */
-    struct watch watch;                 /* receives each line of a log */
+    bool train_samples;                 /* in rounds that allow it, the last train_samples line is the convergence point */
+    bool rcp_bypass, seed_bypass;       /* options of the package checker: a failed test is reported, but does not count */
+    bool only_failures;                 /* lint prints only errors and failed verdicts */
+    uint32_t n_threads;                 /* for the logs of a folder; 0 and 1 use only the caller's thread */
+    struct watch watch;                 /* is told of each line of a log */
 };
 
-/* A round's demands on a benchmark, with its expressions parsed. */
+/* A round's demands on a benchmark, with parsed expressions. */
 struct benchmark_rules {
     const struct round_terms *terms;
-    struct expression point, where;     /* NULL text: the rule has no such condition */
+    struct expression point, where;     /* without such a condition its text is NULL */
     bool has_reference;
     struct rcp_table reference;         /* pruned */
 };
@@ -78,36 +78,37 @@ struct judge {
     struct judge_options quiet;         /* the options without a watch, for threads */
     struct rule_library library;
     struct round_table rounds;
-    struct benchmark_rules *cache;      /* by index of the edition and benchmark in `rounds` */
-    struct name_list *system_fields;    /* by edition; empty until needed */
+    struct benchmark_rules *cache;      /* indexed by edition and benchmark, as in `rounds` */
+    struct name_list *system_fields;    /* indexed by edition; loaded when needed */
 };
 
 bool judge_load(struct judge *out, const struct judge_options *options, struct arena *a, struct err *err);
-/* Fails for a benchmark that the edition does not have. */
+/* Fails if the edition does not have the benchmark. */
 bool judge_benchmark(const struct benchmark_rules **out, struct judge *j, const struct edition *e, const char *benchmark, struct err *err);
 bool judge_knows(const struct judge *j, const char *benchmark);         /* true if any edition has the benchmark */
-/* The fields that a system description of an edition must have. */
+/* Loads the fields that a system description must have in this edition. */
 bool system_fields_load(struct name_list *out, const char *data_dir, const struct edition *e, struct arena *a, struct err *err);
 
-struct seed_seen { uint64_t hash, line; uint32_t log; };                /* hash: of source file, line and value */
+struct seed_seen { uint64_t hash, line; uint32_t log; };                /* hash of source file, line and value */
 
 struct log_judgement {
     struct compliance compliance;
     struct run_log run;
-    const char *round, *benchmark, *division;   /* as the log names them; NULL if it does not */
+    const char *round, *benchmark, *division;   /* as the log names them, or NULL */
     const struct edition *edition;
     const struct benchmark_rules *rules;        /* NULL if the benchmark has no rules */
-    double batch;                       /* the last global batch that was logged; NaN if none was */
+    double batch;                       /* the global batch logged last, or NaN */
     bool batch_differs;
-    double point;                       /* convergence point; NaN if none */
+    double point;                       /* the convergence point, or NaN */
     double last_train_samples;
     struct seed_seen *seeds;
     size_t n_seeds, cap_seeds;
-    const char *bad_seed;               /* a seed that is not a whole number; NULL if none */
-    const char *stops;                  /* the place at which the official checkers end with an exception, "line 7: ..."; NULL if none */
+    const char *bad_seed;               /* a seed that is not a whole number, or NULL */
+    const char *stops;                  /* the place where the official checkers end with an exception, such as "line 7: ...", or NULL */
 };
 
-/* edition and benchmark come from the path; NULL: the log names them. Fails when the file cannot be read, or its round is unknown. */
+/* Judges a log. `edition` and `benchmark` come from the path; if NULL, the log names them. Fails if the file cannot be read or its round is
+ * unknown. */
 bool log_judge(struct log_judgement *out, struct judge *j, const char *path, bool follow, const struct edition *edition,
                const char *benchmark, struct arena *a, struct err *err);
 
@@ -120,72 +121,71 @@ bool log_judge(struct log_judgement *out, struct judge *j, const char *path, boo
 
 enum package_part { PACKAGE_FILES, PACKAGE_COMPLIANCE, PACKAGE_SEEDS, PACKAGE_CONVERGENCE, PACKAGE_DESCRIPTION, N_PACKAGE_PARTS };
 extern const char *const package_part_names[N_PACKAGE_PARTS];
-enum part_state { PART_UNTESTED, PART_PASSED, PART_FAILED, PART_BYPASSED };     /* bypassed: the part fails, but does not count */
+enum part_state { PART_UNTESTED, PART_PASSED, PART_FAILED, PART_BYPASSED };     /* a bypassed part has failed, but does not count */
 extern const char *const part_state_names[4];
 struct part_verdict { enum part_state state; const char *text; };
 
-/* The facts kept of each log. */
+/* The numbers kept from each log. */
 enum run_measure { MEASURE_EPOCHS, MEASURE_SAMPLES, MEASURE_BATCH, MEASURE_ACCUMULATION, MEASURE_THROUGHPUT, MEASURE_UNIT_TIME,
                    MEASURE_EVAL_TIME, MEASURE_STARTUP, MEASURE_INIT, MEASURE_INSTANCE, N_MEASURES };
 struct run_entry {
-    const char *file, *problem;         /* problem: why the run has no time; NULL if it has one */
-    bool compliant, converged;          /* converged: the run's status says success */
+    const char *file, *problem;         /* problem: why the run has no time, or NULL */
+    bool compliant, converged;          /* converged: the run's status is success */
     bool has_seed, bad_seed, bad_lines;
-    double start_ms, minutes, point;    /* point: the quality reached; NaN if none was logged */
+    double start_ms, minutes, point;    /* point: the quality that was reached; NaN if none was logged */
     double last_train_samples;
-    double measures[N_MEASURES];        /* NaN if unknown */
+    double measures[N_MEASURES];        /* unknown ones are NaN */
     uint64_t n_errors, n_warnings;
-    const char *refused_key;            /* the key of the first error, or its text; NULL if no error */
-    const char *benchmark;              /* the name as logged; "" if the log has none */
+    const char *refused_key;            /* the key of the first error, or its text; NULL without errors */
+    const char *benchmark;              /* as the log names it, or "" */
     const char *stops;                  /* as in struct log_judgement */
-    const char *power_problem;          /* why the package checker refuses its power logs; NULL if it accepts them */
+    const char *power_problem;          /* why the package checker refuses its power logs, or NULL */
 };
 
 struct folder {
     const char *dir;
-    const char *round, *division, *submitter, *system, *benchmark;      /* "" where unknown */
-    const char *metric;                 /* in MLPerf HPC "strong", or "weak", where many models are trained at once; else "" */
-    const struct edition *edition;      /* the round by which the folder is judged; --ruleset may name another round than the path */
+    const char *round, *division, *submitter, *system, *benchmark;      /* unknown names are "" */
+    const char *metric;                 /* in MLPerf HPC "strong", or "weak" if many models are trained at once; "" otherwise */
+    const struct edition *edition;      /* the edition by which the folder is judged; --ruleset may choose another than the path's */
     const struct benchmark_rules *rules;
-    const char *remark;                 /* "judged as v2.1, though the path says v2.0", and whether the rules are provisional; "" for none */
-    const char *problem;                /* why it cannot be judged at all; NULL if it can */
+    const char *remark;                 /* such as "judged as v2.1, though the path says v2.0", or that the rules are provisional; or "" */
+    const char *problem;                /* why it cannot be judged at all, or NULL */
     struct run_entry *runs;
     size_t n;
-    const char *throughput_method;      /* the throughput method of the first log */
+    const char *throughput_method;      /* that of the first log */
     struct part_verdict parts[N_PACKAGE_PARTS];
     bool passed;
     struct log_message *notes;          /* warnings and review notes about the package */
     size_t n_notes, cap_notes;
     bool has_rcp;
-    struct rcp_verdict rcp;             /* the reference test; it is made in the open division, too, where it does not count */
-    double batch;                       /* global, in samples; NaN if not logged */
-    double score_minutes;               /* the official score; NaN if there is none */
-    double olympic_minutes;             /* minutes before scaling; weak scaling: minutes for all models */
-    size_t n_models;                    /* weak scaling: how many models comply */
-    double scaling;                     /* the factor from scaling.json; 1 without that file */
+    struct rcp_verdict rcp;             /* the reference test; it is also made in the open division, where it does not count */
+    double batch;                       /* the global batch in samples; NaN if not logged */
+    double score_minutes;               /* the official score, or NaN */
+    double olympic_minutes;             /* before scaling; in weak scaling, the minutes for all models */
+    size_t n_models;                    /* in weak scaling, the number of models that comply */
+    double scaling;                     /* the factor in scaling.json, or 1 */
     const char *why_no_score;           /* NULL if there is a score */
-    double energy_j;                    /* the olympic mean over runs, scaled as the score is; NaN without power logs, or with a note that says why */
+    double energy_j;                    /* the olympic mean over the runs, scaled like the score; NaN without power logs or if a note says why */
 };
 
-/* Receives the judgement of each log as it is read; the judgement is freed afterwards. */
+/* Receives the judgement of each log; it is freed afterwards. */
 typedef void log_sink(void *user, const struct folder *f, const char *path, const struct log_judgement *j);
 
-/* dir holds the named logs, each a regular file. Never fails: a folder that cannot be judged says why. sink may be
- * NULL. */
+/* Judges the named logs, each a regular file, in `dir`. Never fails: a folder that cannot be judged says why. `sink` may be NULL. */
 void folder_judge(struct folder *out, struct judge *j, const char *dir, char *const *logs, size_t n, log_sink *sink, void *user,
                   struct arena *a);
 
-/* ORG/results for a folder ORG/results/SYSTEM/BENCHMARK; NULL for any other. */
+/* ORG/results for a folder ORG/results/SYSTEM/BENCHMARK; NULL for other folders. */
 const char *folder_results_path(const struct folder *f, struct arena *a);
-/* The file of the system description: .../ORG/systems/SYSTEM.json for .../ORG/results/SYSTEM/BENCHMARK, else
- * SYSTEM/SYSTEM.json. It need not exist. */
+/* The path of the system description, which need not exist: ORG/systems/SYSTEM.json for ORG/results/SYSTEM/BENCHMARK, otherwise
+ * SYSTEM/SYSTEM.json. */
 const char *folder_description_path(const struct folder *f, struct arena *a);
-#define SIMULATED_NOTE "Simulated by podbench; no such run took place"      /* begins hw_notes in the system description of a simulated submission */
-/* A small JSON file that the caller owns; NULL when it is not JSON, not a regular file, or larger than 1 MB. */
+/* the beginning of hw_notes in the system description of a simulated submission */
+#define SIMULATED_NOTE "Simulated by podbench; no such run took place"
+/* Loads a JSON file, which the caller owns. NULL if it is not JSON, not a regular file, or larger than 1 MB. */
 json_t *load_small_json(const char *path);
 
-/* Olympic mean of minutes (HUGE_VAL: refused or not converged), with this many dropped at each end; NaN when too few
- * are left. Sorts. */
+/* The olympic mean, without `dropped` values at each end; NaN if too few are left. Refused or failed runs have HUGE_VAL. Sorts the values. */
 double olympic_minutes(double *minutes, size_t n, size_t dropped);
 
 /* ---- tree.c: the folders of logs in a tree -----------------------------------------------------------------
@@ -196,47 +196,47 @@ double olympic_minutes(double *minutes, size_t n, size_t dropped);
  */
 
 struct tree_visit {
-    void (*folder)(void *user, const char *dir, char *const *logs, size_t n, struct arena *a);  /* a: freed after the call */
+    void (*folder)(void *user, const char *dir, char *const *logs, size_t n, struct arena *a);  /* `a` is freed after the call */
     void (*notice)(void *user, const char *path, const char *text);
     void *user;
-    uint64_t *n_skipped;                /* counts the paths that notices speak of; NULL if nobody asks */
-    struct watch watch;                 /* receives each folder that is searched */
+    uint64_t *n_skipped;                /* counts the paths that notices are about; may be NULL */
+    struct watch watch;                 /* is told of each folder that is searched */
 };
 
 bool is_result_name(const char *name);  /* result_*.txt */
-/* The suite whose results a file of this name belongs to, such as "MLPerf Inference"; NULL if it may be Training's or HPC's. */
+/* The suite to which a file of this name belongs, such as "MLPerf Inference"; NULL if it may belong to Training or HPC. */
 const char *foreign_log(const char *name);
-/* Fails when dir cannot be read or holds no log. *n_folders: how many were visited. */
+/* Visits all folders of logs in `dir`, and sets their number. Fails if `dir` cannot be read or holds no log. */
 bool tree_walk(size_t *n_folders, const char *dir, const struct tree_visit *v, struct err *err);
 
 /* ---- score.c: the official score of each folder, one row each --------------------------------------------- */
 
-/* The score of one system on one benchmark. Medians are over the runs that converged (over all, when none did). NaN if unknown. */
+/* The score of one system on one benchmark. Medians are over the runs that converged, or over all runs if none did. Unknown numbers are NaN. */
 struct score_row {
-    const char *round, *division, *submitter, *system, *benchmark;      /* from the path, or else from the logs; "" if unknown */
+    const char *round, *division, *submitter, *system, *benchmark;      /* from the path, else from the logs; "" if unknown */
     uint64_t runs, required_runs;
-    double failed;                      /* runs that are refused, or without a time; NaN if the folder cannot be judged */
-    uint64_t dropped;                   /* fastest runs that the score leaves out, and as many slowest; failed runs are the slowest */
-    double score_minutes;               /* the official score; NaN if there is none, the note says why */
-    double scaling;                     /* the factor that score_minutes includes; 1 without a scaling.json that the edition reads */
+    double failed;                      /* runs that are refused or have no time; NaN if the folder cannot be judged */
+    uint64_t dropped;                   /* the number of fastest, and of slowest, runs that the score leaves out; failed runs are the slowest */
+    double score_minutes;               /* the official score; NaN if there is none, and then the note says why */
+    double scaling;                     /* the factor in score_minutes; 1 without a scaling.json that the edition reads */
     double mean_minutes, min_minutes, max_minutes, spread;      /* spread: (max - min) / mean */
     double measures[N_MEASURES];
     const char *throughput_method, *ruleset;
-    double recomputed_scaling;          /* the factor of the reference-convergence test; 1 if there is none */
-    double recomputed_minutes;          /* the score with the factor applied */
-    double energy_j, power_w;           /* energy_j: the energy of a run; power_w: that energy divided by the score's time; NaN without power logs */
+    double recomputed_scaling;          /* the factor of the reference-convergence test, or 1 */
+    double recomputed_minutes;          /* the score with recomputed_scaling */
+    double energy_j, power_w;           /* energy_j is the energy of a run, power_w is energy_j over the score's time; NaN without power logs */
     const char *metric;                 /* as in struct folder */
-    double models;                      /* models that are trained at once in weak scaling, each on MEASURE_INSTANCE accelerators; NaN for strong scaling */
+    double models;                      /* in weak scaling, the models trained at once, each on MEASURE_INSTANCE accelerators; otherwise NaN */
     const char *note;                   /* why there is no score, or a remark about it */
     const char *shown_note;             /* the note in words, with the energy */
     const char *path;
-    struct json_t *logs;                /* each of its logs; NULL: not made yet */
+    struct json_t *logs;                /* one object for each log; NULL if not made yet */
 };
 
 void score_row_fill(struct score_row *out, const struct folder *f, struct arena *a);
 
-struct table score_table(void);         /* a table of struct score_row */
-void score_add(struct table *t, const struct folder *f, struct arena *a);      /* a: owns the texts of the table */
+struct table score_table(void);         /* a table whose rows are struct score_row */
+void score_add(struct table *t, const struct folder *f, struct arena *a);      /* the table's texts live in `a` */
 
 /* ---- lint.c: the verdicts on files and trees, as one document -----------------------------------------------
  *
@@ -245,7 +245,7 @@ void score_add(struct table *t, const struct folder *f, struct arena *a);      /
 
 struct lint_counts { uint64_t folders, folders_passed, logs, logs_passed, errors, warnings, reviews, skipped; };
 
-typedef void lint_notice(const char *path, const char *text);   /* is called with each path that is skipped, and why */
+typedef void lint_notice(const char *path, const char *text);   /* is called for each skipped path, with the reason */
 
 struct lint {
     lint_notice *notice;
@@ -253,16 +253,16 @@ struct lint {
     struct judge *judge;
     struct lint_counts counts;
     struct document d;
-    FILE *out;                          /* the document's text or CSV */
-    struct json_t *folders, *messages;  /* members of the page's JSON */
-    const char *org;                    /* the submitter that was looked at last; NULL if none */
-    const char *top;                    /* the folder that is judged */
-    const char *provisional;            /* the date of the rules, if they are provisional; NULL if they are final */
-    bool failed;                        /* something does not pass, or a file could not be read */
+    FILE *out;                          /* receives text or CSV */
+    struct json_t *folders, *messages;  /* members of the JSON object */
+    const char *org;                    /* the submitter of the last folder, or NULL */
+    const char *top;                    /* the folder that the user named */
+    const char *provisional;            /* the date of provisional rules; NULL if the rules are final */
+    bool failed;                        /* something did not pass, or a file could not be read */
 };
 
 void lint_begin(struct lint *l, enum output_format format, struct judge *j, lint_notice *notice, struct arena *a);
-/* Judges a file, or every folder of logs in a folder. Fails when it cannot be read or holds no logs. */
+/* Judges a file, or all folders of logs in a folder. Fails if it cannot be read or holds no logs. */
 bool lint_path(struct lint *l, const char *path, struct err *err);
-void lint_end(struct lint *l, FILE *out);       /* prints the document, unless nothing was judged */
+void lint_end(struct lint *l, FILE *out);       /* writes the document, unless nothing was judged */
 #endif

@@ -2,9 +2,8 @@
 /*
  * package.c - the verdict of the package checker, part by part.
  *
- * Source: mlcommons/logging package_checker, seed_checker, rcp_checker and system_desc_checker of each edition: the
- * number of logs, how many of them are refused, the system description, and, where it says division "closed", seeds and
- * reference convergence.
+ * Source: mlcommons/logging package_checker, seed_checker, rcp_checker and system_desc_checker of each edition. Parts are the number of logs,
+ * the number of refused logs, the system description, and, if that says division "closed", seeds and reference convergence.
  */
 #include <gsl/gsl_sort.h>
 #include <sys/stat.h>
@@ -40,7 +39,7 @@ static void judge_files(struct package *p)
         set_part(p, PACKAGE_FILES, p->f->n == t->runs, text);
 }
 
-/* ", most often for opt_name (3 logs)": the key that is first in most refused logs; "" when none is refused. */
+/* The key that is the first error in most refused logs, such as ", most often for opt_name (3 logs)"; "" if no log is refused. */
 static const char *commonest_key(const struct package *p)
 {
     const char *key = NULL;
@@ -84,7 +83,7 @@ static const char *missing_fields(const struct package *p, const json_t *doc)
     return n ? arena_printf(p->a, "%zu of %zu fields missing: %s", n, fields->n, names_list(names, n, p->a)) : NULL;
 }
 
-/* Lists the naming fields of the system that are empty, for reviewers; "" if none is. Most descriptions leave other fields empty. */
+/* Names the empty fields that identify the system, for reviewers; "" if there are none. Other fields are empty in most descriptions. */
 static const char *empty_fields(const struct package *p, const json_t *doc)
 {
     static const char *const naming[] = { "submitter", "system_name", "number_of_nodes", "host_processor_model_name", "accelerators_per_node",
@@ -136,7 +135,7 @@ static bool line_is(const char *text, const char *option)
     return n >= m && text_is(text + n - m, option) && (n == m || text[n - m - 1] == '\n');
 }
 
-/* NULL for a folder without the file. */
+/* The text of package_checker_params in a folder; NULL if there is no such file. */
 static char *parameters_in(const struct package *p, const char *dir)
 {
     char *text;
@@ -157,7 +156,7 @@ static void read_parameters(struct package *p, const char *dir)
                                                        dir == p->f->dir ? "the benchmark's folder" : "the system's folder"));
 }
 
-/* The submission script makes an option of each line of ORG/package_checker_params; a last line without an end is lost. */
+/* Reads ORG/package_checker_params. The submission script makes an option of each line, but loses a last line without a line end. */
 static void read_package_parameters(struct package *p)
 {
     const char *results = folder_results_path(p->f, p->a);
@@ -257,7 +256,7 @@ static double submission_mean(const double *points, size_t n, size_t dropped, st
     return olympic_mean(sorted, n, dropped);
 }
 
-/* The records that the limit comes from. */
+/* The reference points from which the limit was taken, in words. */
 static const char *limit_source(const struct rcp_verdict *v, const struct rcp_table *t, struct arena *a)
 {
     switch (v->limit.match) {
@@ -269,8 +268,7 @@ static const char *limit_source(const struct rcp_verdict *v, const struct rcp_ta
     return "";
 }
 
-/* The runs that a failed submission lacks: how many of those that count, the fastest first, would have to take as long
- * as the reference for it to pass. */
+/* How many of the counted runs, fastest first, would have to take as long as the reference for the submission to pass. */
 static size_t runs_short(const struct rcp_verdict *v, const double *points, size_t n, size_t dropped, struct arena *a)
 {
     double *sorted = ARENA_ROOM(a, double, n), sum = 0, least = v->limit.mean / v->limit.max_speedup * (double)(n - 2 * dropped);
@@ -284,7 +282,7 @@ static size_t runs_short(const struct rcp_verdict *v, const double *points, size
     return k;
 }
 
-/* n: the runs that count; n_short: how many of them would have to take as long as the reference for the test to pass. */
+/* The verdict in words. `n` is the number of runs that count, n_short is runs_short(). */
 static const char *verdict_text(const struct rcp_verdict *v, const struct rcp_table *t, size_t n, size_t n_short, struct arena *a)
 {
     if (v->limit.match == RCP_MISSING)
@@ -374,7 +372,7 @@ static void judge_convergence(struct package *p)
 
 /* ---- the whole -------------------------------------------------------------------------------------------------------- */
 
-/* Seeds and convergence count only when the system description says division "closed". */
+/* Marks seeds and convergence as untested unless the system description says division "closed". */
 static void leave_out_open_division(struct package *p)
 {
     const char *division = p->description_division ? p->description_division : p->f->division;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * package_notes.c - what a package's verdict leaves out: where its logs, its system description and its side files
- * disagree, and where the official tools would end with an exception; see mlperf_internal.h.
+ * package_notes.c - notes on what a package's verdict leaves out: disagreements between its logs, its system description and its side files,
+ * and places where the official tools would end with an exception; see mlperf_internal.h.
  *
- * A note fails nothing. A warning says that the package cannot be uploaded as it is, or that it would be judged as
- * something else than its logs say; a review note is for the people who look at the package.
+ * A note fails nothing. A warning says that the package cannot be uploaded unchanged, or that it would be judged as something else than its
+ * logs say. A review note is for people who look at the package.
  */
 #include <ctype.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ void package_note(struct package *p, enum severity severity, const char *text)
 
 /* ---- exceptions of the official tools -------------------------------------------------------------------- */
 
-/* The first log on which the official reference test ends with an exception; NULL if none. */
+/* The first reason why the official reference test would end with an exception, or NULL. */
 static const char *why_stopped(const struct package *p)
 {
     const struct folder *f = p->f;
@@ -47,7 +47,7 @@ static void note_exceptions(struct package *p)
 
 /* ---- the system description against the logs ---------------------------------------------------------------- */
 
-/* True when one of the names contains the other, letters and digits compared alone. */
+/* True if one name contains the other, comparing only letters and digits. */
 static bool names_agree(const char *x, const char *y, struct arena *a)
 {
     char *plain[2];
@@ -87,7 +87,7 @@ static void note_status(struct package *p, const char *described)
             package_note(p, SEVERITY_REVIEW, arena_printf(p->a, "the system description says status '%.60s', the logs submission_status '%s'", described, same[i].logged));
 }
 
-/* The official summariser turns these fields into whole numbers. */
+/* Warns of fields that the official summariser cannot turn into whole numbers. */
 static void note_counts(struct package *p, const json_t *doc)
 {
     static const char *const counts[] = { "number_of_nodes", "host_processors_per_node", "accelerators_per_node" };
@@ -120,7 +120,7 @@ static void note_description(struct package *p)
 
 /* ---- side files ----------------------------------------------------------------------------------------------- */
 
-/* The official package checker deletes scaling.json and writes what its own test gives. */
+/* Warns if scaling.json differs from the reference test's factor, by which the official package checker would replace it. */
 static void note_scaling(struct package *p)
 {
     struct folder *f = p->f;

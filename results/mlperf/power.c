@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * power.c - the power logs next to a folder's logs: the energy of a run, and whether the package has them all; see
- * mlperf.h.
- *
+ * power.c - the power logs in a folder of logs: the energy of a run, and if the package has all of them; see mlperf.h.
  *     energy_j = (sum over nodes of conversion_eff * sum of P_i * (t_i - t_before)) * T / (stop - start)
  *              + sum over switches of conversion_eff * interconnect_power_est * T
  *
- * T is the run's time to train; start and stop are the lines power_measurement_start and _stop of a node, and only
- * readings between them count; t_before is the time of the reading before, or start. The lines are taken in the order
- * of their times. A measurement without a stop after its start ends with its last reading. A switch that logs readings
- * counts as a node; else its efficiency is that of the last line before the estimate. The energy of a folder is the
- * olympic mean over the runs that the score counts, times the factor that scales the score. Sources:
- * mlcommons/training_policies power_measurement.adoc; mlcommons/logging result_summarizer and power_checker.
- * Limit: the accuracy of meters is not known here.
+ * T is the run's time to train; start and stop are a node's lines power_measurement_start and _stop, and only readings between them count;
+ * t_before is the time of the previous reading, or start. Lines are taken in the order of their times. A measurement without a stop ends with
+ * its last reading. A switch that logs readings counts as a node; otherwise its efficiency is that of the last line before the estimate. The
+ * energy of a folder is the olympic mean over the runs that the score counts, times the factor that scales the score. Sources:
+ * mlcommons/training_policies power_measurement.adoc; mlcommons/logging result_summarizer and power_checker. Limit: the accuracy of meters is
+ * not known here.
  */
 #include <gsl/gsl_sort.h>
 #include <unistd.h>
@@ -66,7 +63,7 @@ static void read_power_log(struct power_log *p, const char *path, struct arena *
     mllog_close(&reader);
 }
 
-/* The readings between a start and its stop. without_stop: stops are ignored, and the measurement ends with its last reading. */
+/* The readings from a start to its stop. without_stop: stops are ignored, and the measurement ends with its last reading. */
 struct measurement { double start_ms, stop_ms, last_ms, watts_ms, longest_gap_ms; size_t n; uint64_t stop_line; bool started, stopped; };
 
 static struct measurement measured(const struct power_log *p, bool without_stop)
@@ -88,7 +85,7 @@ static struct measurement measured(const struct power_log *p, bool without_stop)
     return m;
 }
 
-/* The efficiency for an estimate, or, with a NULL estimate, for readings: the last one logged. */
+/* The efficiency that applies to an estimate; with NULL, that of readings, which is the last one logged. */
 static double efficiency(const struct power_log *p, const struct power_event *estimate)
 {
     double conversion = 1;
@@ -110,7 +107,7 @@ static const struct power_event *first_estimate(const struct power_log *p)
     return first;
 }
 
-/* Notes what the rules ask of a measurement and the official tools do not test. */
+/* Notes demands of the rules on a measurement that the official tools do not test. */
 static void note_measurement(struct package *p, const struct power_log *log, const struct measurement *m, bool ended_early)
 {
     double seconds = (m->stop_ms - m->start_ms) / 1e3;
@@ -126,7 +123,7 @@ static void note_measurement(struct package *p, const struct power_log *log, con
         p->power_note = text;
 }
 
-/* The energy of one device over a run. If it is not known, returns NaN and says why in log->problem. */
+/* The energy of one device over a run. NaN, with the reason in log->problem, if it is unknown. */
 static double device_energy(struct package *p, struct power_log *log, double run_s)
 {
     sort_items(log->events, log->n, sizeof *log->events, by_time);
@@ -151,7 +148,7 @@ static double device_energy(struct package *p, struct power_log *log, double run
 
 /* ---- the devices of a run ----------------------------------------------------------------------------------- */
 
-/* The files of one kind in a run's folder, and if they are numbered from 0. */
+/* The power logs of one kind in a run's folder. `problem` says if they are not numbered from 0. */
 struct power_files { char **names; size_t n, n_nodes, n_switches; const char *problem; };
 
 static bool begins(const char *name, const char *with)
@@ -159,7 +156,7 @@ static bool begins(const char *name, const char *with)
     return strncmp(name, with, strlen(with)) == 0;
 }
 
-/* The problem, if the n files of this kind do not end in _0 to _(n-1); else NULL. */
+/* The problem if the n files of this kind do not end in _0 to _(n-1), or NULL. */
 static const char *misnamed(const struct power_files *f, const char *kind, size_t n, struct arena *a)
 {
     bool *seen = ARENA_ARRAY(a, bool, n + 1);
@@ -224,7 +221,7 @@ static bool has_power(const struct package *p)
     return access(arena_printf(p->a, "%s/power", p->f->dir), R_OK) == 0;
 }
 
-/* The most frequent number of devices of a run; of equally frequent numbers the one that comes first. */
+/* The most frequent number of devices per run; among equals, the one that comes first. */
 static size_t commonest(const size_t *counts, size_t n)
 {
     size_t best = 0, most = 0;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * repository.c - a submitter's whole folder as the repository checker looks at it: names, sizes and links of its files;
- * see mlperf_internal.h.
+ * repository.c - a submitter's whole folder as the repository checker sees it: names, sizes and links of files; see mlperf_internal.h.
  *
- * Source: mlcommons/logging repo_checker. It resolves a link from the folder in which it is started, so that it takes a
- * relative link for broken even where it is not; such links are counted apart. Links to folders are not followed.
+ * Source: mlcommons/logging repo_checker. It resolves links from the folder in which it is started, so it takes valid relative links for
+ * broken; such links are counted separately. Links to folders are not followed.
  */
 #include <dirent.h>
 #include <sys/stat.h>
@@ -40,7 +39,7 @@ static void check_link(struct repository *r, const char *path)
         found(&r->relative, path, r->a);
 }
 
-/* All names in a folder, hidden ones included, in order; without "." and "..". */
+/* All names in a folder, sorted, including hidden ones, without "." and "..". */
 static char **all_names(size_t *n, const char *dir, struct arena *a)
 {
     char **names = NULL;

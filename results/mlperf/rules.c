@@ -100,7 +100,7 @@ static size_t names_count(const void *object)
     return ((const struct name_list *)object)->n;
 }
 
-/* The second list comes from a table, and is sorted. */
+/* True if both lists have the same names. The second list comes from a table and is sorted. */
 static bool names_equal(const void *a, const void *b)
 {
     const struct name_list *list = a, *sorted = b;
@@ -170,7 +170,7 @@ struct rule_loader { const char *where; struct expression_names names; struct ar
 
 /* ---- parts of a row ------------------------------------------------------------------------------- */
 
-/* Returns the next part of a list without the spaces around it, or NULL at the end; *rest advances. */
+/* The next part of a list, without surrounding spaces, or NULL at the end; *rest advances. */
 static char *next_rule_part(char **rest, const char *separator)
 {
     char *part = *rest, *end;
@@ -221,7 +221,7 @@ static bool parse_occurs(struct rule *r, const char *cell, const struct rule_loa
         || fail(d->err, "%s: occurs: '%s', want nothing, 1, N+, 1+ of KEY KEY, begin or end", d->where, cell);
 }
 
-/* texts: the sentences of the conditions, with the same separators; "" if there are none. */
+/* Parses the conditions of a rule. `texts` has their sentences with the same separators, or is "". */
 static bool parse_checks(struct rule *r, const char *cell, const char *texts, const struct rule_loader *d)
 {
     char *rest = arena_strdup(d->a, cell), *rest_texts = arena_strdup(d->a, texts), *part;
@@ -335,7 +335,7 @@ static void note_apply_key(struct rule_book *b, const struct rule *r, struct are
             name_list_add(&b->apply_keys, r->key, a);
 }
 
-/* names[TABLE]: the names of weights that tensors.csv lists under TABLE. */
+/* Finds names[TABLE], the names of weights that tensors.csv lists under TABLE. */
 static bool find_tensors(struct value *out, void *user, const char *kind, const char *name, struct err *err)
 {
     const struct name_list *found = tensor_lists_find(user, name);

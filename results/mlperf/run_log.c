@@ -2,17 +2,16 @@
 /*
  * run_log.c - one log file folded into one run.
  *
- * Time to train is the time from the last run_start before the first run_stop to that run_stop. Steady throughput is taken from the finest marks a
- * log has:
+ * Time to train is the time from the last run_start before the first run_stop to that run_stop. Steady throughput is taken from the finest
+ * marks of a log:
  *   epoch marks       train_samples / median(epoch_stop - epoch_start)
  *   block marks       train_samples / median((block_stop - block_start) / epoch_count); a block may include its evaluation
- *   sample blocks     median over blocks after the first of samples gained / (block_stop - block_start)
+ *   sample blocks     median, over blocks after the first, of samples gained / (block_stop - block_start)
  *   sample evaluations median of samples gained / time between eval_accuracy lines after the first two; includes the evaluation
  *   none of these     samples to converge / time to train
- * The median epoch may have waited for a checkpoint or for the host, so logs of ten epochs or more also give the tenth
- * percentile. A benchmark that counts in samples (BERT) logs them as epoch_num of its eval_accuracy lines; older logs
- * have epoch_num 1 and a train_samples line at the end. Limits: only the first SERIES_LIMIT intervals of each kind
- * enter a median.
+ * The median epoch may have waited for a checkpoint or for the host, so logs of at least ten epochs also give the tenth percentile. A
+ * benchmark that counts in samples (BERT) logs them as epoch_num of its eval_accuracy lines; older logs have epoch_num 1 and a train_samples
+ * line at the end. Limits: only the first SERIES_LIMIT intervals of each kind enter a median.
  */
 #include "results/mlperf/mllog.h"
 
@@ -24,7 +23,7 @@ static const double longest_run_ms = 10 * 366.0 * 86400e3;      /* ten years */
 
 struct series { double *v; size_t n, cap; };
 
-/* Times in seconds since the first run_start; NaN when not seen. */
+/* Times are seconds since the first run_start; NaN if not logged. */
 struct run_fold {
     struct run_log *run;
     struct arena *a;
@@ -99,7 +98,7 @@ static void on_epoch_stop(struct run_fold *f, double t)
     f->n_epochs++;
 }
 
-/* Progress of the run at an evaluation; later benchmarks log samples or steps under other names. */
+/* The progress of the run at an evaluation; later benchmarks log samples or steps under other names. */
 static double eval_point(const struct mllog_line *l)
 {
     double epoch = metadata_number(l->metadata, "epoch_num");
@@ -107,8 +106,8 @@ static double eval_point(const struct mllog_line *l)
     return isnan(samples) ? metadata_number(l->metadata, "step_num") : samples;
 }
 
-/* Adds the rates of the samples gained since the last evaluation, over the last block and over the time between
- * evaluations. push_series() drops the infinite rates that follow from a clock that was set back. */
+/* Adds the rates at which samples were gained since the last evaluation: over the last block, and over the time between evaluations.
+ * push_series() drops the infinite rates that a clock set back would cause. */
 static void on_accuracy(struct run_fold *f, const struct mllog_line *l, double t)
 {
     struct run_log *r = f->run;
@@ -193,7 +192,7 @@ static void on_setting(struct run_fold *f, const struct mllog_line *l)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* Samples in one unit of epoch_num: an epoch, a sample or a step. */
+/* Samples in one unit of epoch_num, which is an epoch, a sample or a step. */
 static double unit_samples(const struct run_log *r, const char *unit)
 {
     return text_is(unit, "samples") ? 1 : text_is(unit, "steps") ? r->global_batch : r->train_samples;
@@ -213,8 +212,8 @@ static void fold_samples(const struct run_fold *f, const char *unit)
     r->samples_to_converge = !counts_epochs(unit) && points == 1 ? r->train_samples : points * unit_samples(r, unit);
 }
 
-/* Copies the rates of a series, because its median sorts them, and returns the median. The values are times of this many samples, or rates in units
-   of this many samples. first: the number of the first value. */
+/* Sets the rates of a series and returns its median. Values are the times of `samples` samples, or rates in units of that many; `first` is the
+ * number of the first value. Rates are copied, because the median sorts the series. */
 static double take_units(struct run_fold *f, const struct series *from, bool are_times, double samples, size_t first, const char *method)
 {
     struct run_log *r = f->run;
@@ -229,7 +228,7 @@ static double take_units(struct run_fold *f, const struct series *from, bool are
     return median;
 }
 
-/* Uses epochs only: the steps of a block are not logged, and the fastest blocks have one step less. */
+/* The steady rate, from epochs only: the steps of a block are not logged, and the fastest blocks have one step less. */
 static double steady_rate(const struct run_fold *f)
 {
     enum { LEAST_EPOCHS = 10 };
@@ -250,7 +249,7 @@ static void fold_throughput(struct run_fold *f, const char *unit)
         unit_s = take_units(f, &f->blocks, true, samples, 1, "train_samples / median(block / epoch_count), a block may include its evaluation");
     } else if (f->blocks.n > 1 && f->block_rates.n > 0) {
         take_units(f, &f->block_rates, false, samples, 2, "median over blocks after the first of samples gained / block time");
-        unit_s = median_of(f->blocks.v + 1, f->blocks.n - 1);   /* the first block includes warming up */
+        unit_s = median_of(f->blocks.v + 1, f->blocks.n - 1);   /* without the first block, which includes warming up */
     } else {
         take_units(f, &f->eval_rates, false, samples, 3, f->eval_rates.n > 0
                    ? "median of samples gained / time between evaluations, evaluation included" : "samples to converge / time to train");

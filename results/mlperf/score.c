@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * score.c - the row of a folder's score, and its formats; see mlperf.h. The score itself is computed in folder.c.
+ * score.c - the row of a folder's score, and its formats; see mlperf.h. folder.c computes the score.
  */
 #include "results/mlperf/mlperf_internal.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * small_json.c - small JSON files of a submission: descriptions of systems, scaling factors. Larger files and special ones are not read.
+ * small_json.c - reads small JSON files of a submission, such as descriptions of systems and scaling factors. Larger files and special files
+ * are not read.
  */
 #include "results/mlperf/mlperf.h"
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 /*
  * tree.c - walks a tree of results; see mlperf.h.
  *
- * A log that is a symbolic link, pipe or device is reported by its name. Other files of these kinds are reported together, as a folder
- * that holds no results may have thousands.
+ * A log that is a symbolic link, pipe or device is reported by name. Other files of these kinds are reported with one message, because a
+ * folder without results may have thousands.
  */
 #include "results/mlperf/mlperf.h"
 
@@ -14,9 +14,9 @@ enum { DEEPEST_TREE = 32 };
 
 struct tree_walker {
     const struct tree_visit *visit;
-    size_t n_seen, *n_folders, n_special;       /* n_special: links, pipes and devices, which are not read as logs */
+    size_t n_seen, *n_folders, n_special;       /* n_special counts links, pipes and devices that are no logs */
     const char *first_special, *first_why;
-    const char *foreign;                /* the suite of other results that were seen; NULL if none */
+    const char *foreign;                /* another suite whose results were seen, or NULL */
     struct arena arena;
     struct err *err;
 };
@@ -39,7 +39,7 @@ const char *foreign_log(const char *name)
     return NULL;
 }
 
-/* NULL for a regular file or a folder, of which s is the status. */
+/* Why a path is skipped; NULL for a regular file or a folder, of which *s is the status. */
 static const char *why_skipped(struct stat *s, const char *path, const char *name)
 {
     if (strlen(path) >= PATH_MAX)
@@ -88,7 +88,7 @@ static void tell_special(struct tree_walker *w)
         tell_notice(w, w->first_special, arena_printf(&w->arena, "%s%s", w->first_why, rest));
 }
 
-/* Splits the names into logs, in place, and folders; drops everything else. */
+/* Splits the names into logs, which stay in `names`, and folders; drops all others. */
 static void sort_names(struct tree_walker *w, const char *dir, char **names, size_t n, char **folders, size_t *n_logs, size_t *n_folders, struct arena *a)
 {
     for (size_t i = 0; i < n; i++) {
@@ -132,7 +132,7 @@ static bool walk_names(struct tree_walker *w, const char *dir, char **names, siz
     return true;
 }
 
-/* why has the form "dir: what is wrong". */
+/* Reports a folder that was not read. `why` has the form "dir: what is wrong". */
 static void tell_unread(const struct tree_walker *w, const char *dir, const struct err *why, struct arena *a)
 {
     size_t n = strlen(dir) + strlen(": ");
