@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * accelerators.c - data sheets of accelerators, found by the free text in which system descriptions name them: "*a100*sxm*"
- * matches "NVIDIA A100-SXM4-80GB (400W)".
+ * accelerators.c - data sheets of accelerators, found by the names in system descriptions: the pattern "*a100*sxm*" matches "NVIDIA
+ * A100-SXM4-80GB (400W)".
  */
 #include "results/rounds/round_results.h"
 

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * left_out.c - the convergence model on submitted batches, each submitter as one that it has never seen; see
- * predictions.h.
+ * left_out.c - the convergence model on submitted batches, with each submitter predicted as if it had never been seen; see predictions.h.
  *
- * A submitter without an effect of its own is predicted to converge as the reference at its batch does: on the line
- * between reference points or, beyond them, on the law fitted to them (convergence.h). The interval is
- *
+ * A submitter without an effect of its own is predicted to converge as the reference does at its batch: on the line between reference points
+ * or, beyond them, on the law fitted to them (convergence.h). The interval is
  *     reference * exp(+-t(0.95, n + 1) * s),     s^2 = (m_1 + ... + m_n + m) / (n + 1)
+ * with m_i the mean square of ln(result / reference) over the results of one of the benchmark's n other submitters, and m the mean, over all
+ * benchmarks, of their submitters' mean m_i. So what other benchmarks show counts as one more submitter. A few submitters of a benchmark may
+ * agree by chance, for example if all run one vendor's program. The predicted submitter shapes no part of its own interval, in no benchmark.
  *
- * with m_i the mean square of ln(result / reference) over the results of one of the benchmark's n other submitters, and
- * m the mean, over all benchmarks, of their submitters' mean m_i: what is known from other benchmarks counts as one more
- * submitter. Few submitters of a benchmark may agree by chance, as when all run one vendor's program. The submitter that
- * is predicted shapes no part of its interval, in no benchmark. The model is compared with a guess: the reference times
- * the median over the other submitters of their median ratio to it. Nothing is known of results without reference
- * points, and of those beyond points too few for a law. Open divisions may change the model and the optimizer, so only
- * closed results count. Limit: a submitter that plans its epochs with a margin, or uses another optimizer than the
- * reference, is outside what others show.
+ * The model is compared with a guess: the reference times the median, over the other submitters, of each one's median ratio to it. Results
+ * without reference points are not predicted, nor those beyond points that are too few for a law. Open divisions may change the model and the
+ * optimizer, so only closed results count. Limit: a submitter that plans its epochs with a margin, or uses another optimizer than the
+ * reference, does what no other submitter shows.
  */
 #include "results/rounds/predictions.h"
 #include "workloads/convergence/convergence.h"
@@ -26,11 +23,11 @@
 /* The results of one submitter and benchmark. */
 struct submitter_results {
     const char *benchmark, *submitter;
-    double *ratios, median;             /* the median of ln(result / reference) */
-    size_t n, n_shaping;                /* n_shaping: those that may shape the intervals of others */
+    double *ratios, median;             /* median is that of ln(result / reference) */
+    size_t n, n_shaping;                /* n_shaping: the results that may shape the intervals of others */
     double square;                      /* the mean square of the errors */
 };
-/* A closed result that converged. ratio: ln(result / reference); NaN if unknown. */
+/* A closed result that converged. `ratio` is ln(result / reference), NaN if unknown. */
 struct converged { const struct round_result *r; double reference, ratio; bool beyond; struct submitter_results *own; };
 struct converged_results { struct converged *items; size_t n; struct submitter_results *submitters; size_t n_submitters; };
 
@@ -93,7 +90,7 @@ static void group_by_submitter(struct converged_results *t, const struct round_r
         s->median = median_of(s->ratios, s->n);
 }
 
-/* The sum of the mean squares of a benchmark's submitters, without one of them. */
+/* The sum of the mean squares of a benchmark's submitters except one; *n is their number. */
 static double sum_of_squares(size_t *n, const struct converged_results *t, const char *benchmark, const char *without)
 {
     double sum = 0;
@@ -116,7 +113,7 @@ static double mean_over_benchmarks(const struct converged_results *t, const char
     return n_benchmarks ? sum / (double)n_benchmarks : (double)NAN;
 }
 
-/* Half the width of the interval of ln(result / reference); NaN: nobody else has results. */
+/* Half the width of the interval of ln(result / reference); NaN if nobody else has results. */
 static double half_width(const struct converged_results *t, const char *const *benchmarks, const struct converged *c)
 {
     size_t n;
@@ -172,7 +169,7 @@ static void add_result(struct left_out_score *s, const struct converged_results 
     s->submitters_inside += inside ? 1 / (double)c->own->n : 0;
 }
 
-/* Scores one benchmark, or every one for "all". */
+/* Scores one benchmark, or all of them for "all". */
 static void score_left_out(struct left_out_score *s, const struct converged_results *t, const char *const *benchmarks, struct arena *a)
 {
     bool all = text_is(s->benchmark, "all");
@@ -196,7 +193,7 @@ static void score_left_out(struct left_out_score *s, const struct converged_resu
              : "how submitters differ: no other has results";
 }
 
-/* The benchmarks of the results, and NULL. */
+/* Lists the benchmarks of the results, followed by NULL. */
 static const char **benchmarks_of(const struct converged_results *t, struct arena *a)
 {
     const char **out = ARENA_ARRAY(a, const char *, t->n + 1);

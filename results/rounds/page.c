@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * page.c - the table of published results as one HTML page: its data, which plots/rounds.js draws.
+ * page.c - the table of published results as one HTML page, whose data plots/rounds.js draws.
  */
 #include "results/rounds/round_results.h"
 
@@ -18,7 +18,7 @@ static json_t *round_points(const struct round_table *rounds, const struct round
     return out;
 }
 
-/* The reference points of the benchmarks that the table has, in all rounds. */
+/* The reference points of the table's benchmarks, in all rounds. */
 static json_t *reference_points(const struct round_results *r, const char *data_dir, struct arena *a)
 {
     struct round_table rounds;
@@ -36,7 +36,7 @@ static json_t *reference_points(const struct round_results *r, const char *data_
     return out;
 }
 
-/* The folder of the logs as the page links to it: relative where both have an absolute path in common. */
+/* The path to the logs in a link: relative to the page if both paths are absolute. */
 static const char *link_to(const char *path, const char *page, struct arena *a)
 {
     const char *slash = strrchr(page, '/'), *dir = arena_printf(a, "%.*s", slash ? (int)(slash - page) : 1, slash ? page : ".");

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * predictions.c - predictions of published results: reading, baselines, errors; see predictions.h.
- *
+ * predictions.c - reads predictions of published results, makes baselines, and computes errors; see predictions.h.
  *     error = predicted / published - 1
- *
  * The width of an interval is (high - low) / predicted.
  */
 #include "results/rounds/predictions.h"
@@ -39,7 +37,7 @@ static const struct field prediction_fields[] = {
     NAME(round), NAME(division), NAME(submitter), NAME(system), NAME(benchmark), FIELD_OF(struct result_prediction, use, .choices = prediction_uses, .required = true),
     NUMBER(global_batch), NUMBER(samples_per_s), NUMBER(minutes), NUMBER(low), NUMBER(high), FIELD_OF(struct result_prediction, guess, .choices = guess_names),
 };
-enum { N_OPTIONAL_COLUMNS = 6 };        /* the columns after `use`: global_batch and so on */
+enum { N_OPTIONAL_COLUMNS = 6 };        /* the columns after `use` */
 #undef NUMBER
 #undef NAME
 
@@ -66,7 +64,7 @@ static bool predicts_same(const struct result_prediction *p, const struct result
         && text_is(p->system, q->system) && text_is(p->benchmark, q->benchmark);
 }
 
-/* Refuses a number that is predicted twice, and a result that has two different uses. */
+/* Refuses a number that is predicted twice, and a result with two different uses. */
 static bool check_pair(const struct result_prediction *p, const struct result_prediction *q, const char *path, struct err *err)
 {
     if (!predicts_same(p, q))
@@ -131,10 +129,10 @@ static double capacity(const struct round_result *r, const struct accelerator_ta
     return b == BASELINE_OWN_LAST ? r->accelerators : x ? r->accelerators * x->peak_flop_per_s : (double)NAN;
 }
 
-struct guess { const struct round_result *from; double ratio; };         /* capacity of the result over that of `from` */
+struct guess { const struct round_result *from; double ratio; };         /* ratio: the capacity of the predicted result over that of `from` */
 
-/* Later rounds come first, then the nearest capacity. For the nearest published result only the capacity counts, and
- * the later of two that are equally near. */
+/* True if g is the better guess. For the submitter's last result, later rounds are better, then nearer capacities. For the nearest result,
+ * nearer capacities are better, then later rounds. */
 static bool is_better(const struct guess *g, const struct guess *than, enum baseline b)
 {
     int later = strverscmp(g->from->round, than->from->round);
@@ -160,7 +158,7 @@ static struct guess guess_from(const struct round_result *of, const struct round
     return best;
 }
 
-/* Fills the guesses, and returns the published result that is nearest. */
+/* Fills the guesses, and returns the nearest published result. */
 static const struct round_result *fill_guesses(struct judged_prediction *j, const struct round_results *r, bool minutes,
                                                const struct accelerator_table *accelerators, struct arena *a)
 {
@@ -242,7 +240,8 @@ static const struct table_column group_columns[] = {
 #undef E
 #undef C
 
-struct group_key { const char *name; int use; bool minutes; const char *benchmark; int baseline; };   /* benchmark NULL: all; baseline -1: the predictor */
+/* benchmark NULL: all benchmarks; baseline -1: the predictor */
+struct group_key { const char *name; int use; bool minutes; const char *benchmark; int baseline; };
 
 static double judged_value(const struct judged_prediction *j, int baseline)
 {
@@ -264,7 +263,7 @@ static void add_error(struct group_score *g, const struct judged_prediction *j, 
         error_stats_add_interval(&g->errors, j->published >= p->low && j->published <= p->high, (p->high - p->low) / j->predicted);
 }
 
-/* False for a group without rows. */
+/* Computes the score of a group; false if it has no rows. */
 static bool score_group(struct group_score *g, const struct judged_predictions *j, const struct group_key *k, struct arena *a)
 {
     *g = (struct group_score){ .predictor = k->name, .use = prediction_uses[k->use], .metric = k->minutes ? "minutes" : "samples/s",

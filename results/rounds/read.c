@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * read.c - folders of logs into rows of the table; see rounds.h.
+ * read.c - turns folders of logs into rows of the table; see rounds.h.
  *
- * A row is cached under the hash of all that it follows from: the program, the folder's path, its logs and power logs,
- * scaling.json, and its system description. Hashing reads the same bytes as judging does, at some ten times the speed.
+ * A row is cached under the hash of everything that it depends on: the program, the folder's path, its logs and power logs, scaling.json, and
+ * its system description. Hashing reads the same bytes as judging, but is about ten times faster.
  */
 #include "results/rounds/round_results.h"
 
@@ -26,7 +26,7 @@ static uint64_t hash_text(const char *text, uint64_t seed)
     return hash_bytes(text, strlen(text) + 1, seed);
 }
 
-/* A file that cannot be read counts by its name. */
+/* Adds a file to the hash; one that cannot be read adds only its name. */
 static uint64_t hash_file(const char *path, uint64_t seed)
 {
     char block[1 << 15];
@@ -66,7 +66,7 @@ const char *rounds_program_hash(const char *data_dir, struct arena *a)
     return arena_printf(a, "%016llx", (unsigned long long)hash);
 }
 
-/* The descriptions of all places that folder_description_path() knows. */
+/* The hash of a folder, with the descriptions in all places where folder_description_path() looks. */
 static uint64_t hash_folder(const char *program_hash, const char *dir, char *const *logs, size_t n, struct arena *a)
 {
     uint64_t hash = hash_text(dir, hash_text(program_hash, 0));
@@ -93,7 +93,7 @@ static const char *description_text(const json_t *doc, const char *key, struct a
     return v && !json_is_null(v) ? utf8_text(mllog_text(v, a), a) : "";
 }
 
-/* The number that a field begins with: descriptions also say "8 (2 per board)". */
+/* The number at the beginning of a field, since some descriptions say "8 (2 per board)"; NaN if there is none. */
 static double description_count(const json_t *doc, const char *key, struct arena *a)
 {
     char *end;
@@ -107,7 +107,7 @@ static bool names_nothing(const char *text)
     return !*text || text_is(text, "N/A") || text_is(text, "None") || text_is(text, "-");
 }
 
-/* A system without accelerators computes on its processors. */
+/* Fills the row from the system description. A system without accelerators counts its processors instead. */
 static void describe_system(struct round_result *row, const struct folder *f, struct arena *a)
 {
     json_t *doc = load_small_json(folder_description_path(f, a));
@@ -175,7 +175,7 @@ static void fill_row(struct round_result *row, const struct folder *f, struct ar
 
 enum { HASH_DIGITS = 16, LARGEST_ROW = 1 << 20 };
 
-/* A file that is not as it was written, or was written for another key, is not used: neither a spoilt bit nor another's row is printed as a result. */
+/* Loads a row from the cache. False if the file's hash shows that it was damaged or written for another key. */
 static bool cache_load(struct round_result *row, const char *path, uint64_t key, struct arena *a)
 {
     struct round_results one = {0};
@@ -193,7 +193,7 @@ static bool cache_load(struct round_result *row, const char *path, uint64_t key,
     return good;
 }
 
-/* A row that cannot be saved is read again the next time. */
+/* Saves a row in the cache. If that fails, the logs will be read again. */
 static void cache_save(struct round_result *row, const char *path, uint64_t key)
 {
     struct new_file file;
@@ -212,7 +212,7 @@ static void cache_save(struct round_result *row, const char *path, uint64_t key)
 
 /* ---- the trees ------------------------------------------------------------------------------------------------------- */
 
-/* Texts move from the folder's arena to the caller's. */
+/* Copies the row's texts, which live in the folder's arena, to the caller's arena. */
 static void keep_texts(struct round_result *row, struct arena *a)
 {
     for (size_t k = 0; k < n_round_result_columns; k++)

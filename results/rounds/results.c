@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * results.c - the table of published results: its columns, its order, and the efficiencies that compare its rows; see
- * rounds.h.
- *
+ * results.c - the table of published results: its columns, its order, and the efficiencies that compare its rows; see rounds.h.
  *     scaling_efficiency = (samples/s / accelerators) / (samples/s / accelerators of the smallest system)
  *     time_efficiency    = (minutes x accelerators of the smallest system) / (minutes x accelerators)
- *
- * The smallest system is the submitter's own in that round, division and benchmark, with the same accelerator.
+ * The smallest system is the submitter's own with the same accelerator in that round, division and benchmark.
  */
 #include "results/rounds/round_results.h"
 
@@ -117,7 +114,7 @@ static int by_number(double x, double y)
     return (x > y) - (x < y);
 }
 
-/* The columns that group rows come first, then the number of accelerators, then the names. */
+/* Sorts by round, benchmark, division, submitter and accelerator, then by the number of accelerators, then by names. */
 static int by_row(const void *x, const void *y)
 {
     const struct round_result *a = x, *b = y;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * roofline.c - a baseline for predictors: throughput from data sheets, as one would estimate it on a page; see
- * predictions.h. It is not podbench's model, nothing in it is fitted, and its rows enter no headline.
- *
+ * roofline.c - a baseline for predictors: throughput from data sheets, as one would estimate it on a page; see predictions.h. It is not
+ * podbench's model, nothing in it is fitted, and its rows enter no headline.
  *     step_s = kernels * launch_s + max(flop / peak, bytes / memory_bandwidth) + all_reduce_s
  *     all_reduce_s = 2 (n - 1) * launch_s + 2 (n - 1) / n * 2 * parameters / link_bandwidth      fp16 gradients, a ring
  *
- * flop and bytes are of the samples of one accelerator. The link is the accelerator's own within a node, and its share
- * of the network beyond. Work by benchmark: workloads/convergence/roofline.csv. Open divisions may train another model,
- * so only closed results are predicted.
+ * flop and bytes are those of one accelerator's samples. Within a node the bandwidth is that of the accelerator's own links, beyond it that of
+ * its share of the network. Work by benchmark is in workloads/convergence/roofline.csv. Open divisions may train another model, so only closed
+ * results are predicted.
  */
 #include "results/rounds/predictions.h"
 
-static const double launch_s = 5e-6;    /* assumed: launches of CUDA kernels are reported at 3 to 10 us */
+static const double launch_s = 5e-6;    /* assumed: launches of CUDA kernels are reported to take 3 to 10 us */
 
 struct roofline_work { double flop_per_sample, bytes_per_sample, parameters, kernels; };
 
