@@ -2,12 +2,11 @@
 /*
  * drawn_runs.c - draws runs and submissions; see drawn_runs.h.
  *
- * Random numbers come from GSL's mt19937. Run i of the reported submission has a generator seeded with its own logged
- * seed, so that it does not depend on the number of runs; the submissions behind the means and those behind the
- * intervals have one generator each. The reported runs and the means carry no shared error, so they follow the centre
- * of the model. A mean over a shared error would grow with that error (the exponential of a Student t has no mean).
- * Quantiles are those of the drawn sample. The planned epochs of a fixed schedule vary as whole numbers. Limits: the
- * shared errors of samples and of time are independent of each other.
+ * Random numbers come from GSL's mt19937. Run i of the reported submission has a generator seeded with its own logged seed, so that it does
+ * not depend on the number of runs. The submissions behind the means share one generator, and those behind the intervals another. The reported
+ * runs and the means carry no shared error, so they follow the centre of the model: a mean over a shared error would grow with that error (the
+ * exponential of a Student t has no mean). Quantiles are those of the drawn sample. The planned epochs of a fixed schedule vary as whole
+ * numbers. Limits: the shared errors of samples and of time are independent of each other.
  */
 #include "results/submission/drawn_runs.h"
 #include "system-model/output/output.h"
@@ -38,7 +37,7 @@ static bool has_plan(const struct draw_request *q)
     return q->epochs > 0 || (q->timing.eval_placement == EVAL_END && q->convergence->has_plan);
 }
 
-/* A planned run is judged by the evaluation of its last epoch. */
+/* Draws a run with planned epochs, which is judged by the evaluation of its last epoch. */
 static void draw_plan(struct drawn_run *r, const struct run_drawing *d, gsl_rng *rng)
 {
     const struct convergence *c = d->q->convergence;
@@ -115,7 +114,7 @@ static void draw_shared(struct run_drawing *d, gsl_rng *rng)
     d->time_factor = exp(d->timing.error * z);
 }
 
-/* refusal: why the round refuses the runs, in the arena; NULL if it accepts them, or nobody asks */
+/* refusal: why the round refuses the runs; NULL if it does not, or if nobody asked */
 struct outcome { bool passed; double score_minutes, scaling; const char *refusal; };
 
 static double olympic_score(const struct run_drawing *d, const struct drawn_run *runs, size_t n, struct arena *a)
@@ -126,8 +125,8 @@ static double olympic_score(const struct run_drawing *d, const struct drawn_run 
     return olympic_minutes(minutes, n, d->reference.terms.dropped);
 }
 
-/* Tests a whole submission of the closed division against the reference; others pass. If the submission is too fast, some rounds had the times in
- * its logs scaled; others scale the score of a submission that passes. The rules of the round decide which is scaled. */
+/* Tests a complete submission of the closed division against the reference; other submissions pass. For submissions that are too fast, the
+ * rules of the round scale either the times in the logs, or the score if it passes. */
 static struct outcome judge_submission(const struct run_drawing *d, struct drawn_run *runs, size_t n, bool asks_why, struct arena *a)
 {
     struct rcp_verdict v;
@@ -245,7 +244,7 @@ const char *drawn_runs_why_no_score(const struct drawn_runs *d, struct arena *a)
     return arena_printf(a, "%zu of %zu runs did not converge, at most %zu may", n_failed, d->n, d->may_fail);
 }
 
-/* With until_valid, draws again with the next seeds until the submission has a score and passes. */
+/* Draws the reported submission. With until_valid it draws again, with the next seeds, until the submission has a score and passes. */
 static bool draw_submission(struct drawn_runs *out, const struct run_drawing *d, gsl_rng *rng, struct arena *a, struct err *err)
 {
     if (d->q->until_valid && drawn_runs_are_few(out))

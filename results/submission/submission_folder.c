@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * submission_folder.c - writes the files of a simulated submission; see submission_logs.h. submission_log.c writes the
- * logs.
- *
- * Folder layout and system fields: mlcommons/training_policies and mlcommons/logging package_checker,
- * system_desc_checker.
+ * submission_folder.c - writes the files of a simulated submission; see submission_logs.h. submission_log.c writes the logs. Sources of folder
+ * layout and system fields: mlcommons/training_policies, and package_checker and system_desc_checker of mlcommons/logging.
  */
 #include "results/submission/submission_logs.h"
 
@@ -22,7 +19,8 @@ static const char *given_field(const struct submission_description *s, const cha
     return NULL;
 }
 
-/* Some fields are the same for every simulated submission. Counts must be whole numbers for the official summary. */
+/* The value of a field in the system description. Some fields are the same in all simulated submissions. Counts must be whole numbers for the
+ * official summariser. */
 static const char *field_value(const struct submission_description *s, const char *key, struct arena *a)
 {
     static const char *const counts[] = { "number_of_nodes", "host_processors_per_node", "accelerators_per_node" };
@@ -111,7 +109,7 @@ static bool find_paths(struct submission_paths *p, const char *dir, const struct
         || fail(err, "%s holds logs already: name another folder, or replace them by --force", p->logs);
 }
 
-/* The package checker writes {"scaling_factor": X} into the folder of logs, and no file where nothing is scaled. */
+/* Writes scaling.json as the package checker does, but no file if nothing is scaled. */
 static bool write_scaling(const char *path, double scaling, struct arena *a, struct err *err)
 {
     return !(scaling > 1) || write_text_file(path, arena_printf(a, "{\"scaling_factor\": %s}\n", mllog_real(scaling, a)), err);
@@ -122,7 +120,7 @@ static bool is_of_submission(const char *name)
     return is_result_name(name) || text_is(name, "scaling.json") || is_unfinished(name) || text_is(name, ".") || text_is(name, "..");
 }
 
-/* Links the files of the old folder that are no part of a submission into the new one. */
+/* Links files of the old folder that belong to no submission into the new folder. */
 static bool keep_foreign(const char *to, const char *from, struct arena *a, struct err *err)
 {
     DIR *d = opendir(from);
@@ -144,7 +142,7 @@ static bool write_logs(const char *folder, const struct submission_paths *p, con
     return good;
 }
 
-/* The folder of logs appears last and at once, so that the submission is complete or absent. */
+/* Writes all files. The folder of logs is put in place last and at once, so that the submission is either complete or absent. */
 static bool write_submission_files(const struct submission_paths *p, const struct submission_description *s, const struct name_list *fields,
                       const struct drawn_run *runs, size_t n, struct arena *a, struct err *err)
 {
@@ -172,7 +170,7 @@ bool submission_write(const char *dir, const struct submission_description *give
         s.demands = &demands;
     }
     for (size_t i = 0; i < n; i++)
-        if (!submission_write_log(NULL, &s, &runs[i], i, a, err))       /* all logs are tried first, so that a refusal leaves no folder behind */
+        if (!submission_write_log(NULL, &s, &runs[i], i, a, err))       /* tries all logs first, so that a refusal leaves no folder behind */
             return false;
     return find_paths(&p, dir, &s, a, err) && system_fields_load(&fields, s.data_dir, s.demands->edition, a, err) && check_fields(&fields, &s, a, err)
         && write_submission_files(&p, &s, &fields, runs, n, a, err);

@@ -2,16 +2,16 @@
 /*
  * submission_log.c - writes the log of one simulated run; see submission_logs.h.
  *
- * A log has the keys that the rules ask for. A hyperparameter that is not given takes the value that the rules fix;
- * where they leave it open, one message names all that are missing. The training interval is divided as the run was
- * timed: startup, epochs or blocks, evaluations, tail; run_stop comes exactly at the drawn time to train. Accuracies
- * before the last evaluation are made up: they rise smoothly towards the target.
+ * A log has the keys that the rules demand. A hyperparameter that is not given takes the value that the rules fix; one message names all
+ * hyperparameters that are neither given nor fixed. The training interval is divided as the run was timed: startup, epochs or blocks,
+ * evaluations, tail; run_stop comes exactly at the drawn time to train. Accuracies before the last evaluation are made up: they rise smoothly
+ * towards the target.
  */
 
 #include "results/mlperf/mllog.h"
 #include "results/submission/submission_logs.h"
 
-/* 2022-01-01 00:00:00 UTC; runs start a day apart. */
+/* The first run starts at 2022-01-01 00:00:00 UTC, and the others a day apart. */
 static const int64_t first_run_ms = 1640995200000, day_ms = 86400000;
 static const double default_init_s = 60;
 
@@ -22,7 +22,7 @@ struct log_writer {
     struct benchmark_facts facts;
     const struct log_demands *demands;
     int64_t time_ms;                    /* time of the next line */
-    int lineno;                         /* a made-up line number of the source, different in each line of the log */
+    int lineno;                         /* a made-up line number of source code, different in each line of the log */
     double interval;                    /* samples or epochs between evaluations */
     struct arena *a;
     struct err *err;
@@ -64,7 +64,7 @@ static bool has_hyperparameter(const struct submission_description *s, const cha
     return FIND_TEXT(s->hyperparameters, s->n_hyperparameters, struct text_pair, key, key);
 }
 
-/* Keys that other parts of this file write. */
+/* True for keys that other functions of this file write. */
 static bool is_structural(const char *key)
 {
     static const char *const keys[] = { "cache_clear", "init_start", "init_stop", "run_start", "run_stop", "block_start", "block_stop",
@@ -88,7 +88,7 @@ static bool is_open_demand(const struct submission_description *s, const struct 
     return !is_structural(d->key) && !has_hyperparameter(s, d->key);
 }
 
-/* Names in one message all keys that the rules ask for and leave open, and that were not given. */
+/* Refuses a submission that lacks keys which the rules demand and leave open; the message names all of them. */
 static bool check_hyperparameters(const struct log_writer *w)
 {
     const char *missing = "";
@@ -153,7 +153,7 @@ static void write_log_head(struct log_writer *w)
 
 /* ---- on the clock -------------------------------------------------------------------------------- */
 
-/* Parts of the run in seconds, stretched to sum to its time to train before scaling; scaling moves only run_stop. */
+/* Seconds of the run's parts, stretched so that they sum to its time to train before scaling. Scaling moves only run_stop. */
 struct run_parts { double startup_s, step_s, eval_s, tail_s; int64_t start_ms; double now_s; };
 
 static struct run_parts parts_of(const struct log_writer *w)
@@ -177,7 +177,8 @@ static const char *at(struct log_writer *w, const char *name, double value)
     return arena_printf(w->a, "\"%s\": %s", name, mllog_real(value, w->a));
 }
 
-/* The last evaluation has the drawn accuracy, shifted to the target's failing side for a run that did not converge. */
+/* The accuracy of evaluation k. The last one is the drawn accuracy, moved to the failing side of the target if the run did not converge, and
+ * to the target if it did. */
 static double eval_accuracy(const struct log_writer *w, uint64_t k, uint64_t n)
 {
     double target = w->facts.target, sign = w->facts.higher_is_better ? 1 : -1, last = w->run->accuracy;
@@ -219,7 +220,7 @@ static void write_epochs(struct log_writer *w, struct run_parts *p, double first
     }
 }
 
-/* Epoch of evaluation k in a schedule whose last evaluation follows the last epoch. */
+/* The epoch of evaluation k in a schedule whose last evaluation follows the last epoch. */
 static double eval_epoch(const struct log_writer *w, uint64_t k)
 {
     double epoch = w->run->epochs - (double)(w->run->n_evals - k) * w->interval;
@@ -249,7 +250,7 @@ static void write_epochs_inline(struct log_writer *w, struct run_parts *p)
     }
 }
 
-/* Writes blocks of samples; each evaluation comes at the batch that reaches its mark. */
+/* Writes blocks of samples. Each evaluation comes after the batch that reaches the evaluation's samples. */
 static void write_samples(struct log_writer *w, struct run_parts *p)
 {
     double done = 0, batch = w->s->global_batch;
@@ -284,7 +285,7 @@ static void write_run_lines(struct log_writer *w)
 
 /* ---- the whole ------------------------------------------------------------------------------------- */
 
-/* No published log has 1000 evaluations or epochs. */
+/* Limits of a log; no published one has 1000 evaluations or epochs. */
 enum { MOST_EVALUATIONS = 100000, MOST_EPOCHS = 100000 };
 
 static bool check_description(const struct submission_description *s, const struct drawn_run *run, struct err *err)
