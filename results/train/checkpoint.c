@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * checkpoint.c - a training on disk: a head, the points of its curve so far, weights and moments as they are in memory, and a hash of all of it.
+ * checkpoint.c - a training on disk: a head, the points of its curve so far, weights and moments in the format that they have in memory, and a
+ * hash of everything.
  */
 #include "results/train/train.h"
 

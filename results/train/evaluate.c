@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * evaluate.c - what a model has learned: its forward pass on data that it was not trained on.
+ * evaluate.c - the quality of a model, from its forward pass on data that it was not trained on.
  *
- * A transducer is decoded greedily (Graves 2012, arXiv 1211.3711): from step to step of time the best symbol is taken; a label is kept, and read by the
- * predictor from then on, and a blank goes to the next step. Scores at a step and a number of labels do not depend on later labels, so that the
- * joint network is computed for the labels found so far, and again after each label. Wrong words are substitutions, insertions and deletions
- * (Levenshtein) over words spoken.
+ * A transducer is decoded greedily (Graves 2012, arXiv 1211.3711): at each step of time the best symbol is taken. A label is kept, and the
+ * predictor reads it from then on; a blank moves on to the next step. Scores do not depend on later labels, so the joint network is computed
+ * for the labels found so far, and again after each label. The number of wrong words is that of substitutions, insertions and deletions
+ * (Levenshtein), over the words spoken.
  */
 #include "results/train/train.h"
 
@@ -14,8 +14,8 @@ struct evaluation {
     const struct plan *p;
     const struct graph *g;
     const struct dataset *data;
-    struct tensor_value *values;        /* values by tensor */
-    uint64_t first;                     /* item of the micro-batch */
+    struct tensor_value *values;        /* indexed by tensor */
+    uint64_t first;                     /* the first item of the micro-batch */
     uint64_t *items;
     struct op_context context;
     struct arena arena;
@@ -111,7 +111,7 @@ uint64_t edit_distance(const float *a, uint64_t n_a, const float *b, uint64_t n_
     return row[n_b];
 }
 
-/* True for operations that depend on the labels read so far. */
+/* Marks the tensors that depend on an input, such as the labels read so far. */
 static void mark_after(bool *after, const struct graph *g, uint32_t input)
 {
     after[input] = true;
@@ -147,7 +147,7 @@ static bool decode(struct answer_counts *c, struct evaluation *e, const struct o
     mark_after(after, e->g, previous);
     while (more) {
         more = false;
-        for (uint64_t b = 0; b < e->g->micro_batch; b++)        /* the first label of a row stands before the utterance */
+        for (uint64_t b = 0; b < e->g->micro_batch; b++)        /* the first entry of a row stands for the time before any label */
             memcpy(e->values[previous].x + b * (u + 1) + 1, found[b].labels, u * sizeof(float));
         for (uint32_t i = 0; i < e->g->n_forward_ops; i++)
             if (after[e->g->ops[i].outputs[0]] && &e->g->ops[i] != loss && !run(e, i, err))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rates.c - the optimizer's values by step, from the hyperparameters of a recipe.
- *
+ * rates.c - the optimizer's values at each step, from the hyperparameters of a recipe.
  *     rate = base step / warm-up                                                  before the warm-up's end
- *     rate = end + (base - end) (1 - (step - warm-up) / decay steps)^power       until decay steps after it
+ *     rate = end + (base - end) (1 - (step - warm-up) / decay steps)^power       for `decay steps` steps after it
  */
 #include "results/train/train.h"
 
-/* A setting's usual value, and the names under which MLPerf's benchmarks log it whatever the optimizer. An optimizer's own name (optimizers.c) counts first. */
+/* A setting's usual value, and the names under which MLPerf's benchmarks log it for all optimizers. An optimizer's own name for it
+ * (optimizers.c) is looked for first. */
 struct value_names { size_t offset; double usual; const char *names[3]; };
 #define AT(member) offsetof(struct rates, member)
 static const struct value_names value_names[] = {

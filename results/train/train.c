@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * train.c - the loop: a step, its time, and now and then an evaluation and a checkpoint.
- *
- * Weights begin uniform with variance 1 / rows, and lookup tables with 1 / columns; scales are 1 and biases 0. All are drawn from the seed,
- * tensor by tensor.
+ * train.c - the loop: steps, their times, and from time to time an evaluation and a checkpoint. Weights begin uniformly distributed with
+ * variance 1 / rows, and lookup tables with 1 / columns; scales begin as 1 and biases as 0. All are drawn from the seed, tensor by tensor.
  */
 #include "results/train/train.h"
 #include <unistd.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * training_log.c - trainings as MLPerf logs: losses and qualities that were computed, at the times of the simulated machine.
- *
- * A block lies between two evaluations. Runs start a day apart from a fixed instant, so that the same runs give the same bytes. The benchmark is the
- * workload's name where it is none of MLPerf's.
+ * training_log.c - trainings as MLPerf logs: losses and qualities that were computed, at the times of the simulated machine. A block is the
+ * time between two evaluations. Runs start a day apart from a fixed instant, so that the same runs give the same bytes. If the workload is no
+ * MLPerf benchmark, its own name is logged as the benchmark.
  */
 #include "results/mlperf/mllog.h"
 #include "results/train/train.h"
@@ -50,7 +49,7 @@ static void write_start(struct training_log *l)
     log_line(l, MLLOG_START, "run_start", NULL, NULL);
 }
 
-/* A block's metadata: it has the epochs from one evaluation to the next. */
+/* The metadata of a block, which has the epochs from one evaluation to the next. */
 static const char *block(struct training_log *l, double first)
 {
     double count = (double)l->t->eval_every_steps * (double)l->t->items_per_step / (double)dataset_items(l->t->data, DATA_TRAIN);

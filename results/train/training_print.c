@@ -38,7 +38,7 @@ static int compare_numbers(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* Lowest, median and highest of the runs that reached the target. */
+/* Adds the lowest, median and highest value of the runs that reached the target. */
 static void add_run_spread(struct document *d, const char *what, const struct training *runs, size_t n, size_t member)
 {
     double *x = ARENA_ARRAY(d->arena, double, n);
