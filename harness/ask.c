@@ -354,6 +354,18 @@ static const char *limits_text(const struct asked *q, struct arena *a)
     return arena_printf(a, "%s%" PRIu64 " IPU%s%s%s%s, fits with %.10g %%", most, q->ipus, plural(q->ipus), rate, tokens, texts, 100 * (q->least_fits > 0 ? q->least_fits : FITS_SURELY));
 }
 
+/* Settings as a list. One without a value takes the recipe's line away. */
+static const char *settings_text(const char *const *settings, size_t n, struct arena *a)
+{
+    const char *text = "";
+    for (size_t i = 0; i < n; i++) {
+        size_t length = strlen(settings[i]);
+        bool is_unset = length && settings[i][length - 1] == '=';
+        text = arena_printf(a, "%s%s%.*s%s", text, i ? ", " : "", (int)(length - is_unset), settings[i], is_unset ? " not set" : "");
+    }
+    return text;
+}
+
 static void add_searched(struct document *d, const struct search_result *found, const struct asked *q, const struct beginning *b)
 {
     const struct result *own = &found->own.r, *best = found->any ? &found->best.r : own;
@@ -362,7 +374,7 @@ static void add_searched(struct document *d, const struct search_result *found, 
                   b->length ? arena_printf(d->arena, " with rows of %ju tokens", (uintmax_t)b->length) : "",
                   found->stopped ? ", as many as --seconds and --most allow" : "");
     if (found->any && found->best.n_settings)
-        document_line(d, "changed: %s (%+.1f %% in throughput, predicted and not tested)", names_joined(found->best.settings, found->best.n_settings, ", ", d->arena),
+        document_line(d, "changed: %s (%+.1f %% in throughput, predicted and not tested)", settings_text(found->best.settings, found->best.n_settings, d->arena),
                       100 * (best->throughput_samples_per_s / own->throughput_samples_per_s - 1));
     if (!found->any)
         document_line(d, "nothing that was tried keeps the limits (%s); the page shows where it began", limits_text(q, d->arena));

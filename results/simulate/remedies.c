@@ -303,7 +303,7 @@ void remedies_document(struct document *d, const struct remedy *r, size_t n)
 {
     struct table *t = document_table(d, TABLE(remedy_columns, struct remedy_row, .formats = IN_TEXT, .title = "does not fit; what was tried:", .indent = "  "));
     for (size_t i = 0; i < n; i++) {
-        const char *outcome = r[i].fits ? arena_printf(d->arena, "fits, %.6g samples/s:", r[i].throughput_samples_per_s)
+        const char *outcome = r[i].fits ? arena_printf(d->arena, "fits (%s), %.6g samples/s:", likely_text(r[i].fits_probability, d->arena), r[i].throughput_samples_per_s)
                                         : arena_printf(d->arena, "%s too many on the fullest tile:", quantity_kept((double)r[i].shortfall_bytes_per_tile, "B", 3, d->arena));
         const char *settings = arena_printf(d->arena, "--set %s", names_joined(r[i].sets, r[i].n_sets, " --set ", d->arena));
         table_keep(t, &(struct remedy_row){ r[i].what, outcome, settings }, d->arena);

@@ -154,8 +154,8 @@ static void remedies_as_text(void **state)
     char *text;
     DOCUMENTED(text, remedies_document(d, list, 2));
     assert_string_equal(text, "does not fit; what was tried:\n"
-                              "  half of it  fits, 1234.5 samples/s:              --set parallel.micro_batch=3 --set parallel.rts=yes\n"
-                              "  less        777 B too many on the fullest tile:  --set parallel.available_memory=0.1\n");
+                              "  half of it  fits (75 % likely), 1234.5 samples/s:  --set parallel.micro_batch=3 --set parallel.rts=yes\n"
+                              "  less        777 B too many on the fullest tile:    --set parallel.available_memory=0.1\n");
     free(text);
     json_t *json = remedies_json(list, 2);
     text = json_dumps(json, JSON_COMPACT);
