@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * answer.c - a run in a dozen lines, the verdict first.
+ * answer.c - a run in a dozen lines, beginning with the verdict.
  *
- * The IPU that waits least bounds the step: the answer names its largest kind of work, and the IPU that waits most. The
- * parts of a step are means over the IPUs. Published figures are compared only when nothing of the recipe was changed.
+ * The IPU that waits least bounds the step: the answer names its largest kind of work, and the IPU that waits most. The parts of a step are
+ * means over the IPUs. Published figures are compared only if the recipe is unchanged.
  */
 #include "results/published/published.h"
 #include "results/simulate/simulate.h"
@@ -29,7 +29,7 @@ static enum part_class largest_work(const struct timeline *t, uint32_t row)
 
 /* ---- the lines ------------------------------------------------------------------------------- */
 
-/* "off chip, an IPU: weights 757 MB, ..; 11 GB of the 137 GB of a board: fits" */
+/* Adds the line about memory off the chip: "off chip, an IPU: weights 757 MB, ..; 11 GB of the 137 GB of a board: fits". */
 static void answer_add_off_chip(struct document *d, const struct plan *p)
 {
     const struct off_chip *m = &p->off_chip;
@@ -67,7 +67,7 @@ static double waiting(const struct timeline *t, uint32_t ipu)
     return work_share(t, ipu, CLASS_WAITING);
 }
 
-/* " on IPUs 0, 2-3": the IPUs of the first replica that wait at most this share of the step. */
+/* Names the IPUs of the first replica that wait for at most this share of the step, such as " on IPUs 0, 2-3". */
 static const char *busy_text(const struct timeline *t, uint32_t n_ipus, double most, struct arena *a)
 {
     uint32_t n = 0;
@@ -100,7 +100,7 @@ static void answer_add_bound(struct document *d, const struct timeline *t)
                   idle > NOTEWORTHY_PERCENT ? arena_printf(d->arena, "; IPU %u waits %.0f %%", idlest, idle) : "");
 }
 
-/* Adds the largest parts of the step, and the sum of the others. */
+/* Adds the largest parts of the step, and the sum of all others. */
 static void answer_add_step(struct document *d, const struct result *r)
 {
     enum { PARTS_SHOWN = 6 };
@@ -133,7 +133,7 @@ bool answer_shows(const struct figure *g)
     return result_of_figure(g, &any) > 0;
 }
 
-/* The row's id without the recipe id at its start. */
+/* The row's id without the recipe's id at its start. */
 static const char *row_name(const struct figure *g)
 {
     size_t n = strlen(g->recipe);
@@ -148,7 +148,7 @@ static bool figure_is_of(const struct figure *g, const char *recipe)
     return at && ((at == g->recipe && (at[n] == ':' || !at[n])) || (at > g->recipe && at[-1] == ':' && !at[n]));
 }
 
-/* Adds the published figures that the answer shows, and says how many others podbench check has. */
+/* Adds the published figures that the answer shows, and the number of further ones that podbench check compares. */
 static void answer_add_published(struct document *d, const struct simulation *sim, const struct result *r, const struct figures *figures)
 {
     const char *text = "", *none = sim->recipe.no_figure;
@@ -192,7 +192,7 @@ void answer_document(struct document *d, const struct simulation *sim, const str
         answer_add_published(d, sim, r, figures);
 }
 
-/* An interval is one of the steady state. A published throughput outside it is named, with what its row says it measures. */
+/* Names published throughputs outside the interval, and what they measure, since the interval is about the steady state. */
 void answer_add_outside(struct document *d, const struct result *r, const struct validity *v, const struct figures *figures)
 {
     if (!validity_has_interval(v) || (r->overrides && *r->overrides))

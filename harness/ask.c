@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * ask.c - podbench ask: a model and a machine in one line, and one page that answers: what to run, how fast, does it fit, how sure.
+ * ask.c - podbench ask: a model and a machine in one line, and one page that answers what to run, how fast it is, if it fits, and how sure
+ * that is.
  *
- * It begins with the published recipe of the model that is nearest to the machine, or with init's recipe of an ONNX file, searches around it for a
- * limited time, writes the best as a recipe, and simulates that file as run does. Everything is done by these commands' own parts.
+ * It begins with the model's published recipe that is nearest to the machine, or with the recipe that init makes for an ONNX file. It searches
+ * around that recipe for a limited time, writes the best configuration as a recipe, and simulates that file as run does. The functions of
+ * these commands do the work.
  */
 #include "harness/ask.h"
 #include "results/study/first_recipe.h"
@@ -18,7 +20,8 @@ static const char first_line[] = "# Asked: podbench ask";
 
 /* ---- where to begin ------------------------------------------------------------------------------------ */
 
-/* Another model of the family, or one that takes the same kind of sample, is what to begin with where no recipe has the model. */
+/* The distance of a recipe's model from the one asked for. If no recipe has the model, one of its family, or else one with the same kind of
+ * sample, is used. */
 static double unlike_model(const char *workload, const char *model)
 {
     const struct workload *x = workload_find(workload, NULL), *y = workload_find(model, NULL);
@@ -29,11 +32,11 @@ static double unlike_model(const char *workload, const char *model)
     return text_is(x->family, y->family) ? 200 : text_is(x->sample, y->sample) ? 400 : (double)INFINITY;
 }
 
-/* Both are between the distances of another chip and another family. */
+/* Distances between that of another chip and that of another family of models. */
 enum { FAR_BY_A_FACTOR_OF_TWO = 30, OF_OTHER_ROWS = 50 };
 
-/* The distance of a recipe from what is asked; infinite from training if the recipe has no optimizer. A different chip or number of IPUs adds least,
- * a different mode more, a different model most. */
+/* The distance of a recipe from what is asked. Another chip or number of IPUs adds least, another mode more, and another model most. It is
+ * infinite if the recipe lacks the optimizer that training needs. */
 static double unlike(const struct recipe *r, const struct asked *q, const struct machine *wanted, struct session *s)
 {
     struct machine m;
@@ -43,13 +46,12 @@ static double unlike(const struct recipe *r, const struct asked *q, const struct
         return INFINITY;
     distance += text_is(m.chip_name, wanted->chip_name) ? 0 : 10;
     distance += q->row_tokens && r->model.sequence_length != q->row_tokens ? OF_OTHER_ROWS : 0;
-    distance += r->model.compute == COMPUTE_FP16 ? 0 : 5;          /* halves are usual */
+    distance += r->model.compute == COMPUTE_FP16 ? 0 : 5;          /* half precision is the usual one */
     distance += !q->mode && r->mode != MODE_TRAIN ? 20 : 0;
     return distance + fabs(log2((double)(r->replicas * r->ipus_per_replica) / (double)q->ipus));
 }
 
-/* Finds the recipe nearest to what is asked; of equally near ones the first. If `length` is not 0, only recipes of the model with shorter rows take
- * part. */
+/* Finds the recipe nearest to what is asked; the first of equals. If `length` is not 0, only recipes of the model with shorter rows take part. */
 static bool nearest_recipe(const char **id, struct recipe *out, const struct asked *q, uint64_t length, struct session *s, struct err *err)
 {
     char **ids;
@@ -76,14 +78,15 @@ static bool nearest_recipe(const char **id, struct recipe *out, const struct ask
     return isfinite(least) || fail(err, "ask: no recipe has %s, nor a model like it, so there is nothing to begin with; write a recipe (podbench list keys) and give it to podbench search", q->model);
 }
 
-struct beginning { const char *recipe, *said; const char *sets[MOST_BEGINNING_SETS]; size_t n_sets; uint64_t length; bool is_other_model, cuts_rows; };     /* length: tokens of a row; cuts_rows: one of `sets` gives it */
+/* length: tokens in a row; cuts_rows: one of `sets` states it */
+struct beginning { const char *recipe, *said; const char *sets[MOST_BEGINNING_SETS]; size_t n_sets; uint64_t length; bool is_other_model, cuts_rows; };
 
 static void begin_with_setting(struct beginning *b, const char *key, uint64_t value, struct arena *a)
 {
     b->sets[b->n_sets++] = arena_printf(a, "%s=%ju", key, (uintmax_t)value);
 }
 
-/* If the recipe cuts layers over more IPUs than the replica now has, cuts them over `width`, all that it has. */
+/* Cuts layers over `width` IPUs, which are all of the replica, if the recipe cuts them over more. */
 static void cut_over_fewer(struct beginning *b, const struct recipe *r, uint64_t width, struct arena *a)
 {
     uint32_t n[2];
@@ -109,7 +112,7 @@ static void set_rows(struct beginning *b, uint64_t length, struct arena *a)
     begin_with_setting(b, rows_key, length, a);
 }
 
-/* If the recipe is of another model, rows keep its length, unless those of the model asked for are shorter. */
+/* Keeps the rows of a recipe of another model, unless rows of the model asked for are shorter. */
 static void take_rows(struct beginning *b, const struct recipe *r, const struct asked *q, struct arena *a)
 {
     uint64_t own = workload_find(q->model, NULL)->default_sequence_length, length = r->model.sequence_length;
@@ -118,7 +121,7 @@ static void take_rows(struct beginning *b, const struct recipe *r, const struct 
         set_rows(b, length, a);
 }
 
-/* Moves the recipe to the machine: it gets as many replicas as the machine has room for, and about the same global batch. */
+/* Begins with a published recipe, moved to the machine: with as many replicas as fit on it, and about the same global batch. */
 static bool begin_with_published(struct beginning *b, const struct asked *q, uint64_t shorter_than, struct session *s, struct err *err)
 {
     struct recipe r = {0};
@@ -132,7 +135,8 @@ static bool begin_with_published(struct beginning *b, const struct asked *q, uin
     b->sets[b->n_sets++] = arena_printf(&s->arena, "recipe.system=%s", q->system);
     if (q->mode)
         b->sets[b->n_sets++] = arena_printf(&s->arena, "recipe.mode=%s", q->mode);
-    if (r.optimizer_state == OPTIMIZER_STREAMING && !(wanted.streaming_bytes_per_s > 0) && wanted.pcie_shared_ipus <= 1)       /* no memory to stream from */
+    /* the machine has no memory to stream from */
+    if (r.optimizer_state == OPTIMIZER_STREAMING && !(wanted.streaming_bytes_per_s > 0) && wanted.pcie_shared_ipus <= 1)
         b->sets[b->n_sets++] = "parallel.optimizer_state=on-chip";
     if (!text_is(r.workload, q->model)) {
         b->sets[b->n_sets++] = arena_printf(&s->arena, "recipe.workload=%s", q->model);
@@ -161,7 +165,7 @@ static bool begin_with_published(struct beginning *b, const struct asked *q, uin
 
 /* ---- the recipe ---------------------------------------------------------------------------------------- */
 
-/* Samples, convergence and the settings of an optimizer belong to a model, and say nothing of another one. */
+/* True for entries about samples, convergence and the optimizer, which do not apply to another model. */
 static bool is_of_model(const struct recipe *r, const struct ini_entry *e)
 {
     for (size_t i = 0; i < r->n_hyperparameters; i++)
@@ -181,7 +185,7 @@ static void drop_entries_of_model(struct recipe *r, const struct beginning *b)
     r->n_entries = n;
 }
 
-/* Once a key is set, its open readings no longer apply. */
+/* True for an open reading whose key is set, so that the reading no longer applies. */
 static bool is_answered(const struct ini_entry *e, const char *const *sets, size_t n)
 {
     for (size_t i = 0; i < n && text_is(e->section, "open"); i++)
@@ -190,7 +194,7 @@ static bool is_answered(const struct ini_entry *e, const char *const *sets, size
     return false;
 }
 
-/* Sections in the order of their first keys; the id is the file's. */
+/* Writes the entries under this id. Sections come in the order of their first keys. */
 static void write_entries(FILE *f, const struct recipe *r, const char *id, const char *const *sets, size_t n)
 {
     for (size_t i = 0; i < r->n_entries; i++) {
@@ -206,7 +210,7 @@ static void write_entries(FILE *f, const struct recipe *r, const char *id, const
     }
 }
 
-/* sets: what the search chose. */
+/* Writes the recipe with the settings of the beginning and those that the search chose (`sets`). */
 static bool write_asked_recipe(const char *path, const char *id, const struct beginning *b, const char *const *sets, size_t n, struct session *s, struct err *err)
 {
     struct recipe r;
@@ -226,7 +230,7 @@ static bool write_asked_recipe(const char *path, const char *id, const struct be
     return new_file_save(&file, err);
 }
 
-/* init's recipe of the model, which the search begins with. */
+/* Begins with the recipe that init makes for the model's file. */
 static bool begin_with_file(struct beginning *b, const struct asked *q, const char *path, const char *id, struct session *s, struct err *err)
 {
     struct first_recipe first;
@@ -284,7 +288,7 @@ static bool look_around(struct search_result *out, struct ask_talk *talk, const 
     bool is_sought = q->objective == MINIMISE_IPUS;
     request.ipus = (struct limit){ is_sought ? 1 : (double)q->ipus, (double)q->ipus };
     if (q->least_throughput > 0 || is_sought)
-        request.throughput = (struct limit){ fmax(q->least_throughput, 1e-9), NO_LIMIT };        /* any rate will do */
+        request.throughput = (struct limit){ fmax(q->least_throughput, 1e-9), NO_LIMIT };        /* accepts any throughput */
     if (q->least_token_rate > 0)
         request.token_rate = (struct limit){ q->least_token_rate, NO_LIMIT };
     if (q->most_texts)
@@ -299,7 +303,7 @@ static bool look_around(struct search_result *out, struct ask_talk *talk, const 
     return good;
 }
 
-/* Opens the simulator anew: it reads each file once, and the file that the search begins with was written again. */
+/* Opens the simulator anew, because it reads each file only once, and the recipe was written again. */
 static void forget_files(struct session *s)
 {
     struct simulator_options options = s->simulator.options;
@@ -310,8 +314,8 @@ static void forget_files(struct session *s)
 
 enum { SHORTEST_ROWS = 128 };
 
-/* Begins with the nearest recipe of the model whose rows are shorter. If there are only recipes of other models, halves the rows. False if there is
- * nothing shorter to try. */
+/* Begins with the nearest recipe of the model with shorter rows. If there are only recipes of other models, halves the rows. False if nothing
+ * shorter is left to try. */
 static bool begin_with_shorter_rows(struct beginning *b, const struct asked *q, struct session *s)
 {
     if (!b->is_other_model)
@@ -320,7 +324,7 @@ static bool begin_with_shorter_rows(struct beginning *b, const struct asked *q, 
     return b->length >= SHORTEST_ROWS;
 }
 
-/* While no configuration fits, searches again with shorter rows, within the same time. If these do not fit either, the page describes the first
+/* Searches again with shorter rows, within the same time, as long as no configuration fits. If none ever fits, the page describes the first
  * search. */
 static bool look_with_shorter_rows(struct search_result *found, struct beginning *b, struct ask_talk *talk, const struct asked *q, const char *path, const char *id,
                                    const struct options *o, struct session *s, struct err *err)
@@ -344,7 +348,7 @@ static bool look_with_shorter_rows(struct search_result *found, struct beginning
 
 /* ---- the page -------------------------------------------------------------------------------------------- */
 
-/* "17 IPUs, at least 2000 samples/s, fits with 95 %" */
+/* The limits as text, such as "17 IPUs, at least 2000 samples/s, fits with 95 %". */
 static const char *limits_text(const struct asked *q, struct arena *a)
 {
     const char *most = q->objective == MINIMISE_IPUS ? "at most " : "";
@@ -388,7 +392,7 @@ static void add_more(struct document *d, const char *path)
     document_line(d, "      podbench run %s        this answer again", path);
 }
 
-/* The page of the recipe as written. */
+/* Adds the answer about the recipe that was written. */
 static bool add_answer_page(struct document *d, const char *path, struct session *s, struct err *err)
 {
     struct track_record record;
@@ -415,7 +419,7 @@ static bool add_answer_page(struct document *d, const char *path, struct session
     return true;
 }
 
-/* NAME.ini in the current folder, or as --out says. */
+/* Chooses the file of the answer: NAME.ini in the current folder, or the one that --out names. */
 static void name_answer(const char **path, const char **id, const struct asked *q, const struct options *o, struct arena *a)
 {
     const char *model = path_name(q->model);

@@ -9,14 +9,14 @@
 static const char usage[] = "ask MODEL on MACHINE [train|infer] [GOAL...], as in 'bert-large on bow-pod16', 'model.onnx on 16 bow infer', "
                             "'resnet50 on pod64 at least 100000/s'; goals: fastest, cheapest (fewest IPUs), least energy, shortest training, at least N/s, at least N tokens/s, for N texts, rows of N tokens, fits with N %";
 
-/* A model that has several sizes may be named by its family; this table gives the size that is meant. */
+/* The size of a model that is meant if only its family is named. */
 static const struct { const char *word, *model; } usual_models[] = {
     { "bert", "bert-large" }, { "resnet", "resnet50" }, { "gpt2", "gpt2-small" }, { "gpt", "gpt2-small" }, { "vit", "vit-b16" }, { "conformer", "conformer-medium" },
     { "efficientnet", "efficientnet-b4" }, { "resnext", "resnext101" }, { "inception", "inception-v3" }, { "mobilenet", "mobilenet-v2" }, { "vgg", "vgg16" },
     { "llama", "llama2-7b" }, { "llama2", "llama2-7b" }, { "gpt3", "gpt3-175b" }, { "t5", "flan-t5-base" }, { "flant5", "flan-t5-base" },
 };
 
-/* Letters and digits alone, in lower case. */
+/* The letters and digits of a text, in lower case. */
 static const char *plain_word(const char *text, struct arena *a)
 {
     char *out = arena_strdup(a, text), *to = out;
@@ -56,7 +56,7 @@ static bool read_model(struct asked *out, const char *word, struct session *s, s
 
 /* ---- machines --------------------------------------------------------------------------------------- */
 
-/* The smallest system with this chip and at least n IPUs. */
+/* Finds the smallest system with this chip and at least n IPUs. */
 static bool smallest_system(struct asked *out, const char *chip, uint64_t n, char *const *names, size_t n_names, struct session *s)
 {
     uint64_t least = UINT64_MAX;
@@ -71,7 +71,7 @@ static bool smallest_system(struct asked *out, const char *chip, uint64_t n, cha
     return least < UINT64_MAX;
 }
 
-/* "pod16" means the system of that size with the newest chip. */
+/* The system that "pod16" names: the one of that size with the newest chip. */
 static const char *pod_named(const char *plain, char *const *names, size_t n, struct arena *a)
 {
     static const char *const begins[] = { "bow", "ipu" };
@@ -83,7 +83,7 @@ static const char *pod_named(const char *plain, char *const *names, size_t n, st
     return NULL;
 }
 
-/* Takes one word, or a number and a chip in either order; returns how many words it took, 0 on failure. */
+/* Reads a machine: one word, or a number and a chip in either order. Returns the number of words, 0 on failure. */
 static size_t read_machine(struct asked *out, const char *const *words, size_t n, struct session *s, struct err *err)
 {
     char **names;
@@ -171,7 +171,7 @@ static bool read_goal(struct asked *out, const char *word, struct session *s, st
     return is_first(is_said, word, err);
 }
 
-/* "10 tokens/s", "16 texts", "128 tokens": two words. */
+/* Reads goals of two words, such as "10 tokens/s", "16 texts" and "128 tokens". */
 static bool read_counted(bool *taken, struct asked *out, const char *number, const char *what, struct err *err)
 {
     double n, whole = NAN;

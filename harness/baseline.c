@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * baseline.c - podbench baseline: records a run as the one that later runs are compared with, and why.
+ * baseline.c - podbench baseline: records a run with which later runs are compared, and the reason for recording it.
  *
- * reasons.csv gets one line for each record: the version, how many predictions moved, the largest move, whether
- * accuracy held, and why the change was accepted. Lines are only appended, so branches merge. So are those of
- * first-sight.csv: what was predicted, and how surely, for each published row that no earlier baseline had.
+ * reasons.csv gets one line for each record: the version, the number of predictions that moved, the largest move, if accuracy held, and the
+ * reason for accepting the change. Lines are only appended, so branches merge. The same holds for first-sight.csv, which keeps the first
+ * prediction and its interval for each published row that no earlier baseline had.
  */
 #include "harness/harness.h"
 #include "results/published/check.h"
@@ -37,7 +37,7 @@ static bool write_reason(void *what, struct err *err)
 
 /* ---- first sight ------------------------------------------------------------------------------------------ */
 
-/* Converts a range of rates into the row's unit. A time falls as its rate rises, so the ends of its range change places. */
+/* Converts a range of rates into the row's unit. A time falls as the rate rises, so the ends of its range change places. */
 static void set_range(double *low, double *high, bool by_time, double predicted, const struct result *r, double low_rate, double high_rate)
 {
     double rate = r->throughput_samples_per_s;
@@ -54,7 +54,7 @@ static bool is_time_of_step(const char *metric)
     return false;
 }
 
-/* The interval that podbench run prints, in the row's unit. Only rows of throughput, of a step's time, and of its time on the chip have one. */
+/* Adds the interval that podbench run prints, in the row's unit. Only rows of throughput and of times of a step have one. */
 static bool add_interval(struct sight *out, const struct figure *f, const struct track_record *record, struct session *s, struct err *err)
 {
     struct simulation sim;
@@ -78,7 +78,7 @@ static bool add_interval(struct sight *out, const struct figure *f, const struct
     return true;
 }
 
-/* A line with the bytes counted on the tightest tile; "" if the row does not say whether a run fits, or already has its line. */
+/* A line with the bytes counted on the tightest tile. It is "" if the row is not about fitting, or already has such a line. */
 static bool memory_line(const char **line, const struct figure *f, const struct memory_sights *counted, const char *version, struct session *s, struct err *err)
 {
     struct simulation sim;
@@ -98,7 +98,7 @@ static bool memory_line(const char **line, const struct figure *f, const struct 
     return true;
 }
 
-/* How many baselines have been recorded: each has a reason. */
+/* The number of recorded baselines, each of which has a reason. */
 static size_t n_baselines(struct session *s)
 {
     struct csv_table reasons;
@@ -106,7 +106,7 @@ static size_t n_baselines(struct session *s)
     return access(path, F_OK) == 0 && csv_load(&reasons, path, &s->arena, NULL) ? reasons.n_rows : 0;
 }
 
-/* Appends a line for each row that the run has a value for and that no earlier baseline has seen. */
+/* Collects a line for each row that the run predicts and no earlier baseline had. */
 static bool new_sights(const char **lines, const char **memory, size_t *n_new, const char *folder, const struct first_sight *seen, struct session *s, struct err *err)
 {
     const char *version = arena_printf(&s->arena, "%s baseline %zu", PODBENCH_VERSION, n_baselines(s) + 1);
@@ -139,7 +139,7 @@ static bool new_sights(const char **lines, const char **memory, size_t *n_new, c
     return good;
 }
 
-/* The table belongs to the program's own figures and baseline; other folders have none. */
+/* Appends to the tables of first sights, which exist only for the program's own figures and baseline. */
 static bool record_first_sight(struct document *d, const char *folder, const struct options *o, struct session *s, struct err *err)
 {
     if (o->baseline || root_is_installed(s->root) || !session_has_own_rows(s, o))
@@ -151,7 +151,7 @@ static bool record_first_sight(struct document *d, const char *folder, const str
         return false;
     if (n_new)
         document_line(d, "%zu row%s seen for the first time: %s", n_new, plural(n_new), path);
-    /* The file of memory is written first: if the program is stopped between the two, the rows are still without a first sight, and are simulated
+    /* The lines about memory are written first: if the program is killed in between, the rows still lack a first sight, and are simulated
      * again. */
     return (!*memory || append_lines(session_memory_sights_path(s), memory_sight_header, memory, err))
         && (n_new == 0 || append_lines(path, first_sight_header, lines, err));

@@ -2,9 +2,9 @@
 /*
  * bench.c - podbench bench: simulates every recipe, writes a run, and compares it with the published figures.
  *
- * A run is rows.csv (a row for each recipe), check.csv (a row for each published figure) and manifest.json (versions,
- * and a hash of every input and of both tables). They are written when everything has been simulated. They name no time
- * and no host, so that two runs of the same inputs are equal to the byte.
+ * A run consists of rows.csv (a row for each recipe), check.csv (a row for each published figure) and manifest.json (versions, and hashes of
+ * all inputs and of both tables). They are written after everything has been simulated. They contain no time and no host, so that two runs of
+ * the same inputs are equal to the byte.
  */
 #include "harness/harness.h"
 #include "results/figures/drawings.h"
@@ -39,7 +39,7 @@ static bool manifest_hash_folder(json_t *inputs, const char *folder, const char 
     return true;
 }
 
-/* The tables of every MLPerf round. */
+/* Adds the hashes of the tables of all MLPerf rounds. */
 static bool manifest_hash_rounds(json_t *inputs, struct session *s, struct err *err)
 {
     const char *dir = arena_printf(&s->arena, "%s/rounds", s->paths.data_dir);
@@ -110,7 +110,7 @@ static bool bench_write_run(const char *folder, const struct results *set, const
 
 enum { RECIPES_PER_ROUND = 256, RECIPES_PER_CHUNK = 16 };
 
-/* Recipes are simulated on all threads and collected in order. */
+/* One recipe. All threads simulate recipes; results are collected in order. */
 struct simulated { const char *id; const struct track_record *record; bool good; struct results row; struct arena arena; struct err err; };
 
 static void simulate_one(void *user, size_t i, struct simulator *by)
@@ -187,7 +187,7 @@ static void print_check(const struct options *o, const struct check *c, struct s
     document_write(s->out, o->format, &d);
 }
 
-/* Keeps the figures of kernels, links, or both. */
+/* Keeps only the figures of kernels, of links, or of both. */
 static void keep_figures(struct figures *figures, bool kernels, bool links)
 {
     size_t kept = 0;
@@ -210,8 +210,8 @@ static int bench_parts(const struct options *o, struct figures *figures, struct 
     return EXIT_DONE;
 }
 
-/* This is checked before the simulation, so that no result is lost. A baseline is replaced by podbench baseline only, which
- * asks for a reason. */
+/* Prepares the folder before anything is simulated, so that no result is lost. Refuses the folder of a baseline, which only podbench baseline
+ * replaces, with a reason. */
 static bool prepare_folder(struct made_folders *made, const char *folder, struct arena *a, struct err *err)
 {
     struct err why = { "" };

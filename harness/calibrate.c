@@ -7,10 +7,10 @@
 #include "results/study/memory_known.h"
 #include <unistd.h>
 
-/* The fits build on each other: that of the system uses the constants of the chips as just fitted. */
+/* The state of the fits. Later fits use the results of earlier ones: that of the system uses the fitted constants of the chips. */
 struct calibration { struct session *s; struct watch watch; double chip_constants[MAX_FITTED]; };
 
-/* Counts bytes with the constants just fitted, as they change the plans. Sets no key if no row calibrates. */
+/* Fits memory_error, counting bytes with the newly fitted constants of the chips, as these change plans. Sets no key if no row calibrates. */
 static bool fit_memory(struct fitted_value *out, const struct figures *figures, struct calibration *c, struct err *err)
 {
     struct session *s = c->s;
@@ -71,7 +71,7 @@ static bool fit_system(FILE *f, struct calibration *c, struct err *err)
     return true;
 }
 
-/* One fit for each sheet; a fit uses the constants of the fits before it. */
+/* The fits, one for each sheet; each uses the constants of those before it. */
 static const struct fit { const char *file; bool (*run)(FILE *f, struct calibration *c, struct err *err); } fits[] = {
     { "fitted-chip.csv", fit_chip }, { "fitted-system.csv", fit_system }, { "fits.csv", fit_convergence },
 };
@@ -85,7 +85,7 @@ static bool write_sheet(const struct fit *fit, const char *folder, struct calibr
     return new_file_end(&file, fit->run(file.f, c, err), err);
 }
 
-/* A sheet is printed only when all of it has succeeded. */
+/* Prints a sheet, but only after its whole fit has succeeded. */
 static bool print_fitted_sheet(const struct fit *fit, struct calibration *c, struct err *err)
 {
     char *text = NULL;
@@ -98,7 +98,7 @@ static bool print_fitted_sheet(const struct fit *fit, struct calibration *c, str
     return good;
 }
 
-/* Prints when folder is NULL. */
+/* Runs all fits into a folder, or prints them if `folder` is NULL. */
 static bool fit_all(const char *folder, struct calibration *c, struct err *err)
 {
     struct session *s = c->s;
@@ -111,7 +111,7 @@ static bool fit_all(const char *folder, struct calibration *c, struct err *err)
     return true;
 }
 
-/* The folder appears with all sheets of one fit, or not at all. */
+/* Runs all fits into a new folder, which appears with all sheets or not at all. */
 static bool fit_into(const char *path, struct calibration *c, struct err *err)
 {
     struct new_folder folder;

@@ -18,7 +18,7 @@ bool build_check(struct check *out, const struct options *o, struct session *s, 
         return false;
     if (!session_figures(figures, o->published, s, err))
         return false;
-    if (figures->n == 0)                /* a check of nothing must not pass */
+    if (figures->n == 0)                /* a check without figures must not pass */
         return fail(err, "%s: holds no figure; want rows below the header", o->published ? o->published : s->published_dir);
     from.watch = (struct watch){ progress_report, &p };
     progress_start(&p, s->log, "checking");
@@ -27,7 +27,7 @@ bool build_check(struct check *out, const struct options *o, struct session *s, 
     return good;
 }
 
-/* Failures that are expected do not decide the exit status, so they are counted among the messages. */
+/* Reports expected failures among the messages, as they do not decide the exit status. */
 static void print_expected(FILE *log, const struct judgements *set)
 {
     size_t expected = judgements_count(set, JUDGED_EXPECTED), passed = judgements_count(set, JUDGED_UNEXPECTED_PASS);
@@ -35,9 +35,9 @@ static void print_expected(FILE *log, const struct judgements *set)
         fprintf(log, "podbench: expected failures: %zu fail, %zu pass\n", expected, passed);
 }
 
-static const double LOOSE_TOLERANCE = 0.1;       /* a row within a wider tolerance than this passes without agreeing; the verdict counts such rows */
+static const double LOOSE_TOLERANCE = 0.1;       /* the verdict counts rows that pass only because their tolerance is wider than this */
 
-/* The verdict, as the last line. The rows' judgements come first; that of the ledger may follow them. */
+/* Adds the verdict as the last line. The first judgements are those of the rows; those of the ledger may follow them. */
 static void add_verdict(struct document *d, const struct check *c)
 {
     size_t n[N_JUDGED] = {0}, n_context = 0, n_loose = 0;
@@ -55,7 +55,7 @@ static void add_verdict(struct document *d, const struct check *c)
                   n_expected ? arena_printf(d->arena, ", %zu outside as expected", n_expected) : "", n_context, n[JUDGED_SKIP] - n_context);
 }
 
-/* The user's own measurements, if there are any; they are listed but not judged. */
+/* Lists the user's own measurements, if there are any, without judging them. */
 static bool add_measured_runs(struct document *d, struct session *s, struct err *err)
 {
     struct references references = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * commands.c - the table of commands, and how one of them is run: by the program, and by the library.
+ * commands.c - the table of commands, and the function by which the program and the library run a command.
  */
 #include "harness/harness.h"
 #include <argp.h>
@@ -152,7 +152,7 @@ int command_unknown(const char *name, struct err *err)
     return EXIT_BAD_INPUT;
 }
 
-/* Twice what the deepest command needs: with less it would crash without a message. Threads get the same stack. */
+/* Refuses a stack below twice the need of the deepest command, with which it could crash without a message. Threads get the same stack. */
 static bool has_stack(struct err *err)
 {
     enum { LEAST_KIB = 192 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * compare.c - podbench compare: what changed between two runs, and if accuracy held; with --all, and for two tables, every cell that differs.
+ * compare.c - podbench compare: what changed between two runs, and if accuracy held. With --all, and for two tables, it lists every cell that
+ * differs.
  */
 #include "harness/harness.h"
 #include "results/published/check.h"
@@ -43,7 +44,7 @@ static int compare_files(const struct options *o, struct session *s, struct err 
     return c.n ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
 }
 
-/* Loads the rows of both runs, for the parts of the steps whose time changed. */
+/* Loads the rows of both runs, to find the parts of steps whose time changed. */
 static bool load_sides(struct results *a, struct results *b, const struct gate_tables *base, const struct gate_tables *run,
                        struct session *s)
 {
@@ -79,7 +80,7 @@ static void add_parts(json_t *changes, const struct gate_tables *base, const str
     }
 }
 
-/* Every cell of both tables; JSON is one array. */
+/* Prints every cell that differs, of both tables; in JSON they are one array. */
 static bool print_cells(const struct options *o, const struct gate_tables *base, const struct gate_tables *run, struct session *s,
                         struct err *err)
 {

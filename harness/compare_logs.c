@@ -2,9 +2,8 @@
 /*
  * compare_logs.c - podbench compare-logs: compares the logs of real submissions with the simulation of their recipes.
  *
- * A folder's recipe is found by the name of its system and its round, which recipes state as their source; --recipe
- * names one for all. Samples to converge and the schedule of evaluations are predicted, even where the recipe states
- * what was logged.
+ * The recipe of a folder is the one whose source states its system and round; --recipe names one recipe for all folders. Samples to converge
+ * and the schedule of evaluations are predicted, even if the recipe states what was logged.
  */
 #include "results/published/log_comparison.h"
 
@@ -18,13 +17,13 @@ struct logs_command {
     const struct options *o;
     struct session *s;
     struct judge judge;
-    struct run_log *logs;               /* the logs of the current folder */
+    struct run_log *logs;               /* logs of the current folder */
     size_t n_logs;
     struct arena *folder_arena;
     uint64_t n_compared;
-    FILE *text;                         /* the text of the document */
+    FILE *text;                         /* receives the document's text */
     struct table *rows;                 /* CSV, */
-    json_t *all;                        /* the JSON of the document */
+    json_t *all;                        /* the document as JSON */
     struct err *err;
     bool failed;
 };

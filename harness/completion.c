@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * completion.c - podbench --complete WORD...: which words may follow, from the table of commands and their options.
+ * completion.c - podbench --complete WORD...: the words that may follow, from the table of commands and their options.
  */
 #include "harness/harness.h"
 #include <ctype.h>
 
-/* The list of the names that a command takes; NULL: it takes files. */
+/* The list (podbench list) of names that a command takes; NULL if it takes files. */
 static const char *names_taken(const struct command *c)
 {
     static const char *const lists[] = { "machines", "frameworks", "workloads" };
@@ -15,7 +15,7 @@ static const char *names_taken(const struct command *c)
     return strncmp(c->arguments, "RECIPE", strlen("RECIPE")) == 0 || text_is(c->arguments, "A B") ? "recipes" : NULL;
 }
 
-/* The option whose value the last word is or would be. Bash makes a word of "=". */
+/* The option whose value is being typed. Bash makes "=" a word of its own. */
 static const char *option_asked(const char *const *words, size_t n)
 {
     size_t i = n - 1;
@@ -32,7 +32,7 @@ static bool takes_keys(const char *option)
         || text_is(option, "--set") || text_is(option, "--over") || text_is(option, "--zip");
 }
 
-/* All keys after `before`, which the last word begins with. */
+/* Offers all keys, each after the first n_before characters of the word that is being typed. */
 static void offer_keys(const char *before, size_t n_before, struct arena *a)
 {
     size_t n;
@@ -41,7 +41,7 @@ static void offer_keys(const char *before, size_t n_before, struct arena *a)
         printf("%.*s%s=\n", (int)n_before, before, keys[i]);
 }
 
-/* The words of a list "a|b|C [D]" without those in capitals, which stand for others. */
+/* Offers the words of a list "a|b|C [D]", except those in capitals, which stand for values. */
 static void offer_words(const char *list, const char *before, size_t n_before)
 {
     for (size_t n; *list && *list != ' '; list += n + (list[n] == '|')) {
@@ -51,7 +51,7 @@ static void offer_words(const char *list, const char *before, size_t n_before)
     }
 }
 
-/* Offers the known values of the option whose value the last word is; false if there is no such option. */
+/* Offers the known values of an option; false if the command has no such option. */
 static bool offer_values(const struct command *c, const char *option, const char *word, struct arena *a)
 {
     size_t n_name = strcspn(option, "="), n_before = option == word ? n_name + 1 : 0;

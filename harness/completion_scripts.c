@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * completion_scripts.c - podbench completion: scripts that let a shell ask the program, podbench --complete WORD..., which words may follow.
+ * completion_scripts.c - podbench completion: scripts by which a shell asks the program, with podbench --complete WORD..., for the words that
+ * may follow.
  */
 #include "harness/harness.h"
 

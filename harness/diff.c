@@ -7,7 +7,7 @@
 #include "results/study/trust.h"
 #include <jansson.h>
 
-/* "a:section.key=value" is for A; "b:..." and settings without a prefix are for B. */
+/* Splits the settings: "a:section.key=value" is for A; "b:..." and settings without a prefix are for B. */
 static void part_sets(struct simulation_request *a, struct simulation_request *b, const struct options *o, struct arena *arena)
 {
     const char **of_a = ARENA_ROOM(arena, const char *, o->n_sets), **of_b = ARENA_ROOM(arena, const char *, o->n_sets);
@@ -23,7 +23,7 @@ static void part_sets(struct simulation_request *a, struct simulation_request *b
     b->overrides = of_b;
 }
 
-/* If one side is unlike everything published, both its number and the difference are guesses. */
+/* Says if one side is a guess, because no published run is near it. Its number and the difference are then guesses, too. */
 static bool add_guess(struct document *d, const char *side, const struct simulation_request *q, const struct track_record *record, struct session *s, struct err *err)
 {
     struct simulation sim;
@@ -67,7 +67,7 @@ static bool load_run(struct results *out, const char *run, struct session *s, st
     return run_open(run, NULL, s, err) && run_table_path(&path, run, "rows.csv", s, err) && results_load(out, path, &s->arena, err);
 }
 
-/* Recipes that only one of the runs has cannot be compared. */
+/* Names recipes that only one of the runs has, which cannot be compared. */
 static void print_unmatched(const char *run, const struct results *has, const struct results *lacks, struct session *s)
 {
     const char **names = ARENA_ROOM(&s->arena, const char *, has->n);
@@ -110,7 +110,7 @@ static int diff_runs(const struct options *o, struct session *s, struct err *err
     return EXIT_DONE;
 }
 
-/* The path of a recipe is a file too, but ends in .ini. */
+/* True if the name is a run: a table or folder. The path of a recipe is a file, too, but ends in .ini. */
 static bool is_run(const char *name, struct session *s)
 {
     const char *path, *end = strrchr(name, '.');

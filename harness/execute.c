@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * execute.c - podbench execute: carries out the arithmetic of one step of a plan, on random inputs, and prints the bytes that were live next to those
- * that the plan counts.
+ * execute.c - podbench execute: carries out the arithmetic of one step of a plan on random inputs. It prints the bytes that were in use next
+ * to those that the plan counts.
  */
 #include "harness/harness.h"
 #include "results/simulate/simulate.h"
@@ -12,8 +12,8 @@
 
 /* ---- host memory ------------------------------------------------------------------------------- */
 
-/* The settings of the smallest step of this model and split, and the host memory that it takes; "" if even that is too much. A pipeline wants as many
- * micro-batches as it holds at a time. */
+/* Settings for the smallest step of this model and split, with the host memory that it takes; "" if even that is too much. A pipeline needs as
+ * many micro-batches as it holds at a time. */
 static const char *smallest_step(const struct plan *p, const struct options *o, struct session *s)
 {
     enum { N_MORE = 4 };
@@ -51,7 +51,7 @@ static bool check_host(const struct plan *p, const struct options *o, FILE *f, s
 
 /* ---- time -------------------------------------------------------------------------------------------- */
 
-/* How much of a step is done, in multiply-accumulates of replica 0. */
+/* The progress of a step, in multiply-accumulates of replica 0. */
 struct execution_talk { const struct graph *g; double done_mac, all_mac; struct progress progress; };
 
 static void tell_operation(void *user, uint32_t stage, enum task_kind kind, uint64_t micro_batch, uint32_t op_id)
@@ -161,7 +161,7 @@ static bool has_fp8(const struct graph *g)
     return false;
 }
 
-/* Compares the output with that of the same plan in fp32, with the same weights and inputs. fp8 is tried in its other format, too. */
+/* Compares the output with that of the same plan in fp32, with the same weights and inputs. The other format of fp8 is compared, too. */
 static bool add_output(struct document *d, const struct execution *x, const struct plan *p, const struct execution_options *o, struct err *err)
 {
     const struct tensor *out = &p->graph->tensors[p->graph->ops[p->graph->n_forward_ops - 1].outputs[0]];

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * framework.c - podbench framework: what a framework's programs do unless a recipe says otherwise, each value with its
- * source.
- *
- * A value comes from the framework's own sheet or, when that has none, from the sheet of its engine.
+ * framework.c - podbench framework: what a framework's programs do if the recipe does not say, each value with its source. A value comes from
+ * the framework's own sheet or, if that lacks it, from the sheet of its engine.
  */
 #include "harness/harness.h"
 #include "system-model/machine/framework.h"
@@ -15,7 +13,7 @@ struct value_line { const char *key, *value, *unit, *source; };
 static const struct table_column value_columns[] = { C(key), C(value, .aligns_right = true), C(unit), C(source) };
 #undef C
 
-/* One of the sheets has each key, or framework_load() would have failed. */
+/* The first sheet that has the key; framework_load() has made sure that one does. */
 static const struct sheet *sheet_with(const struct framework *f, const char *key)
 {
     const struct sheet *sheet = f->sheets;
@@ -43,7 +41,7 @@ static void framework_document(struct document *d, const struct framework *f)
     document_member(d, "rows", table_json(rows));
 }
 
-/* "popart-2.1.0" asks for that release; "PopART" for the newest. */
+/* The release in a name such as "popart-2.1.0"; NULL, which asks for the newest, in a name such as "PopART". */
 static const char *release_of(const char *name)
 {
     const char *dash = strrchr(name, '-');

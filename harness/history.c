@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * history.c - podbench record, which appends a run to the history, and podbench history, which prints how a metric
- * changed.
- *
- * --out FILE.svg draws the eight series that changed most with plots/single/history.gp, and writes their data to
- * FILE.svg.csv.
+ * history.c - podbench record, which appends a run to the history, and podbench history, which prints how a metric changed. --out FILE.svg
+ * draws the eight series that changed most with plots/single/history.gp, and writes their data to FILE.svg.csv.
  */
 #include "harness/harness.h"
 #include "results/published/check.h"
@@ -28,7 +25,7 @@ static const char *history_path(const struct options *o, struct session *s)
 
 /* ---- record ------------------------------------------------------------------------------------------- */
 
-/* The time of SOURCE_DATE_EPOCH, or of the clock, in UTC. If the clock was set back, the time of the newest point is taken. */
+/* The time of SOURCE_DATE_EPOCH, or of the clock, in UTC; but the newest point's time if the clock was set back behind it. */
 static const char *time_text(const char *path, struct arena *a)
 {
     uint64_t seconds;
@@ -40,7 +37,7 @@ static const char *time_text(const char *path, struct arena *a)
     return getenv("SOURCE_DATE_EPOCH") ? arena_strdup(a, text) : history_time_from(path, arena_strdup(a, text), a);
 }
 
-/* The mean error of runs that validate; NAN if there are none. */
+/* The mean error of the runs that validate; NAN if there are none. */
 static double validate_error(const struct csv_table *check, struct arena *a)
 {
     struct error_summary x = errors_of_table(check, FIGURE_OF_RUN, "validate", a);
@@ -156,8 +153,7 @@ static int highest_first(const void *x, const void *y)
     return a->change != b->change ? (a->change < b->change) - (a->change > b->change) : (a->line > b->line) - (a->line < b->line);
 }
 
-/* Places each line's name at its end, from the highest line down, but at least a share of the height below the name
- * above it. */
+/* Places the name of each line at the line's end. From the highest line down, each name is at least a share of the height below the last one. */
 static void place_names(double at[MOST_LINES], const struct history *h, size_t n_lines)
 {
     const double apart = 0.045;
@@ -165,7 +161,7 @@ static void place_names(double at[MOST_LINES], const struct history *h, size_t n
     double low = 0, high = 0, last = INFINITY;
     for (size_t k = 0; k < n_lines; k++) {
         double end = last_change(&h->items[k]);
-        ends[k] = (struct line_end){ k, isnan(end) ? 0 : end };         /* a series without a change gets no line */
+        ends[k] = (struct line_end){ k, isnan(end) ? 0 : end };         /* a series without a change is placed at 0 */
         for (size_t i = 0; i < h->items[k].n; i++) {
             low = fmin(low, change_percent(&h->items[k], i));
             high = fmax(high, change_percent(&h->items[k], i));
@@ -208,7 +204,7 @@ static bool write_drawing(const char *path, const struct history *h, size_t n_li
     return new_file_save(&data, err);
 }
 
-/* Underscores are replaced, because gnuplot takes them for subscripts. */
+/* The finding that heads the figure. Underscores are replaced, because gnuplot takes them for subscripts. */
 static const char *finding(const struct history *h, struct arena *a)
 {
     const struct history_series *s = &h->items[0];
@@ -243,7 +239,7 @@ static bool has_name(const char *const *names, size_t n, const char *name)
     return find_text(names, n, sizeof *names, 0, name);
 }
 
-/* Refuses a history without series, and lists the recipes that have the metric or, when none has it, the metrics. */
+/* Refuses a history without series. The message lists the recipes that have the metric or, if none has it, the metrics. */
 static bool refuse_empty(const struct history *h, const char *metric, const char *recipe, const char *path, struct session *s, struct err *err)
 {
     struct history of_metric, all;

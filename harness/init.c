@@ -2,9 +2,8 @@
 /*
  * init.c - podbench init: starts a project with a makefile, a recipe and a table of figures, ready to run.
  *
- * Nothing is overwritten. The recipe is a copy of a stock recipe under a new name, and the figure is its published one.
- * A new folder appears complete or not at all; in an existing folder the files written so far are removed when one
- * fails.
+ * Nothing is overwritten. The recipe is a copy of a stock recipe under a new name, and the figure is its published one. A new folder appears
+ * complete or not at all. In an existing folder, the files written so far are removed if one fails.
  */
 #include "harness/harness.h"
 #include "results/simulate/simulate.h"
@@ -15,7 +14,7 @@
 
 static const char stock[] = "mlperf-v2.0-closed-bow-pod16-resnet50";
 
-/* The files that a new project gets. None of those that git keeps names a folder of this machine; local.mk does, and .gitignore lists it. */
+/* The files of a new project. Folders of this machine are named only in local.mk, which .gitignore lists, so git keeps no such name. */
 static const struct { const char *name, *from; } templates[] = {
     { "Makefile", "Makefile" }, { "README", "README" }, { ".gitignore", "gitignore" },
     { ".github/workflows/podbench.yml", "github.yml" }, { ".gitlab-ci.yml", "gitlab-ci.yml" },
@@ -106,7 +105,7 @@ static bool write_folder(const char *path, const struct project_file files[N_FIL
     return false;
 }
 
-/* A value for a makefile, in which $ and # have a meaning. */
+/* A value as it is written in a makefile, where $ and # have a meaning. */
 static const char *make_value(const char *text, struct arena *a)
 {
     char *out = arena_alloc(a, 2 * strlen(text) + 1), *to = out;
@@ -118,7 +117,7 @@ static const char *make_value(const char *text, struct arena *a)
 
 /* ---- a recipe for a model ------------------------------------------------------------------------------------------------ */
 
-/* The file's name without folder and ending, with only the letters and signs that an id may have. */
+/* The id for a file: its name without folder and ending, with - for characters that an id may not have. */
 static const char *id_of(const char *path, struct arena *a)
 {
     char *id = arena_strdup(a, path_name(path));
@@ -129,7 +128,7 @@ static const char *id_of(const char *path, struct arena *a)
     return id;
 }
 
-/* A path to be pasted into a shell: quoted, unless it is plain. */
+/* A path for use in a shell: in quotes, unless it is plain. */
 static const char *shell_word(const char *path, struct arena *a)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+-";
@@ -143,7 +142,7 @@ static const char *shell_word(const char *path, struct arena *a)
     return arena_printf(a, "%s'", out);
 }
 
-/* In another folder the recipe names the model by its whole path. */
+/* Writes a recipe for the user's model. A recipe in another folder names the model by its absolute path. */
 static int write_recipe(const struct options *o, struct session *s, struct err *err)
 {
     const char *folder = o->n_arguments ? o->arguments[0] : ".";

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * judge.c - podbench judge: predictions of published MLPerf results, judged next to what a reader would guess.
+ * judge.c - podbench judge: predictions of published MLPerf results, judged next to guesses that need no model.
  *
- * Predictions come from a file, or the command makes them, by one of three models. podbench predicts the results that a recipe describes: their
- * throughput, and the score of drawn runs, whose samples to converge are predicted from the batch. The others are a roofline and the model of
- * convergence.
+ * Predictions come from a file, or the command makes them by one of three models. The model podbench predicts the results that a recipe
+ * describes: their throughput, and the score of drawn runs, whose samples to converge are predicted from the batch. The other two are a
+ * roofline and the model of convergence.
  */
 #include "harness/harness.h"
 #include "results/rounds/round_results.h"
@@ -16,7 +16,7 @@
 
 /* ---- podbench's own ------------------------------------------------------------------------------------------ */
 
-/* Rows of role calibrate have shaped constants; all others were known. */
+/* The use of a recipe: its rows of role calibrate have shaped constants; all other rows were seen. */
 static enum prediction_use use_of_recipe(const struct figures *figures, const char *recipe)
 {
     for (size_t i = 0; i < figures->n; i++)
@@ -25,7 +25,7 @@ static enum prediction_use use_of_recipe(const struct figures *figures, const ch
     return USE_SEEN;
 }
 
-/* Throughput counts samples as the logs do, which may differ from the model's for packed sequences. */
+/* Predicts one result by its recipe. Throughput counts samples as the logs do, which for packed sequences differ from the model's. */
 static bool predict_by_recipe(struct predictions *out, const struct round_result *of, const char *recipe, enum prediction_use use,
                               const struct track_record *record, struct session *s, struct err *err)
 {
@@ -50,7 +50,7 @@ static bool predict_by_recipe(struct predictions *out, const struct round_result
     return good;
 }
 
-/* The recipe that describes each result; NULL where none does. */
+/* The recipe that describes each result, or NULL. */
 static const char **recipes_of_results(const struct round_results *r, struct session *s, struct err *err)
 {
     struct submission_names *names = ARENA_ROOM(&s->arena, struct submission_names, r->n);
@@ -74,7 +74,7 @@ static bool predict_by_podbench(struct predictions *out, const struct round_resu
     return out->n > 0 || fail(err, "no recipe describes any of these results: podbench has nothing to predict");
 }
 
-/* Results whose figures do not calibrate are predicted by the convergence model and shape no part of it. */
+/* Judges the convergence model. Results whose recipe does not calibrate are predicted by it and shape no part of it. */
 static bool judge_left_out(struct document *d, const struct round_results *r, const struct options *o, struct session *s, struct err *err)
 {
     struct figures figures;
@@ -90,7 +90,7 @@ static bool judge_left_out(struct document *d, const struct round_results *r, co
 
 /* ---- the command ------------------------------------------------------------------------------------------------ */
 
-/* Results are one table that podbench rounds wrote as CSV, or folders of logs. */
+/* Loads results from one table that podbench rounds wrote as CSV, or from folders of logs. */
 static bool load_results(struct round_results *out, const struct options *o, struct session *s, struct err *err)
 {
     struct stat st;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * kernel.c - podbench kernel: the operations of an ONNX file, or of a recipe, alone in a loop on the device, without a host: cycles of each, with an
- * interval from the errors of published operations of its kind, what it receives over the exchange, and what it holds on a tile.
+ * kernel.c - podbench kernel: the operations of an ONNX file or of a recipe, each alone in a loop on the device, without a host. It prints the
+ * cycles of each, with an interval from the errors of published operations of its kind, the bytes that it receives over the exchange, and the
+ * bytes on a tile.
  */
 #include "harness/harness.h"
 #include "results/study/kernel_errors.h"
@@ -13,7 +14,7 @@
 struct kernel_row {
     const char *operation, *kind, *pass;
     uint64_t cycles, compute_cycles, copies_cycles, exchange_cycles, sync_cycles, tiles, received_bytes, temporary_bytes, rounds;
-    double low, high;                   /* cycles; NaN if no operation was published */
+    double low, high;                   /* in cycles; NaN if no operation was published */
     bool guess;
 };
 
@@ -26,7 +27,7 @@ static const struct table_column kernel_columns[] = {
 #undef C
 };
 
-/* Bytes are those of a tile. */
+/* The row of an operation; its bytes are those of one tile. */
 static struct kernel_row kernel_row_of(const struct plan *p, uint32_t op_id, const struct kernel_errors *errors)
 {
     const struct op *op = &p->graph->ops[op_id];
@@ -51,8 +52,8 @@ static uint64_t link_cycles(const struct plan *p)
     return sum;
 }
 
-/* The interval of all operations together: the ends of their intervals add up, because operations of one kind err alike. It is a guess if guesses
- * take most of the cycles. */
+/* Adds the interval of all operations together. Its ends are sums of the operations' ends, because operations of one kind err in the same
+ * direction. It is a guess if guesses take most of the cycles. */
 static void add_trust(struct document *d, const struct kernel_row *rows, size_t n, double all_cycles)
 {
     double cycles = 0, low = 0, high = 0, guessed = 0;
@@ -97,7 +98,7 @@ static void print_kernel(const struct plan *p, const struct result *r, const str
     document_write(s->out, o->format, &d);
 }
 
-/* An ONNX file is run by the settings of operators/alone.ini, a recipe by its own. */
+/* Runs an ONNX file with the settings of operators/alone.ini, and a recipe with its own. */
 int command_kernel(const struct options *o, struct session *s, struct err *err)
 {
     struct simulation sim;

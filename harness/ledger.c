@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * ledger.c - podbench ledger: whether the published tables agree with the ledger.
+ * ledger.c - podbench ledger: checks that the published tables agree with the ledger.
  */
 #include "harness/harness.h"
 #include "results/published/published.h"
@@ -17,7 +17,7 @@ static void add_role_counts(struct document *d, const struct figures *f)
     document_line_for(d, IN_TEXT, "%zu published rows agree with the ledger: %s", f->n, text);
 }
 
-/* ledger: rows of the tables that disagree with the ledger; kept: tolerances and recipes that disagree with what is kept of them. */
+/* Rows of the tables that disagree with the ledger, and those whose tolerance or recipe disagrees with kept.csv. */
 struct ledger_answer { struct ledger_faults ledger; struct kept_faults kept; const char *ledger_path, *kept_path; };
 
 static bool compare_with_ledger(struct ledger_answer *out, const struct figures *figures, struct session *s, struct err *err)
@@ -52,7 +52,7 @@ static void judge_ledger(struct judgements *out, const struct ledger_answer *fou
                                                 .message = arena_printf(a, "%zu rows agree with the ledger", figures->n) }, a);
 }
 
-/* CSV is the lines to append to the ledger; once there are none, those to append to the other table. */
+/* Writes, as CSV, the lines to append to the ledger or, if it lacks none, those to append to kept.csv. */
 static void write_wanted_lines(struct document *d, const struct ledger_answer *found)
 {
     FILE *lines = document_stream(d, IN_CSV);
@@ -70,7 +70,7 @@ static void add_faults(struct document *d, const struct ledger_answer *found)
         document_line_for(d, IN_TEXT, "%s", found->kept.items[i].what);
 }
 
-/* Changes on record, each reason once, in the ledger's order. */
+/* Adds the recorded changes, each reason once, in the ledger's order. */
 static void add_recorded_changes(struct document *d, const struct ledger_change *changes, size_t n, const char *ledger)
 {
     document_gap(d);

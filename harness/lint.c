@@ -6,7 +6,7 @@
 
 #include "harness/harness.h"
 
-/* Paths are checked before anything is printed, so that a wrong one leaves no partial answer. */
+/* Checks the paths before anything is printed, so that a wrong one leaves no partial answer. */
 static bool all_there(const struct options *o, struct session *s, struct err *err)
 {
     for (size_t i = 0; i < o->n_arguments; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * list.c - podbench list: the names of what there is, the keys of a recipe, the operators of ONNX, the metrics of a run, and the values that
- * are assumed.
+ * list.c - podbench list: the names that other commands take, the keys of a recipe, the operators of ONNX, the metrics of a run, and the
+ * assumed values.
  */
 #include "harness/harness.h"
 #include "results/study/inputs.h"

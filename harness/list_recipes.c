@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * list_recipes.c - podbench list recipes: the model, machine and framework of each, what was published of it, and how far
- * off its prediction is. Recipes are chosen by words.
+ * list_recipes.c - podbench list recipes: the model, machine and framework of each recipe, its published figure, and the error of its
+ * prediction. Words choose recipes.
  */
 #include "harness/harness.h"
 #include "results/published/published.h"
@@ -35,7 +35,7 @@ static bool holds_text(const char *text, const char *word)
     return false;
 }
 
-/* True if every word stands in its id, model, machine or framework. */
+/* True if every word is part of the id, model, machine or framework. */
 static bool is_asked_for(const struct recipe_line *line, const char *const *words, size_t n_words)
 {
     for (size_t i = 0; i < n_words; i++)
@@ -45,7 +45,7 @@ static bool is_asked_for(const struct recipe_line *line, const char *const *word
     return true;
 }
 
-/* A recipe that cannot be read has "-" in its columns, and the reason. */
+/* Fills the line. If the recipe cannot be read, its columns stay "-", and `why` has the reason. */
 static void read_recipe_line(struct recipe_line *line, struct session *s)
 {
     struct recipe r;
@@ -60,7 +60,7 @@ static void read_recipe_line(struct recipe_line *line, struct session *s)
     line->ipus = r.replicas * r.ipus_per_replica;
 }
 
-/* The first figure of its throughput, else of its time to train or latency; and the error of the prediction. */
+/* Fills the published figure and the prediction's error. The figure is the first of throughput, else the first that the answer shows. */
 static void compare_recipe(struct recipe_line *line, const struct figures *figures, struct session *s)
 {
     struct simulation sim;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * list_words.c - podbench list words: the words of answers that a newcomer to these machines does not know. docs/glossary.md is made from it.
+ * list_words.c - podbench list words: words in answers that newcomers to these machines may not know. docs/glossary.md is made from it.
  */
 #include "harness/harness.h"
 

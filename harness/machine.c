@@ -70,7 +70,7 @@ static const char *copied_name(size_t i, size_t n_parts, const char *name, struc
     return i ? arena_printf(a, "%s-%s", name, is_chip ? "chip" : "board") : name;
 }
 
-/* The text of a sheet, with the copy's name in the row that names the sheet of its board or chip. */
+/* Copies a sheet. The row that names the sheet of its board or chip gets the name of that sheet's copy. */
 static bool copy_sheet(const char *path, const char *from, const char *part, struct arena *a, struct err *err)
 {
     char *text;
@@ -92,7 +92,7 @@ static bool copy_sheet(const char *path, const char *from, const char *part, str
 
 static int copy_machine(const struct machine *m, const char *name, struct session *s, struct err *err)
 {
-    size_t n_parts = 1;                 /* system, board and chip, without the fitted constants behind them */
+    size_t n_parts = 1;                 /* counts system, board and chip, but not the fitted constants after them */
     while (m->sheets[n_parts - 1].name != m->chip_name)
         n_parts++;
     if (strchr(name, '/') || strchr(name, '.'))

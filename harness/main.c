@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * main.c - the program: dispatch, streams, exit status.
- *
- * Data goes to stdout, messages go to stderr as "podbench: message". Exit status: 0 done, 1 judged and refused, 2 bad usage or bad input, 3 out of
- * host memory.
+ * main.c - the program: dispatch, streams, exit status. Data goes to stdout, and messages go to stderr as "podbench: message". Exit status: 0
+ * done, 1 judged and refused, 2 bad usage or bad input, 3 out of host memory.
  */
 #include "harness/harness.h"
 #include <argp.h>
@@ -50,14 +48,14 @@ static int flush_stdout(int status)
     return EXIT_BAD_INPUT;
 }
 
-/* Runs at exit, because argp prints help and then calls exit(). */
+/* Checks at exit that all output was written, since argp calls exit() itself after printing help. */
 static void check_stdout(void)
 {
     if (flush_stdout(EXIT_DONE) != EXIT_DONE)
         _exit(EXIT_BAD_INPUT);
 }
 
-/* The folder of podbench's data; NULL, with a message, where there is none. The caller frees it. */
+/* The folder of podbench's data, which the caller frees. NULL, with a message, if there is none. */
 static char *find_home(struct err *err)
 {
     struct session s = { .out = stdout, .log = stderr };
@@ -79,7 +77,7 @@ static int print_home(void)
     return path ? EXIT_DONE : EXIT_BAD_INPUT;
 }
 
-/* Version, commit and data. argp calls this for a command's --version. */
+/* Prints version, commit and data; argp calls this for a command's --version. */
 static void print_version(FILE *f, struct argp_state *state)
 {
     struct err err = {0};
@@ -118,7 +116,7 @@ static int complete(int n, char **words)
     return list ? run_command(command_find("list"), 3, (char *[]){ "list", (char *)list, "--names", NULL }) : EXIT_DONE;
 }
 
-/* Arguments appear in messages, where a control character could change the terminal. */
+/* Refuses control characters in arguments, since messages that repeat them could change the terminal. */
 static bool is_printable(int argc, char **argv)
 {
     struct err err = {0};
@@ -130,8 +128,8 @@ static bool is_printable(int argc, char **argv)
     return true;
 }
 
-/* If a standard stream is closed, the next file opened would take its number and receive its output. This opens
- * /dev/null for reading in its place, so that writing fails. */
+/* Opens /dev/null for reading in place of standard streams that are closed. Otherwise the next file opened would take a stream's number and
+ * receive its output. */
 static void fill_standard_streams(void)
 {
     int fd;
@@ -146,8 +144,8 @@ int main(int argc, char **argv)
 {
     fill_standard_streams();
     gsl_set_error_handler_off();
-    signal(SIGXFSZ, SIG_IGN);               /* a write past the file size limit must not end the program without a message */
-    unsetenv("ARGP_HELP_FMT");              /* help looks the same whatever the terminal */
+    signal(SIGXFSZ, SIG_IGN);               /* a write beyond the limit of a file's size then fails instead of ending the program */
+    unsetenv("ARGP_HELP_FMT");              /* help is then the same on all terminals */
     atexit(check_stdout);
     argp_err_exit_status = EXIT_BAD_INPUT;
     if (argc < 2) {

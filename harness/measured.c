@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * measured.c - podbench measured: keeps a measured run of the user's own machine, and says how well it was predicted.
+ * measured.c - podbench measured: keeps a run that was measured on the user's own machine, and says how well it was predicted.
  */
 #include "harness/harness.h"
 #include "results/study/own_runs.h"
 #include "workloads/recipe/recipe.h"
 
-/* A measured run, and where its name and time were given: by --step, or in a line of a table. */
+/* A measured run. `where` says how its name and time were given: by --step, or in a line of a table. */
 struct asked_run { const char *recipe, *const *sets; size_t n_sets; const char *step, *where; };
 
-/* Measurements are kept where a project is, so that no other folder gets a file by mistake. */
+/* Requires a project's folder, so that no other folder gets a file by mistake. */
 static bool is_project(struct err *err)
 {
     return (is_folder("recipes") && is_folder("published"))
         || fail(err, "measured: this folder is no project; 'podbench init DIR' starts one, whose folder keeps %s", own_runs_file);
 }
 
-/* Adds the run together with its prediction, which is made before the run counts as known. */
+/* Adds a run with its prediction, which is made before the run counts as known. */
 static bool add_measured(struct own_runs *runs, const struct asked_run *q, const struct track_record *record, struct session *s, struct err *err)
 {
     struct simulation sim;
@@ -49,7 +49,7 @@ static bool add_measured(struct own_runs *runs, const struct asked_run *q, const
 struct measured_cell { const char *recipe, *step; };
 static const struct field cell_fields[] = { FIELD_OF(struct measured_cell, recipe, .required = true), FIELD_OF(struct measured_cell, step, .required = true) };
 
-/* Reads a table "recipe,step", whose cells are written as on the command line. Either all rows are added or none. */
+/* Reads a table "recipe,step" whose cells are written as on the command line. Adds all rows or none. */
 static bool add_table(struct own_runs *runs, const char *path, const struct track_record *record, struct session *s, struct err *err)
 {
     struct csv_table t;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * more_chips.c - where more chips stop paying.
+ * more_chips.c - the number of chips from which more chips do not pay.
  *
- * Strong scaling has two limits. With a fixed batch the accumulation runs out and the all-reduce shows; with a larger
- * batch more samples are needed to converge. For each size every halving of the gradient accumulation is tried, with
- * samples to converge and their spread from the convergence model, and the shortest expected time to train is kept.
+ * Strong scaling has two limits. With a fixed batch, the accumulation runs out and the all-reduce shows; with a larger batch, more samples are
+ * needed to converge. For each size, halvings of the gradient accumulation are tried, with samples to converge and their spread from the
+ * convergence model, and the shortest expected time to train is kept.
  */
 #include "harness/harness.h"
 #include "results/study/trust.h"
@@ -22,7 +22,7 @@ static double scaled_steps_per_call(const struct recipe *own, uint64_t accumulat
     return own->steps_per_call > 1 ? fmax(1, floor(own->steps_per_call / growth)) : own->steps_per_call;
 }
 
-/* Tries one size and one gradient accumulation. False when that cannot run, as when a pipeline cannot be filled. */
+/* Tries one size and one gradient accumulation. False if it cannot run, for example because it does not fill the pipeline. */
 static bool scaling_try(struct chips_point *out, const struct recipe *own, uint64_t chips, uint64_t accumulation, const struct track_record *by,
                         struct session *s)
 {
@@ -51,7 +51,7 @@ static bool scaling_try(struct chips_point *out, const struct recipe *own, uint6
     return good;
 }
 
-/* Tries halvings of the accumulation, starting at four times that of the recipe. */
+/* Tries halvings of the accumulation, starting at four times the recipe's. */
 bool scaling_best(struct chips_point *best, const struct scaling_case *w, uint64_t chips, const struct track_record *by, struct session *s)
 {
     struct recipe own;

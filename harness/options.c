@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * options.c - reading a command line: argp parses and prints the options of options.def.
+ * options.c - reads a command line: argp parses and prints the options of options.def.
  */
 #include "harness/harness.h"
 #include <argp.h>
@@ -18,7 +18,7 @@ static const struct option_row {
 #undef OPTION
 };
 
-/* Options that mean something else to one command than to the others. */
+/* Options that have another meaning in one command. */
 static const struct { const char *command; enum option_id id; const char *argument, *help; } special_rows[] = {
     { "bench",     OPT_OUT,  "DIR",      "Write the run into this folder (default: results/runs/latest)" },
     { "bench",     OPT_PUBLISHED, "DIR", "Use this folder of tables of published figures instead of podbench's own" },
@@ -70,7 +70,7 @@ static bool option_number(const struct option_row *row, const char *text, uint64
     return parse_u64(text, number) || fail(err, "--%s: '%.60s' %s", row->name, text, why_no_u64(text));
 }
 
-/* A count cannot be 0, which in struct options means that the option was not given. */
+/* Reads a count of at least 1; a 0 in struct options means that the option was not given. */
 static bool option_count(const struct option_row *row, const char *text, uint64_t *number, struct err *err)
 {
     return option_number(row, text, number, err) && (*number > 0 || fail(err, "--%s: '%.60s' is too small; want at least 1", row->name, text));
@@ -88,7 +88,7 @@ static void list_append(const char ***list, size_t *n, size_t *cap, const char *
     (*list)[(*n)++] = text;
 }
 
-/* In struct options each list is followed by its length. */
+/* Appends an item to a list; in struct options each list is followed by its length. */
 static bool option_item(void *at, size_t *cap, const char *text, struct arena *a)
 {
     const char ***items = at;
@@ -103,7 +103,7 @@ static bool option_argument(struct parse *p, const char *text)
     return *text || fail(p->err, "%s: an argument is empty; usage: podbench %s [OPTION...] %s", c->name, c->name, c->arguments);
 }
 
-/* Refused, because "--set KEY VALUE" would have VALUE read as a recipe. */
+/* Refuses "--set KEY VALUE", in which VALUE would be taken for a recipe. */
 static bool check_has_value(const struct option_row *row, const char *text, struct err *err)
 {
     bool is_setting = row == &rows[OPT_SET] || row == &rows[OPT_OVER] || row == &rows[OPT_ZIP];
@@ -181,7 +181,7 @@ bool command_takes(const struct command *c, size_t n_arguments)
     return n_arguments >= least && (n_arguments <= most || strstr(c->arguments, "..."));
 }
 
-/* Accepts argp's own options and, as getopt_long does, a beginning of a name that only one option has. */
+/* The option whose name is the typed text or begins with it; NULL if there is none. argp itself refuses an ambiguous beginning. */
 static const struct argp_option *option_typed(const struct argp_option *list, const char *typed, size_t n)
 {
     const struct argp_option *found = NULL;
@@ -194,7 +194,7 @@ static const struct argp_option *option_typed(const struct argp_option *list, co
     return found;
 }
 
-/* Refuses an unknown option and names the nearest one; argp would refuse it without that. */
+/* Refuses an unknown option, and suggests the nearest one, which argp would not do. */
 static bool check_option_names(const struct argp_option *list, const struct command *c, int argc, char **argv, struct arena *a, struct err *err)
 {
     static const char *const of_argp[] = { "help", "usage", "version" };
@@ -213,7 +213,7 @@ static bool check_option_names(const struct argp_option *list, const struct comm
         if (!known && !option)
             return fail(err, "%s: unknown option '%.60s'; %sknown: %s", c->name, arena_printf(a, "%.*s", (int)n, argv[i]),
                         names_suggestion(names, n_names, arena_printf(a, "%.*s", (int)n - 2, argv[i] + 2), a), names_list(names, n_names, a));
-        i += option && option->arg && !argv[i][n];      /* the next argument is this option's value */
+        i += option && option->arg && !argv[i][n];      /* skips the option's value */
     }
     return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * plan.c - podbench plan: placement, cost by stage and memory of a recipe. --all adds the pipeline, the weight update
- * and every operation; --update prints the weight update by tensor instead.
+ * plan.c - podbench plan: placement, cost by stage, and memory of a recipe. --all adds the pipeline, the weight update and every operation;
+ * --update prints only the weight update, by tensor.
  */
 #include "harness/harness.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * plot.c - podbench plot: the figures of a run. The data of each figure is written to RUN/figures as CSV, and gnuplot
- * draws it there as SVG and PNG. All arithmetic is done here; the scripts in plots/ pick columns by name.
+ * plot.c - podbench plot: the figures of a run.
  *
- * Unknown values are NaN, which gnuplot skips.
+ * The data of each figure is written to RUN/figures as CSV, from which gnuplot draws it as SVG and PNG. All arithmetic is done in C; the
+ * scripts in plots/ only pick columns by name. Unknown values are NaN, which gnuplot skips.
  */
 #include "harness/harness.h"
 #include "results/figures/drawings.h"
@@ -60,7 +60,7 @@ const char *gnuplot_string(const char *text, struct arena *a)
     return out;
 }
 
-/* If gnuplot fails, the first line on its stderr that is no warning is shown: it warns about every empty column. */
+/* Waits for gnuplot. If it failed, the message has the first line of its stderr that is no warning, as it warns about every empty column. */
 static bool gnuplot_wait(pid_t child, const char *script, FILE *talk, struct err *err)
 {
     int status;
@@ -78,7 +78,7 @@ static bool gnuplot_wait(pid_t child, const char *script, FILE *talk, struct err
     return fail(err, "%s: gnuplot failed: %s", script, line);
 }
 
-/* Starts gnuplot in a folder. Its picture is read from *drawn, because gnuplot would not report a full disk. */
+/* Starts gnuplot in a folder. The picture is read through *drawn, because gnuplot would not report a full disk. */
 static pid_t start_gnuplot(FILE **drawn, FILE *talk, const char *script, const char *settings, const char *folder)
 {
     int ends[2];
@@ -106,7 +106,7 @@ static void copy_all(FILE *to, FILE *from)
     fclose(from);
 }
 
-/* A picture being drawn. */
+/* A running gnuplot and its picture. */
 struct gnuplot { struct new_file file; FILE *talk, *drawn; pid_t child; };
 
 static bool gnuplot_start(struct gnuplot *g, const char *picture, const char *script, const char *settings, const char *folder, struct err *err)
@@ -137,7 +137,7 @@ bool gnuplot_draw(const char *picture, const char *script, const char *settings,
     return gnuplot_start(&g, picture, script, settings, folder, err) && gnuplot_end(&g, script, err);
 }
 
-/* Draws plots/NAME.gp as SVG for a column of a page and for a phone (widths in points; report.css shows one of them), and as PNG, all three at once. */
+/* Draws plots/NAME.gp three times at once: as SVG for a page and for a phone (widths in points; report.css shows one of them), and as PNG. */
 static bool draw_all_forms(const char *name, const char *finding, const char *folder, struct session *s, struct err *err)
 {
     static const struct { const char *of, *format; unsigned width; } forms[] = { { "", "svg", 600 }, { "-narrow", "svg", 390 }, { "", "png", 600 } };
@@ -164,7 +164,7 @@ static bool draw_all_forms(const char *name, const char *finding, const char *fo
 
 struct findings { FILE *f; const char *folder; struct session *s; };
 
-/* A figure without data is not drawn; a message says so. */
+/* Ends a figure. A figure without data is not drawn, and a message says so. */
 static bool finish(const struct drawing *d, const char *name, const struct findings *to, struct err *err)
 {
     if (!d->finding) {
@@ -221,7 +221,7 @@ int command_plot(const struct options *o, struct session *s, struct err *err)
     if (!make_folders(to.folder, err) || !new_file_open(&list, arena_printf(&s->arena, "%s/findings.csv", to.folder), err))
         return EXIT_BAD_INPUT;
     to.f = list.f;
-    s->simulator.options.verdict_only = true;           /* no figure shows a smaller share of memory */
+    s->simulator.options.verdict_only = true;           /* no figure shows smaller shares of memory */
     fprintf(to.f, "figure,finding\n");
     if (!new_file_end(&list, draw_all(&from, &to, err), err))
         return EXIT_BAD_INPUT;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * podbench.c - the public library: an open session behind an opaque handle. Between two answers it is as it was opened, but for its cache.
+ * podbench.c - the public library: an open session behind an opaque handle. After each answer it is as it was when opened, except for its
+ * cache.
  */
 #include "harness/podbench.h"
 #include "harness/harness.h"
@@ -34,7 +35,7 @@ void podbench_close(struct podbench *p)
         return;
     session_close(&p->session);
     free(p->notes);
-    struct arena own = p->arena;        /* a copy, because the arena holds p itself */
+    struct arena own = p->arena;        /* copied, because the arena contains *p itself */
     arena_free(&own);
 }
 
@@ -72,13 +73,14 @@ int podbench_run(struct podbench *p, const char *recipe, const char *const *sets
     struct simulation sim;
     struct result r;
     if (!p || !p->is_open)
-        return -1;                      /* the message of podbench_open stays */
+        return -1;                      /* keeps the message of podbench_open() */
     p->err = (struct err){ "" };
     if (!recipe || !out || has_null(sets, n_sets)) {
         fail(&p->err, "podbench_run: the recipe, one of its sets or the result is NULL");
         return -1;
     }
-    p->session.simulator.options = (struct simulator_options){ .totals_only = true };       /* the caller gets numbers only, which need no spans */
+    /* the caller gets only numbers, for which spans are not needed */
+    p->session.simulator.options = (struct simulator_options){ .totals_only = true };
     locale_t callers = plain_locale();
     bool good = simulator_run(&p->session.simulator, &sim, &r, recipe, sets, n_sets, &p->err);
     uselocale(callers);
@@ -89,7 +91,7 @@ int podbench_run(struct podbench *p, const char *recipe, const char *const *sets
     return 0;
 }
 
-/* argp wants words that it may reorder, the program's name before them. */
+/* The words as an argv, with the program's name first; argp may reorder it. */
 static char **argument_vector(const struct command *c, const char *const *words, size_t n_words, struct arena *a)
 {
     char **argv = ARENA_ARRAY(a, char *, n_words + 1);

@@ -11,9 +11,9 @@
  *         fprintf(stderr, "%s\n", podbench_message(p));
  *     podbench_close(p);
  *
- * A simulator caches what its simulations share, so the second is faster than the first. It reads each file once, and does not see later
- * changes. A handle serves one thread at a time; several threads open one each. NULL for a handle or a text is refused as bad input is; a handle that
- * was closed must not be used again. Running out of memory ends the program with status 3.
+ * A simulator caches what its simulations share, so the second simulation is faster than the first. It reads each file once, and does not see
+ * later changes. A handle serves one thread at a time; several threads open one handle each. A handle or text that is NULL is refused as bad
+ * input. A closed handle must not be used again. Running out of memory ends the program with status 3.
  */
 #ifndef PODBENCH_H
 #define PODBENCH_H
@@ -26,17 +26,17 @@ extern "C" {
 const char *podbench_version(void);
 
 struct podbench;
-/* root is the folder with system-model, workloads and results. NULL takes PODBENCH_ROOT, or else the folder installed with the library, or
- * the working folder. The result is never NULL; podbench_message says what failed. */
+/* Opens a handle. `root` is the folder with system-model, workloads and results; NULL takes PODBENCH_ROOT, or else the data installed with the
+ * library, or the working folder. The result is never NULL; podbench_message() says if something failed. */
 struct podbench *podbench_open(const char *root);
 void podbench_close(struct podbench *p);                    /* p may be NULL */
-/* One line about the last call's failure, or "". The text lives until the next call, as that of podbench_notes. */
+/* One line about the failure of the last call, or "". This text and that of podbench_notes() are valid until the next call. */
 const char *podbench_message(const struct podbench *p);
-/* The lines that the program would have written to standard error for the last podbench_answer: each begins with "podbench: ". May be "". */
+/* The lines that the program would have written to standard error for the last podbench_answer(), each beginning with "podbench: "; or "". */
 const char *podbench_notes(const struct podbench *p);
 
-/* Every number that a run gives, under its name in podbench_metrics.def; docs/formats.md lists them. Counts are
- * uint64_t, flags int (fits), all others double. A value that is not known is 0. */
+/* All numbers of a run, under their names in podbench_metrics.def; docs/formats.md lists them. Counts are uint64_t, flags int (fits), all
+ * others double. An unknown value is 0. */
 #define PODBENCH_FIELD_TEXT(name)
 #define PODBENCH_FIELD_COUNT(name) uint64_t name;
 #define PODBENCH_FIELD_NUMBER(name) double name;
@@ -47,17 +47,17 @@ struct podbench_result {
 #undef METRIC
 };
 
-/* Simulates a recipe, by id or path, with overrides as --set takes them. Returns 0, or -1 with the reason in
- * podbench_message. */
+/* Simulates a recipe, by id or path, with overrides in the form of --set. Returns 0, or -1 with the reason in podbench_message(). */
 int podbench_run(struct podbench *p, const char *recipe, const char *const *sets, size_t n_sets, struct podbench_result *out);
 
-/* Runs a command of the program, and returns its standard output; free it with free(). words are the command and what follows it:
+/* Runs a command of the program and returns its standard output, which the caller frees with free(). `words` has the command and its
+ * arguments:
  *     { "explain", "mlperf-v2.0-closed-bow-pod64-bert-large", "--format", "json" }
- * *status is the exit status of the program: 0 done, 1 judged and refused, 2 bad input, with the reason in podbench_message. --root and
- * --recipes are refused: another handle has other data. */
+ * *status is the program's exit status: 0 done, 1 judged and refused, 2 bad input, with the reason in podbench_message(). --root and --recipes
+ * are refused, because other data needs another handle. */
 char *podbench_answer(struct podbench *p, const char *const *words, size_t n_words, int *status);
 
-/* The one object of `podbench run --format json`, or NULL with the reason in podbench_message. Free it with free(). */
+/* The JSON object of `podbench run --format json`, which the caller frees with free(); or NULL, with the reason in podbench_message(). */
 char *podbench_run_json(struct podbench *p, const char *recipe, const char *const *sets, size_t n_sets);
 
 #ifdef __cplusplus

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * progress.c - the progress of long work: one line on the terminal, overwritten each time and erased at the end.
+ * progress.c - the progress of long work, as one line on the terminal that is overwritten each time and erased at the end.
  */
 #include "harness/harness.h"
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Set by a signal, which can set nothing else. */
+/* set by a signal handler, which may set nothing else */
 static volatile sig_atomic_t interrupted;
 
 static void interrupts_note(int signal)
@@ -45,7 +45,7 @@ void progress_start(struct progress *p, FILE *log, const char *what)
     *p = (struct progress){ .log = log, .what = what, .started_s = now_s() };
 }
 
-/* At most five times a second, from two seconds after the start. */
+/* True if the line should be shown: at most five times a second, from two seconds after the start. */
 static bool is_due(struct progress *p, double now)
 {
     if (now - p->started_s < 2 || now - p->shown_s < 0.2 || !takes_escapes(p->log))
@@ -77,7 +77,7 @@ double progress_seconds(const struct progress *p)
 
 void progress_tell(struct progress *p, const char *text)
 {
-    enum { EVERY_S = 15 };              /* seconds between lines where no terminal shows them */
+    enum { EVERY_S = 15 };              /* seconds between lines if stderr is no terminal */
     double now = now_s();
     if (takes_escapes(p->log)) {
         if (is_due(p, now))

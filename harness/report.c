@@ -2,10 +2,9 @@
 /*
  * report.c - podbench report: a run as one self-contained HTML page, for a reader with two minutes.
  *
- * The page is a story: the result in one sentence, how it is known, where the time of the largest run goes, what is
- * missed, the figures with their findings (inline SVG, as podbench plot drew them; report.js lets them answer to the mouse).
- * Then follow folded tables that can be sorted and filtered, a card for each run, and the status for CI. Every number
- * links to its row, its source and its run.
+ * The page is a story: the result in one sentence, how it is known, where the time of the largest run goes, what is missed, and the figures
+ * with their findings (inline SVG from podbench plot; report.js lets them answer to the mouse). Then follow folded tables that can be sorted
+ * and filtered, a card for each run, and the status for CI. Every number links to its row, its source and its run.
  */
 #include "harness/harness.h"
 #include "harness/report_tables.h"
@@ -32,7 +31,7 @@ static bool load_predictions(struct csv_table *t, size_t *id, size_t *simulated,
     return csv_load(t, path, a, NULL) && csv_column(id, t, "id", NULL) && csv_column(simulated, t, "simulated", NULL);
 }
 
-/* The number of rows that this run's check.csv predicts differently from the baseline's; NAN without a baseline. */
+/* The number of rows of check.csv whose prediction differs from the baseline's; NAN without a baseline. */
 static double moved_rows(const struct report_page *r)
 {
     struct csv_table base, run;
@@ -49,7 +48,8 @@ static double moved_rows(const struct report_page *r)
 
 struct tolerance_count { size_t n, n_out; };
 
-/* The judged rows of either kind: runs with their evaluations, memory and derived rows; or kernels and links. */
+/* Counts the judged rows, and those out of tolerance, of one of two kinds: runs with their evaluations, memory and derived rows; or kernels
+ * and links. */
 static struct tolerance_count rows_out_of_tolerance(const struct check *c, bool of_runs)
 {
     struct tolerance_count count = {0};
@@ -90,8 +90,8 @@ static void write_status(FILE *f, const struct check *c, const struct report_pag
 
 /* ---- figures ------------------------------------------------------------------------------------------- */
 
-/* How a drawing is written in a page: ids begin with the figure's name ("%s"), as they are unique in the page; what gnuplot repeats for every mark is a class
- * of report.css, and what only its own script needs is left out. */
+/* Replacements that fit a drawing into the page. Ids get the figure's name ("%s") in front, as they must be unique in the page. Attributes
+ * that gnuplot repeats for every mark become classes of report.css. Parts for gnuplot's own script are dropped. */
 static const struct { const char *from, *to; } rewritten[] = {
     { "<g fill=\"none\" color=\"black\" stroke=\"currentColor\" stroke-width=\"1.00\" stroke-linecap=\"butt\" stroke-linejoin=\"miter\">\n</g>\n", "" },
     { "<g fill=\"none\" color=\"black\" stroke=\"currentColor\" stroke-width=\"1.00\" stroke-linecap=\"butt\" stroke-linejoin=\"miter\">", "<g class=\"g\">" },
@@ -107,7 +107,7 @@ static const struct { const char *from, *to; } rewritten[] = {
 static bool write_svg(FILE *f, const char *path, const char *name, struct arena *a, struct err *err)
 {
     enum { N = sizeof rewritten / sizeof *rewritten };
-    char *text, begins[N + 2] = "r";                /* characters that begin what is rewritten */
+    char *text, begins[N + 2] = "r";                /* the first characters of all texts that are replaced */
     for (size_t i = 0; i < N; i++)
         begins[i + 1] = *rewritten[i].from;
     if (!read_text_file(&text, NULL, path, LARGEST_FILE_BYTES, a, err))
@@ -145,9 +145,9 @@ static bool write_svg(FILE *f, const char *path, const char *name, struct arena 
     return true;
 }
 
-/* The chapter that a figure stands in, in the order of the page. A figure without one stands in the last. */
+/* The chapters of the page with their figures. Figures that are not listed come in the last chapter. */
 static const struct { const char *id, *heading, *text, *figures[8]; } chapters[] = {
-    { "known", NULL, NULL, { "scaling", "kinds", "time-to-train" } },           /* the first screen */
+    { "known", NULL, NULL, { "scaling", "kinds", "time-to-train" } },           /* shown on the first screen */
     { "time", "Where the time goes", NULL, { "waterfall", "breakdown", "roofline", "pipeline", "links" } },
     { "memory", "What fits", "The fullest tile decides: its bytes by category, and how they grow with the micro-batch.", { "memory", "fit" } },
     { "help", "What would help", NULL, { "map", "recompute", "more-chips", "servers", "large" } },
@@ -164,10 +164,10 @@ static size_t chapter_of(const char *figure)
     return i;
 }
 
-/* findings.csv has the figures in their order; without it a line says how to draw them. */
+/* The table findings.csv, which lists the figures in order. If it is missing, the page says how to draw them. */
 struct drawn { struct csv_table findings; size_t figure, finding; bool is_there; };
 
-/* The wide drawing and, if `podbench plot` made one, the narrow one for a phone; the page shows the one that it has room for. */
+/* Writes the wide drawing and, if `podbench plot` made one, the narrow one for a phone; the page shows the one that fits. */
 static bool write_drawings(FILE *f, const char *name, const struct report_page *r, struct err *err)
 {
     const char *wide = arena_printf(r->a, "%s/%s.svg", r->figures_dir, name), *narrow = arena_printf(r->a, "%s/%s-narrow.svg", r->figures_dir, name);
@@ -254,7 +254,7 @@ enum { RUNS_PER_CHUNK = 16 };
 
 struct trusted_run { const struct result *r; const struct track_record *record; const char *text; struct arena arena; };
 
-/* Simulates the recipe again for its properties; the interval is about the throughput in the run. No text for a run with overrides, or of a recipe that has gone. */
+/* Simulates a recipe again to judge the throughput of the run. A run with overrides, or of a missing recipe, gets no text. */
 static void judge_one(void *user, size_t i, struct simulator *by)
 {
     struct trusted_run *x = (struct trusted_run *)user + i;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * report_story.c - the report's text: the result in one sentence, where the time of the largest run goes, what would help it, what is missed.
- *
- * Every number is computed from the run's rows; nothing here names a recipe.
+ * report_story.c - the report's text: the result in one sentence, where the time of the largest run goes, what would help it, and what is
+ * missed. Every number is computed from the run's rows; no recipe is named here.
  */
 #include "harness/report_tables.h"
 #include "results/figures/drawings.h"
@@ -17,7 +16,8 @@ static bool id_ends_with(const char *text, const char *end)
     return n >= n_end && text_is(text + n - n_end, end);
 }
 
-/* True for the row RECIPE.NAME of MLPerf's closed division in the vendor's own framework, if the recipe ends in the model's name. */
+/* True for the row RECIPE.NAME of a run in MLPerf's closed division with the vendor's own framework, which has no suffix after the model's
+ * name. */
 static bool is_closed_row(const struct check_row *row, const char *name)
 {
     const char *recipe = row->figure->recipe;
@@ -63,13 +63,13 @@ void report_write_opening(FILE *f, const struct check *c, const struct results *
 
 /* ---- what would help the largest run --------------------------------------------------------------------------- */
 
-/* False for remedies that are no answer here: other data, and more IPUs. */
+/* True for a move that makes the run faster; other data and more IPUs do not count. */
 static bool can_help(const struct move *m, uint64_t ipus)
 {
     return !m->refused && m->fits && m->ipus <= ipus && m->relative < 0 && strncmp(m->input->name, "data.", 5) != 0;
 }
 
-/* Writes the changes that save most, each key once, largest first. */
+/* Writes the changes that save most, largest first, each key once. */
 static void write_moves(FILE *f, const struct explanation *e, struct arena *a)
 {
     const char *shown[MOST_HELP];
@@ -87,7 +87,7 @@ static void write_moves(FILE *f, const struct explanation *e, struct arena *a)
     }
 }
 
-/* Simulates the run again, as a row does not say how its time is spent. */
+/* Simulates the run again, because its row does not say how the time is spent. */
 void report_write_help(FILE *f, const struct results *results, const struct report_page *r)
 {
     const struct result *hero = drawing_hero(results, r->published);
@@ -123,7 +123,7 @@ static int by_error(const void *x, const void *y)
     return difference > 0 ? 1 : difference < 0 ? -1 : strcmp((*a)->figure->id, (*b)->figure->id);
 }
 
-/* True if a row further up is of the same recipe. */
+/* True if an earlier row is about the same recipe. */
 static bool is_told(const struct check_row *const *missed, size_t i)
 {
     for (size_t k = 0; k < i; k++)
@@ -132,7 +132,7 @@ static bool is_told(const struct check_row *const *missed, size_t i)
     return false;
 }
 
-/* Judged rows of runs that are out of tolerance, the worst of each run, the worst first. */
+/* Writes the rows of runs out of tolerance: the worst row of each run, the worst run first. */
 void report_write_missed(FILE *f, const struct check *c, const struct report_page *r)
 {
     const struct check_row **missed = ARENA_ARRAY(r->a, const struct check_row *, c->n + 1);

@@ -4,13 +4,13 @@
  */
 #include "harness/report_tables.h"
 
-/* A link to the element whose id is WHERE-ID. */
+/* A link to the element with the id WHERE-ID. */
 static const char *report_link(const char *where, const char *id, const char *text, struct arena *a)
 {
     return arena_printf(a, "<a href=\"#%s-%s\">%s</a>", where, xml_text(id, a), xml_text(text, a));
 }
 
-/* "-" where the number is not known. */
+/* The number as text, or "-" if it is unknown. */
 static const char *number_or_dash(bool known, const char *format, double x, struct arena *a)
 {
     char text[40] = "-";
@@ -101,7 +101,7 @@ void report_write_published(FILE *f, const struct check *c, const struct report_
 
 /* ---- a card for each run ---------------------------------------------------------------------------------------- */
 
-/* The colours of the breakdown figure. */
+/* The colours in the figure "breakdown". */
 static const char *const class_colours[N_PART_CLASSES] = {
     [CLASS_COMPUTE] = "#0072b2", [CLASS_EXCHANGE] = "#e69f00", [CLASS_SYNC] = "#f0e442", [CLASS_LINKS] = "#d55e00",
     [CLASS_WAITING] = "#bbbbbb", [CLASS_MEMORY] = "#cc79a7", [CLASS_HOST] = "#666666",
@@ -128,7 +128,7 @@ static void write_breakdown(FILE *f, const struct result *r)
     fputs("</p>\n", f);
 }
 
-/* The published figures of this recipe, each linked to its row. */
+/* Writes the published figures of a recipe, each with a link to its row. */
 static void write_own_figures(FILE *f, const struct check *c, const char *recipe, struct arena *a)
 {
     fputs("<p>", f);

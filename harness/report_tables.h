@@ -7,14 +7,14 @@
 #include "results/published/check.h"
 
 struct report_page {
-    const char *figures_dir, *plots_dir, *baselines_dir, *check_path;       /* check_path: check.csv of the run */
+    const char *figures_dir, *plots_dir, *baselines_dir, *check_path;       /* check_path is the run's check.csv */
     const struct figures *published;
     struct simulator *simulator;
-    const char **trust;         /* for each result, how far it can be trusted; NULL when its recipe is missing or was changed */
+    const char **trust;         /* says for each result how far it can be trusted; NULL if its recipe is missing or was changed */
     struct arena *a;
 };
 
-/* "100,900": this many significant digits, thousands apart, without zeros at the end of a fraction. */
+/* The number with this many significant digits and commas between thousands, such as "100,900"; zeros at the end of a fraction are dropped. */
 const char *grouped_number(double x, int digits, struct arena *a);
 
 /* ---- report_story.c */

@@ -2,9 +2,8 @@
 /*
  * run.c - podbench run: simulates the named recipes and prints their results.
  *
- * Text is an answer of a dozen lines for one recipe, and a table of several; with --all the answer of each and its whole
- * row. All recipes are simulated before anything is printed. When one cannot be simulated, a message says why, the others
- * are still printed, and the exit status is 2.
+ * As text, one recipe gets an answer of a dozen lines, and several get a table; --all prints the answer and the whole row of each. All recipes
+ * are simulated before anything is printed. If one cannot be simulated, a message says why, the others are printed, and the exit status is 2.
  */
 #include "results/published/published.h"
 #include "harness/harness.h"
@@ -15,20 +14,20 @@
 
 /* One recipe, simulated and judged. */
 struct run_found {
-    const char *recipe, *notes;         /* notes: the warnings, a line each */
+    const char *recipe, *notes;         /* notes: the warnings, one on each line */
     struct simulation sim;
     struct result r;
     struct validity validity;
-    struct drawn_runs drawn;            /* the runs that are drawn, if any */
-    struct remedy remedies[MAX_REMEDIES]; size_t n_remedies;        /* changes that would make the recipe fit, if it does not */
+    struct drawn_runs drawn;            /* the drawn runs, if any were asked for */
+    struct remedy remedies[MAX_REMEDIES]; size_t n_remedies;        /* changes with which a recipe that does not fit would fit */
     struct table framework_options;
 };
 
-/* The output so far, in the format that is asked for. */
+/* The output so far, in the requested format. */
 struct run_state {
     struct document d;
     struct results results;
-    struct run_summary *lines;          /* a line for each result of a table */
+    struct run_summary *lines;          /* one for each result of a table */
     struct table *csv;
     json_t *json;
     struct track_record record;
@@ -37,7 +36,7 @@ struct run_state {
     int status;
 };
 
-/* Operators of an ONNX file that are not modelled, and have a rough price because --approximate allows it. */
+/* Warns of operators of an ONNX file that are not modelled, but have a rough price because --approximate allows it. */
 static void warn_rough_operations(FILE *log, const struct simulation *sim)
 {
     const struct graph *g = sim->graph;
@@ -54,8 +53,8 @@ static bool sets_key(const struct options *o, const char *key)
     return false;
 }
 
-/* Warns when the release has no sheet of its own: always when its host work would count, otherwise only when the user
- * asked for a release that is newer than all sheets. */
+/* Warns if the release has no sheet of its own: always if its host work would count, otherwise only if the user asked for a release newer than
+ * all sheets. */
 static void warn_software(FILE *log, const struct simulation *sim, const struct options *o, struct arena *scratch)
 {
     const struct recipe *r = &sim->recipe;
@@ -66,7 +65,7 @@ static void warn_software(FILE *log, const struct simulation *sim, const struct 
                 sim->framework.name, host_works ? ", and the host's work on checkpoints counts no time" : "");
 }
 
-/* Without a schedule only one stage works at a time, which is seldom intended. */
+/* Warns of stages without a schedule, of which only one works at a time. */
 static void warn_no_pipeline(FILE *log, const struct simulation *sim)
 {
     const struct recipe *r = &sim->recipe;
@@ -75,7 +74,7 @@ static void warn_no_pipeline(FILE *log, const struct simulation *sim)
                 sim->framework.schedules);
 }
 
-/* A cut link can cost less than a slow one, because its traffic takes other links. */
+/* Warns of cut links. Since its traffic takes other links, a cut link can cost less than a slow one. */
 static void warn_rerouted(FILE *log, const struct simulation *sim)
 {
     const struct faults *f = sim->plan.request.faults;
@@ -85,7 +84,7 @@ static void warn_rerouted(FILE *log, const struct simulation *sim)
                     sim->recipe.id, f->links[i].from, f->links[i].to);
 }
 
-/* A process feeds at least one replica. */
+/* Warns of more processes than replicas, as each process feeds at least one replica. */
 static void warn_idle_processes(FILE *log, const struct recipe *r)
 {
     if (r->instances > r->replicas && r->mode == MODE_TRAIN)
@@ -93,7 +92,7 @@ static void warn_idle_processes(FILE *log, const struct recipe *r)
                 r->replicas, plural(r->replicas), r->replicas);
 }
 
-/* A call's cost is divided among the steps that a call has, even if the run has fewer. */
+/* Warns if a run has fewer steps than a call, since it then counts only a part of the call's cost. */
 static void warn_short_run(FILE *log, const struct simulation *sim, const struct result *r)
 {
     double n_steps = ceil(r->samples_to_converge / r->global_batch), call = sim->plan.request.program.steps_per_call;
@@ -102,7 +101,7 @@ static void warn_short_run(FILE *log, const struct simulation *sim, const struct
                 "counts all of it\n", r->id, n_steps, plural((uint64_t)n_steps), call, 100 * n_steps / call, n_steps);
 }
 
-/* Drawn runs take these keys from the reference points of MLPerf rounds. */
+/* Warns of keys that drawn runs ignore, because they take them from the reference points of MLPerf rounds. */
 static void warn_not_drawn(FILE *log, const struct recipe *r, const struct options *o, struct arena *a)
 {
     static const char *const keys[] = { "training.samples_to_converge", "training.evaluations" };
@@ -115,8 +114,8 @@ static void warn_not_drawn(FILE *log, const struct recipe *r, const struct optio
         fprintf(log, "podbench: %s: no effect on the drawn runs: %s\n", r->id, names_list(set, n, a));
 }
 
-/* Judges how far the result can be trusted. The shares of assumed and fitted values need a dozen more simulations,
- * which --unfolded leaves out because each may take long. */
+/* Judges how far the result can be trusted. --unfolded leaves out the shares of assumed and fitted values, which need a dozen further
+ * simulations. */
 static void judge_result(struct run_found *x, const struct run_state *state, const struct options *o, struct session *s)
 {
     struct simulation_request q = { .recipe = x->recipe, .overrides = o->sets, .n_overrides = o->n_sets, .simulator = &s->simulator };
@@ -145,7 +144,7 @@ static void warn_about_run(const struct simulation *sim, const struct result *r,
     warn_short_run(s->log, sim, r);
 }
 
-/* Warns, and returns the warnings, a line each. */
+/* Prints the warnings, and returns them, one on each line. */
 static const char *warn_and_keep(struct simulation *sim, const struct result *r, const char *recipe, const struct options *o, struct session *s)
 {
     FILE *log = s->log;
@@ -161,7 +160,7 @@ static const char *warn_and_keep(struct simulation *sim, const struct result *r,
 
 /* ---- output ------------------------------------------------------------------------------------------- */
 
-/* Lines "podbench: TEXT" as an array of texts. */
+/* Turns lines "podbench: TEXT" into an array of texts. */
 static json_t *notes_json(const char *lines)
 {
     json_t *notes = json_array();
@@ -187,12 +186,12 @@ static void add_run_json(struct run_state *state, struct run_found *x, const str
     json_array_append_new(state->json, object);
 }
 
-/* A row of CSV; low and high are NAN where there is no interval. */
+/* A row of CSV; low and high are NAN if there is no interval. */
 struct answer_row { struct result r; const char *notes; double interval_low, interval_high; };
 static const struct table_column tail_columns[] = { { COLUMN(struct answer_row, notes) }, { COLUMN(struct answer_row, interval_low) },
                                                     { COLUMN(struct answer_row, interval_high) } };
 
-/* A table with the result's columns, then the notes and the interval. */
+/* A table with the result's columns, followed by the notes and the interval. */
 static struct table run_rows(struct arena *a)
 {
     struct table result = result_table(a), t = TABLE(tail_columns, struct answer_row, .formats = IN_CSV);
@@ -222,7 +221,7 @@ static void add_run_csv(struct run_state *state, const struct run_found *x, stru
     table_keep(state->csv, &(struct answer_row){ x->r, notes, known ? v->low : (double)NAN, known ? v->high : (double)NAN }, a);
 }
 
-/* Reads only those tables of published figures that name the recipe. */
+/* Adds the answer of a recipe. Only those tables of published figures are read that name the recipe. */
 static bool add_run_text(struct run_state *state, struct run_found *x, const struct options *o, struct session *s, struct err *err)
 {
     struct figures figures;
@@ -250,7 +249,7 @@ static bool add_run_text(struct run_state *state, struct run_found *x, const str
     return true;
 }
 
-/* One judgement for each recipe: it fits, or not. */
+/* Adds a judgement for the recipe: it fits, or does not. */
 static void judge_fit(struct judgements *out, const struct result *r, struct arena *a)
 {
     const char *speed = arena_printf(a, "%.6g samples/s on %s", r->throughput_samples_per_s, r->system);
@@ -258,7 +257,7 @@ static void judge_fit(struct judgements *out, const struct result *r, struct are
                    .message = r->fits ? speed : unfit_text(r, a) }, a);
 }
 
-/* Adds what is printed; the simulation is freed afterwards. */
+/* Adds the output of a recipe, whose simulation is freed afterwards. */
 static bool add_run(struct run_state *state, struct run_found *x, const struct options *o, struct session *s, struct err *err)
 {
     result_provenance(&x->r, &x->sim, o->sets, o->n_sets);
@@ -301,7 +300,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     struct run_found x = { .recipe = recipe };
     struct err law = {0};
     bool good = simulator_run(&s->simulator, &x.sim, &x.r, recipe, o->sets, o->n_sets, err);
-    progress_end(&state->progress);     /* messages may follow */
+    progress_end(&state->progress);     /* further messages may follow */
     if (good)
         x.notes = warn_and_keep(&x.sim, &x.r, recipe, o, s);
     if (good && state->draws)
@@ -320,7 +319,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     return good;
 }
 
-/* Phases that follow one another add up; 0 unless each recipe has a time. */
+/* The sum of the times to train, for recipes that are phases of one training; 0 unless each has a time. */
 static double minutes_together(const struct run_state *state)
 {
     double sum = 0;

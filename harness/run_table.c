@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * run_table.c - several runs side by side: a row for each, with what is asked first.
+ * run_table.c - several runs in one table, a row for each; the most asked-for columns come first.
  */
 #include "harness/harness.h"
 #include "results/study/trust.h"
@@ -17,7 +17,7 @@ static const struct table_column run_columns[] = {
 };
 #undef C
 
-/* The published throughput, or else the published time to train, and the error of its prediction. */
+/* The published throughput, or else the published time to train, and the prediction's error. */
 static const char *published_text(const struct result *r, const struct figures *figures, struct arena *a)
 {
     for (size_t i = 0; figures && i < figures->n; i++) {

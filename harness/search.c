@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * search.c - podbench search: finds the best configuration under limits, and says why it is best and what memory it
- * needs.
+ * search.c - podbench search: finds the best configuration under limits, and says why it is best and how much memory it needs.
  */
 #include "harness/harness.h"
 #include "results/simulate/memory_record.h"
@@ -12,10 +11,11 @@
 #include "results/study/trust.h"
 #include <jansson.h>
 
-/* The model of a file shares few shapes among its layers, so each configuration takes long, and the search gets a time limit. */
+/* Limits of a search. The layers of a model from a file share few shapes, so each configuration takes long, and the search gets a limit of
+ * time. */
 enum { USUAL_MOST = 1000000, EXHAUSTIVE = 1000, USUAL_SECONDS_OF_FILE = 45 };
 
-/* A value of the objective, in the unit in which other lines give it. */
+/* A value of the objective as text, in the unit that other lines use. */
 static const char *objective_text(enum objective o, double value, struct arena *a)
 {
     switch (o) {
@@ -44,7 +44,7 @@ static bool read_objective(struct search_request *q, const struct options *o, st
                 o->minimise ? "minimise" : "maximise", name);
 }
 
-/* "N" or "LOW..HIGH", each with its unit where it has one; LOW.. and ..HIGH are open. */
+/* Reads "N" or "LOW..HIGH", with a unit if the quantity has one; LOW.. and ..HIGH are open ranges. */
 static bool read_range(struct limit *l, const char *text, const char *unit)
 {
     const char *dots = strstr(text, "..");
@@ -130,7 +130,7 @@ static bool accepts(const struct search_request *q, const char *setting, struct 
     return good;
 }
 
-/* Warns of values that are refused, and refuses a key when all its values are. */
+/* Warns of values that are refused, and refuses a key if all its values are. */
 static bool check_values(const struct search_request *q, struct session *s, struct err *err)
 {
     struct err why;
@@ -174,7 +174,7 @@ static void add_found(struct document *d, const char *name, const struct found *
     document_member(d, name, found_json(x));
 }
 
-/* The parts of the time of one sample on one IPU that differ most. */
+/* Adds the parts of the time per sample on one IPU that differ most. */
 static void add_why(struct document *d, const struct found *best, const struct found *own)
 {
     double change[N_PARTS], before = (double)own->r.ipus / own->r.throughput_samples_per_s, after = (double)best->r.ipus / best->r.throughput_samples_per_s;
@@ -189,7 +189,7 @@ static void add_why(struct document *d, const struct found *best, const struct f
         document_line(d, "why       %.4g IPU-ms per sample instead of %.4g:%s", 1e3 * after, 1e3 * before, text);
 }
 
-/* The bound on the value of the configurations that the search left out, in words. */
+/* A bound on the value of all configurations that were left out, in words. */
 static const char *bound_text(const struct search_result *s, const struct search_request *q, struct arena *a)
 {
     if (!is_known(s->best_bound))
@@ -236,8 +236,7 @@ static void add_front(struct document *d, struct search_result *s, const struct 
     document_member(d, "pareto_front", front);
 }
 
-/* Adds a key of --over with its value in the best configuration, or with any of its values when the best is the recipe
- * itself. */
+/* Adds a key of --over with its value in the best configuration, or with its first value if the best is the recipe itself. */
 static void add_given(struct configuration *c, const struct dimension *d, const struct found *best, struct arena *a)
 {
     const char **values = ARENA_ARRAY(a, const char *, d->n), *own = NULL;
@@ -270,7 +269,7 @@ static void search_warn_idle_keys(const struct found *best, const struct search_
     warn_idle_settings(&c, "best", notes, s);
 }
 
-/* A configuration simulated again, how far it can be trusted, and how its framework states it. */
+/* A configuration that is simulated again, with how far it can be trusted, and its options in the framework. */
 struct found_again { struct validity validity; struct result r; struct properties at; const char *framework; struct table options; };
 
 static bool judge_found(struct found_again *out, const struct found *x, const struct search_request *q, const struct track_record *record, struct session *session,
@@ -290,7 +289,7 @@ static bool judge_found(struct found_again *out, const struct found *x, const st
     return true;
 }
 
-/* The best found and the recipe, how much faster the best is, and which of its settings no published run had. */
+/* The best configuration and the recipe, the gain between them, and the settings of the best that no published run had. */
 struct judged_gain { struct found_again best, own; struct gain gain; struct novel_settings novel; };
 
 static bool judge_gain(struct judged_gain *g, const struct search_result *s, const struct search_request *q, struct session *session, struct err *err)
@@ -303,7 +302,7 @@ static bool judge_gain(struct judged_gain *g, const struct search_result *s, con
     ratio_test(&pairs, &record.references, &record.spread, &session->arena);
     double ratio = g->best.r.throughput_samples_per_s / g->own.r.throughput_samples_per_s;
     g->gain = !s->best.n_settings ? (struct gain){ 1, 1, 1, 1, 0 }
-            : !g->best.validity.near ? (struct gain){ ratio, NAN, NAN, NAN, 0 }     /* the pairs are of programs that were published */
+            : !g->best.validity.near ? (struct gain){ ratio, NAN, NAN, NAN, 0 }     /* a gain is judged by pairs of published programs */
             : gain_of(&pairs, ratio, g->best.validity.expected.spread, s->family_values, q->objective == MINIMISE_IPUS ? 0 : s->n_family_values, s->best.value);
     settings_never_published(&g->novel, s->best.settings, s->best.n_settings, &record.references, &g->best.at, session->paths.recipes_dir, &session->arena);
     return true;
@@ -329,7 +328,7 @@ static void add_gain(struct document *d, const struct judged_gain *g, const stru
 
 struct search_talk { struct progress progress; double most_s; const enum objective *objective; };
 
-/* Shows the best so far. A log and the explorer's page get its settings too, because they would be lost if the search is ended. */
+/* Shows the best result so far. A log and the explorer's page also get its settings, which would be lost if the search were killed. */
 static void show_best(void *user, size_t n_simulated, const struct found *best)
 {
     struct search_talk *talk = user;
@@ -353,7 +352,7 @@ static double time_left(void *user)
     return talk->most_s > 0 ? fmax(0, 1 - progress_seconds(&talk->progress) / talk->most_s) : 1;
 }
 
-/* Reads --seconds. By default there is no limit, except for the model of a file; 0 means no limit, too. */
+/* Reads --seconds. There is no limit by default, except for the model of a file; 0 means no limit, too. */
 static bool read_seconds(double *out, const struct options *o, struct session *s, struct err *err)
 {
     struct recipe rec;
@@ -367,7 +366,7 @@ static bool read_seconds(double *out, const struct options *o, struct session *s
 
 /* ---- the command ----------------------------------------------------------------------------------------- */
 
-/* Runs the search; an interruption ends it with the best so far. */
+/* Runs the search; an interruption ends it with the best result so far. */
 static bool search_until_stopped(struct search_result *found, const struct search_request *q, struct search_talk *talk, struct session *s, struct err *err)
 {
     progress_start(&talk->progress, s->log, "searching");

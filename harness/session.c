@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * session.c - the folders of data and runs that a command works with.
+ * session.c - the folders of data and runs with which a command works.
  */
 #include "harness/harness.h"
 #include "results/published/check.h"
@@ -40,7 +40,7 @@ bool session_open(struct session *s, const char *root, const char *given_as, str
     s->paths.data_dir = IN_ROOT("workloads/convergence");
     s->published_dir = IN_ROOT("results/published");
     s->validity_dir = s->paths.validity_dir = IN_ROOT("results/validity");
-    s->runs_dir = root_is_installed(s->root) ? "podbench-runs" : IN_ROOT("results/runs");      /* an installation is not written to */
+    s->runs_dir = root_is_installed(s->root) ? "podbench-runs" : IN_ROOT("results/runs");      /* nothing is written into an installation */
     s->baselines_dir = root_is_installed(s->root) ? "podbench-baseline" : IN_ROOT("results/baselines");
     s->plots_dir = IN_ROOT("plots");
 #undef IN_ROOT
@@ -65,7 +65,7 @@ static bool use_folder(const char **folder, const char *given, const char *optio
     return true;
 }
 
-/* For bench, --published names a folder of tables. Other commands also accept a single table, and read it themselves. */
+/* Takes the folders in the options. --published may also name a single table, which the commands that accept one read themselves. */
 bool session_folders(struct session *s, const struct options *o, struct err *err)
 {
     bool all_tables = o->published && is_folder(o->published);
@@ -85,7 +85,7 @@ static void warn_unfitted(const char *sheet, const char *const *names, size_t n,
         return;
     }
     if (!sheet_load(&found, path, &s->arena, NULL))
-        return;                         /* the command that needs it reports the error */
+        return;                         /* the command that needs it will report the error */
     for (size_t i = 0; i < n; i++)
         if (!sheet_find(&found, names[i]))
             absent[n_absent++] = names[i];
@@ -103,7 +103,7 @@ void session_warn_unfitted(struct session *s)
     warn_unfitted("fitted-system.csv", of_system, N_FITTED_SYSTEM_NAMES, s);
 }
 
-/* When a key is set twice the last value counts. */
+/* Warns if --set sets a key twice, as only the last value counts. */
 void session_warn_replaced(const struct options *o, struct session *s)
 {
     for (size_t i = 0; i < o->n_sets; i++)
@@ -176,7 +176,7 @@ static void use_recorded(const char **folder, const char *recorded, const char *
                 *folder);
 }
 
-/* A run of the user's own recipes: takes their folders from its manifest, unless options name others. */
+/* Takes the folders of recipes and figures from a run's manifest, unless options name them. */
 static void use_folders(const char *manifest_path, struct session *s)
 {
     json_t *manifest = manifest_load(manifest_path, NULL), *folders = json_object_get(manifest, "folders");

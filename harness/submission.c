@@ -2,9 +2,9 @@
 /*
  * submission.c - turns one simulated run into an MLPerf submission of many.
  *
- * Samples to converge are drawn from the reference's distribution at this batch, even where the recipe states what was
- * logged; a fixed number of epochs is kept. Runs differ by the measured noise of times. The model's own error, as left
- * by the calibration, is common to all runs of a submission and widens the intervals.
+ * Samples to converge are drawn from the reference's distribution at this batch, even if the recipe states what was logged; a fixed number of
+ * epochs is kept. Runs differ by the measured noise of times. The model's own error, as calibration found it, is common to all runs of a
+ * submission and widens the intervals.
  */
 #include "harness/harness.h"
 #include "results/study/trust.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sweep.c - podbench sweep, which simulates every configuration of a space, and podbench merge, which joins the shards
- * of a sweep.
+ * sweep.c - podbench sweep, which simulates every configuration of a space, and podbench merge, which joins the shards of a sweep.
  *
- * With --out rows are appended to FILE.part in the order of the configurations, and FILE.part becomes FILE when it is
- * complete. --resume counts the rows of an interrupted sweep in FILE.part and goes on after them. Each shard has a file
- * name of its own.
+ * With --out, rows are appended to FILE.part in the order of the configurations, and FILE.part is renamed to FILE when it is complete.
+ * --resume counts the rows of an interrupted sweep in FILE.part and continues after them. Each shard has a file name of its own.
  */
 #include "harness/harness.h"
 #include "harness/sweep_table.h"
@@ -24,7 +22,7 @@ static const char *environment(const char *name)
     return getenv(name);
 }
 
-/* Refuses a --set of a key that is swept, as each row has its own value. */
+/* Refuses a --set of a swept key, since each row has a value of its own. */
 static bool check_sets(const struct space *space, const struct options *o, struct err *err)
 {
     for (size_t i = 0; i < o->n_sets; i++)
@@ -37,7 +35,7 @@ static bool check_sets(const struct space *space, const struct options *o, struc
     return true;
 }
 
-/* A misspelt key is refused once, and not with every row. */
+/* Refuses a misspelt key once, instead of in every row. */
 static bool check_swept_keys(const struct space *space, struct arena *a, struct err *err)
 {
     for (size_t i = 0; i < space->n_axes; i++)
@@ -47,7 +45,7 @@ static bool check_swept_keys(const struct space *space, struct arena *a, struct 
     return true;
 }
 
-/* The last axis varies fastest. */
+/* Builds the space; the last axis changes fastest. */
 static bool build_space(struct space *space, const struct options *o, const char *recipes_dir, struct arena *a, struct err *err)
 {
     space_start(space, o->arguments, o->n_arguments);
@@ -71,7 +69,8 @@ bool count_threads(uint32_t *out, const struct options *o, struct err *err)
     return o->jobs <= MOST_JOBS || fail(err, "--jobs: %" PRIu64 " is outside 1 to %d", o->jobs, MOST_JOBS);
 }
 
-/* Keys without effect in the first configuration are probably a mistake. A rule tells which recipe keys have no effect, for each row; which sheet values have none is found by a trial, once. */
+/* Warns of keys without effect in the first configuration, which are probably a mistake. For keys of recipes a rule decides in every row; for
+ * sheet values a trial decides, once. */
 static void sweep_warn_idle_keys(struct sweep *w, struct session *session)
 {
     const struct space *s = w->space;
@@ -124,7 +123,7 @@ static bool output_open_part(struct output *out, uint64_t n_bytes, struct err *e
         return fail(err, "%s: cannot be written: %s", out->part, strerror(errno));
     struct stat opened, there;
     if (flock(fileno(out->f), LOCK_EX | LOCK_NB) != 0 || fstat(fileno(out->f), &opened) != 0 || stat(out->part, &there) != 0
-        || opened.st_ino != there.st_ino)               /* another process has finished the file and renamed it */
+        || opened.st_ino != there.st_ino)               /* another process has completed and renamed the file */
         return fail(err, "%s: another podbench is writing it", out->part);
     return ftruncate(fileno(out->f), (off_t)n_bytes) == 0 || fail(err, "%s: cannot cut off an unfinished row: %s", out->part, strerror(errno));
 }
@@ -138,8 +137,7 @@ static bool being_written(const char *part)
     return locked;
 }
 
-/* A table is for people: where standard output is a terminal, where it is asked for, and where rows or columns are chosen. Pipes
- * and files get CSV. */
+/* True if a table for people is printed: on a terminal, if text is asked for, or if rows or columns are chosen. Pipes and files get CSV. */
 static bool is_table(const struct options *o, const struct session *s)
 {
     bool chosen = o->top || o->sort || o->columns;
@@ -216,7 +214,7 @@ static int print_sweep_end(FILE *log, const struct sweep_count *c, const struct 
     return EXIT_DONE;
 }
 
-/* A sweep as it was asked for. */
+/* A sweep as the user asked for it. */
 struct sweep_asked { struct space space; struct shard shard; struct track_record record; struct sweep sweep; uint64_t first, end; };
 
 static bool sweep_ask(struct sweep_asked *x, const struct options *o, struct session *s, struct err *err)
@@ -237,7 +235,7 @@ static bool sweep_ask(struct sweep_asked *x, const struct options *o, struct ses
     return true;
 }
 
-/* Simulates what is not done yet; its rows go to the output's stream. */
+/* Simulates the remaining configurations, and writes their rows. */
 static bool sweep_rest(struct sweep_count *count, struct sweep_asked *x, const struct output *out, FILE *log, struct err *err)
 {
     struct progress p;
@@ -251,7 +249,7 @@ static bool sweep_rest(struct sweep_count *count, struct sweep_asked *x, const s
     return good;
 }
 
-/* sweep_rest() as a table, which needs all rows before it prints one. */
+/* sweep_rest() with the output as a table, which needs all rows before it prints one. */
 static bool sweep_as_table(struct sweep_count *count, struct sweep_asked *x, struct output *out, const struct sweep_choice *choice, struct session *s,
                            struct err *err)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sweep_table.c - a sweep as a table for people: a few of its columns, sorted, and as many rows as are asked for.
- *
- * The rows are read from the CSV that the sweep wrote, so that both say the same.
+ * sweep_table.c - a sweep as a table for people: a few columns, sorted, with as many rows as the user wants. The rows are read from the
+ * sweep's CSV, so that both say the same.
  */
 #include "harness/sweep_table.h"
 
@@ -26,7 +25,7 @@ static const char *cell_of(const struct sweep_view *v, size_t row, const char *c
 
 struct sortable { size_t row; bool fits, is_number; double number; const char *text; int direction; };
 
-/* Rows that fit come first; then the better values, the unknown ones last; then the order of the sweep. */
+/* Sorts rows that fit first, then by value, best first and unknown values last, then in the order of the sweep. */
 static int compare_sortable(const void *a, const void *b)
 {
     const struct sortable *x = a, *y = b;
@@ -105,7 +104,7 @@ static const char *interval_text(const struct sweep_view *v, size_t row, double 
     return arena_printf(v->a, "%s to %s", quantity_within(from, "", half, v->a), quantity_within(to, "", half, v->a));
 }
 
-/* Shows the usual columns with as many digits as the interval allows, and chosen columns as CSV has them. */
+/* The text of a cell. Usual columns get as many digits as the interval allows; chosen columns are shown as in CSV. */
 static const char *shown_cell(const struct sweep_view *v, size_t row, const char *column)
 {
     const char *text = cell_of(v, row, column);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * timeline.c - podbench timeline: one step of a recipe against the clock, as text, CSV or trace.
+ * timeline.c - podbench timeline: one step of a recipe over time, as text, CSV or trace.
  */
 #include "harness/harness.h"
 #include "results/simulate/simulate.h"
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The terminal is compared by its device, because /dev/tty is a second name of it. */
+/* True if the path is the terminal that shows the text. Devices are compared, because /dev/tty is another name of the terminal. */
 static bool is_terminal_of_text(const char *path)
 {
     unsigned file, text;
@@ -21,8 +21,7 @@ static bool is_terminal_of_text(const char *path)
     return same;
 }
 
-/* True if the trace would go to the same file, pipe or terminal as the text, where they would mix. /dev/null is
- * allowed. */
+/* True if the trace would go to the same file, pipe or terminal as the text and mix with it. /dev/null is allowed. */
 static bool is_where_text_goes(const char *path)
 {
     struct stat file, text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * train.c - podbench train: trains a recipe's model on data, by the plan that is timed, and says how long the machine would take.
+ * train.c - podbench train: trains a recipe's model on data, by the plan that was timed, and says how long the machine would take.
  */
 #include "harness/harness.h"
 #include "results/train/train.h"
@@ -9,7 +9,7 @@
 
 /* ---- what is asked for ---------------------------------------------------------------------------- */
 
-/* Without an end of its own a training lasts as long as the learning rate falls, or ten epochs. */
+/* The last step of a training that states no end: where the learning rate stops falling, or after ten epochs. */
 static uint64_t longest(const struct training_setup *t)
 {
     double decay = t->rates.decay_steps > 0 ? t->rates.warmup_steps + t->rates.decay_steps : 0;
@@ -38,7 +38,7 @@ static bool try_output(const char *path, struct err *err)
     return true;
 }
 
-/* An empty folder is removed again. */
+/* Tries to write a log, and removes the folder again if it is empty. */
 static bool try_logs(const char *folder, struct arena *a, struct err *err)
 {
     bool good = make_folders(folder, err) && try_output(arena_printf(a, "%s/result_0.txt", folder), err);
@@ -46,7 +46,7 @@ static bool try_logs(const char *folder, struct arena *a, struct err *err)
     return good;
 }
 
-/* Outputs are tried before the training, which may take long. */
+/* Tries all outputs before the training, which may take long. */
 static bool check_outputs(const struct options *o, struct arena *a, struct err *err)
 {
     return (!o->checkpoint || (may_replace(o->checkpoint, "podbench-train1", "a checkpoint", err) && try_output(o->checkpoint, err)))

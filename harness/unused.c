@@ -2,18 +2,17 @@
 /*
  * unused.c - warnings of keys that have no effect.
  *
- * Keys in a recipe's file are judged by rules about the keys. Keys set on the command line are also tried: a simulation
- * without the setting, and with each of its alternatives, must give another result. --unfolded skips the trials, which
- * may take long. There is no warning for a setting that repeats the recipe's own value, nor for one that all
- * configurations of a sweep or search share, which may be on purpose. Each trial plans afresh, so that the answer rests on no plan of another
- * configuration.
+ * Keys in a recipe's file are judged by rules about keys. Keys on the command line are also tried: a simulation without the setting, or one
+ * with any of its alternatives, must give another result. --unfolded skips the trials, which may take long. There is no warning for a setting
+ * that repeats the recipe's own value, nor for one that all configurations of a sweep or search share, because that may be on purpose. Each
+ * trial plans afresh, so that its answer does not depend on plans of other configurations.
  */
 #include "harness/harness.h"
 #include <jansson.h>
 
-enum { MOST_TRIED = 16 };             /* alternatives of one key, always with the first and the last */
+enum { MOST_TRIED = 16 };             /* the most alternatives tried for a key, including the first and the last */
 
-/* Everything that a setting could change: the result, its power, and the memory of each IPU. That a configuration is published is no effect. */
+/* Everything that a setting could change: the result, its power, and the memory of each IPU. A published outcome is left out. */
 static json_t *all_findings(const struct simulation *sim, const struct result *r)
 {
     struct result counted = *r;
@@ -28,7 +27,7 @@ static json_t *all_findings(const struct simulation *sim, const struct result *r
                      "tile_memory_bytes", (json_int_t)sim->machine->chip.tile_memory_bytes);
 }
 
-/* When several settings have one key the last one counts. */
+/* True if a later setting has the same key, so that this one does not count. */
 static bool is_replaced(const struct configuration *c, size_t at)
 {
     for (size_t i = at + 1; i < c->n; i++)
@@ -37,8 +36,8 @@ static bool is_replaced(const struct configuration *c, size_t at)
     return false;
 }
 
-/* True if the findings stay the same when the settings of one key are replaced by another text, or left out (NULL).
- * Settings already found idle are left out as well: of two that make each other idle, the second is not. */
+/* True if the findings stay the same when one key's settings are replaced by another text, or left out (NULL). Settings found idle are left
+ * out, too, so that of two settings which make each other idle only one is idle. */
 static bool is_found_again(const json_t *found, const struct configuration *c, size_t at, const char *instead, struct session *s)
 {
     struct arena scratch = {0};
@@ -95,7 +94,7 @@ static bool repeats_own_value(const struct recipe *own, const struct setting *x,
     return entry && text_is(entry->value, value);
 }
 
-/* True if the setting is judged by simulations. Drawn runs and their logs are no findings, so rules alone judge the keys that shape them. */
+/* True if the setting is judged by simulations. Simulations do not draw runs, so only rules judge keys that shape drawn runs. */
 static bool is_tried(const struct configuration *c, size_t at, const struct recipe *own, struct arena *a)
 {
     static const char *const of_draws[] = { "recipe.", "data.", "optimizer.", "training.", NULL }, *const of_interval[] = { "open.", NULL };
@@ -104,7 +103,7 @@ static bool is_tried(const struct configuration *c, size_t at, const struct reci
         && (is_sheet_override(x->text) || (!c->is_of_many && !(c->draws && begins_with(x->key, of_draws)) && !repeats_own_value(own, x, a)));
 }
 
-/* Findings are names of keys; words after a blank say which part of the key. */
+/* True if a list of unused keys names this key. Words after a blank in a name say which part of the key is meant. */
 static bool is_named(const char *const *names, size_t n, const char *key)
 {
     for (size_t i = 0; i < n; i++)
@@ -113,13 +112,13 @@ static bool is_named(const char *const *names, size_t n, const char *key)
     return false;
 }
 
-/* Keys that change numeric results of execution, but no time. */
+/* True for keys that change the numbers of an execution, but no time. */
 static bool shapes_numbers(const char *name)
 {
     return text_is(name, "precision.stochastic_rounding") || text_is(name, "precision.loss_scale");
 }
 
-/* The keys of idle settings, and idle keys of the recipe itself. */
+/* Lists idle settings, and idle keys in the recipe itself. */
 static const char **unused_keys(size_t *n, const struct simulation *sim, const struct result *r, struct configuration *c,
                                 struct session *s, struct arena *a)
 {
@@ -129,7 +128,7 @@ static const char **unused_keys(size_t *n, const struct simulation *sim, const s
     recipe_unused_keys(&unused, n, &sim->recipe, &sim->plan, a);
     names = ARENA_ARRAY(a, const char *, *n + c->n);
     memcpy(names, unused, *n * sizeof *names);
-    recipe_load(&own, c->recipe, s->paths.recipes_dir, NULL, 0, a, NULL);       /* the result without the settings; parts of it may be missing */
+    recipe_load(&own, c->recipe, s->paths.recipes_dir, NULL, 0, a, NULL);       /* if the recipe cannot be loaded, `own` stays empty */
     for (size_t i = 0; i < c->n && !s->paths.unfolded; i++) {
         if (!is_tried(c, i, &own, a) || is_named(names, *n, c->settings[i].key))
             continue;
@@ -212,7 +211,7 @@ void configuration_vary(struct configuration *c, const char *text, const char *c
         x->others[x->n_others++] = others[(n_tried > 1 ? i * (n - 1) / (n_tried - 1) : 0) * stride];
 }
 
-/* The name is that of a key that the user set. */
+/* True if `name` is a key that the user has set. */
 static bool is_set(const struct configuration *c, const char *name)
 {
     for (size_t i = 0; i < c->n; i++)
@@ -221,8 +220,7 @@ static bool is_set(const struct configuration *c, const char *name)
     return false;
 }
 
-/* True if only a simulation can judge the settings: they are sheet values, or framework keys whose effect depends on
- * sheets. */
+/* True if only a simulation can judge the settings, since they are sheet values, or framework keys whose effect depends on sheets. */
 static bool rests_on_sheets(const struct configuration *c)
 {
     static const char *const of_framework[] = { "framework.", NULL };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * validate.c - podbench validate: the accuracy by role, and the constants that were fitted.
+ * validate.c - podbench validate: the accuracy by role, and the fitted constants.
  */
 #include "harness/harness.h"
 #include "results/calibrate/calibration.h"
@@ -13,21 +13,21 @@
 #include <jansson.h>
 #include <unistd.h>
 
-/* A table of fitted values; without the file it is empty. */
+/* Loads a table of fitted values; a missing file is an empty table. */
 static bool load_constants(struct csv_table *out, const char *path, struct session *s, struct err *err)
 {
     *out = (struct csv_table){ .path = path };
     return access(path, F_OK) != 0 || csv_load(out, path, &s->arena, err);
 }
 
-/* "key", or "benchmark.ruleset.key" for the tables that have these columns. */
+/* The name of a constant: its key, or "benchmark.ruleset.key" in tables that have these columns. */
 static const char *constant_name(const struct csv_table *t, const struct csv_row *row, struct arena *a)
 {
     const char *benchmark = csv_cell(t, row, "benchmark"), *ruleset = csv_cell(t, row, "ruleset"), *key = csv_cell(t, row, "key");
     return *benchmark ? arena_printf(a, "%s.%s.%s", benchmark, ruleset, key) : key;
 }
 
-/* The standard error of a constant. A table of fits has a column for it; a fitted sheet has it at the beginning of its note. "": not fitted. */
+/* The standard error of a constant as text, from its column, or from the beginning of its note on a fitted sheet; "" if it was not fitted. */
 static const char *standard_error(const struct csv_table *t, const struct csv_row *row, struct arena *a)
 {
     static const char head[] = "standard error ";
@@ -71,7 +71,7 @@ struct validation {
     struct ratio_test pairs;
     struct first_seen_group first_seen[N_NOVELTIES + 1]; size_t n_first_seen;
     struct submitters_left_out left;
-    struct csv_table tables[N_CONSTANT_TABLES];         /* the fitted constants */
+    struct csv_table tables[N_CONSTANT_TABLES];         /* tables of fitted constants */
 };
 
 static json_t *by_role_json(const struct check *c, struct check_group g, struct arena *a)
@@ -80,7 +80,7 @@ static json_t *by_role_json(const struct check *c, struct check_group g, struct 
     return json_pack("{s:o, s:o}", "calibrate", accuracy_json(&calibrate), "validate", accuracy_json(&validate));
 }
 
-/* In JSON the members "calibrate" and "validate" are those of runs. */
+/* Adds the accuracy by kind of figure. The JSON members "calibrate" and "validate" are those of runs. */
 static void add_accuracy(struct document *d, const struct check *c)
 {
     struct check_group given = { .samples = SAMPLES_PUBLISHED }, predicted = { .samples = SAMPLES_PREDICTED };
@@ -175,7 +175,8 @@ static void write_known_values(FILE *f, const void *references)
     known_values_write(f, &r->known);
 }
 
-/* Tables whose rows have no line in first-sight.csv, such as another project's, are judged by today's errors. */
+/* Gathers the known runs, operations and programs. Rows without a line in first-sight.csv, such as those of other projects, are judged by
+ * today's errors. */
 static bool gather_known(struct validation *v, const struct options *o, struct session *s, struct err *err)
 {
     struct figures *figures = ARENA_NEW(&s->arena, struct figures);
@@ -194,8 +195,8 @@ static bool gather_known(struct validation *v, const struct options *o, struct s
     return memory_known_build(&v->memory, figures, &seen, &sights, &s->simulator, &s->arena, err);
 }
 
-/* With --out, writes the tables from which answers get their intervals. Readers open left-out.csv and memory-programs.csv first, so these two
-   are written last: a folder without them counts as empty. */
+/* Writes the tables of --out, from which answers get their intervals. Readers open left-out.csv and memory-programs.csv first, so these are
+ * written last: without them a folder counts as empty. */
 static bool write_validity(const struct validation *v, const char *folder, struct session *s, struct err *err)
 {
     const struct references *r = &v->record.references;
@@ -207,7 +208,7 @@ static bool write_validity(const struct validation *v, const char *folder, struc
         && write_table(folder, "memory-programs.csv", write_memory_programs, &v->memory.record, s, err);
 }
 
-/* The error of a run's step by the references of other groups, as if nothing like it had been published. */
+/* The error of a step, judged by references of other groups only, as if nothing like the run had been published. */
 static double error_by_other_groups(void *user, const struct simulation *sim)
 {
     return step_deviation(sim, user, true);
@@ -222,7 +223,7 @@ static void warn_of_unseen(const struct check *c, const struct first_sight *seen
         fprintf(s->log, "podbench: %s: %zu figures that are simulated have no first prediction, so today's stands for it; 'make baseline' adds new ones\n", path, n);
 }
 
-/* Tables without lines in first-sight.csv, such as another project's, give none. */
+/* Finds the errors of first predictions. Tables without lines in first-sight.csv, such as those of other projects, have none. */
 static bool find_first_seen(struct validation *v, const struct options *o, struct session *s, struct err *err)
 {
     struct figures *figures = ARENA_NEW(&s->arena, struct figures);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * watch.c - podbench watch: judges whether the latest level of a measured series is worse than the accepted one, and
- * says where it changed.
+ * watch.c - podbench watch: judges if the latest level of a measured series is worse than the accepted one, and says where it changed.
  *
- * A series is a column of a table, oldest value first: scores, step times, anything. A change for the worse, or of unknown
- * direction, fails until its level is accepted with a reason (--accept), which is kept in a file next to the series, or
- * until the series returns.
+ * A series is a column of a table, with the oldest value first: scores, times of steps, or anything else. A change for the worse, or in an
+ * unknown direction, makes the command fail until its level is accepted with a reason (--accept), or until the series returns. Acceptances are
+ * kept in a file next to the series.
  */
 #include "harness/harness.h"
 #include "results/history/history.h"
@@ -21,7 +20,7 @@ struct watched {
     struct series_level *levels; size_t n;
 };
 
-/* The better direction, by the metric's name: that of a result's column, or a word in it. */
+/* The better direction of a metric: that of the result's column with this name, or of a word in the name. */
 static enum better better_of(const char *metric)
 {
     static const struct { const char *word; enum better better; } words[] = {
@@ -36,7 +35,8 @@ static enum better better_of(const char *metric)
     return of_column;
 }
 
-/* Reads the rule for a metric: by the name of its column, then by the series' own name, which holds the values of the --by columns. */
+/* Reads the rule for a series. The better direction follows from the column's name, or else from the series' name, which includes the values
+ * of the --by columns. */
 static bool read_rule(struct series_rule *rule, const struct measured_series *s, const struct options *o, struct err *err)
 {
     *rule = (struct series_rule){ .better = (int)better_of(s->metric) };
@@ -53,7 +53,7 @@ static bool read_rule(struct series_rule *rule, const struct measured_series *s,
 
 /* ---- words -------------------------------------------------------------------------------------------------- */
 
-/* "line 7", or "point 6" where lines say nothing. */
+/* The place of a point, such as "line 7", or "point 6" if points are not on lines of their own. */
 static const char *place_of(const struct watched *w, size_t point, struct arena *a)
 {
     const char *label = w->series->labels[point];
@@ -81,7 +81,7 @@ static const char *describe(const struct watched *w, const struct series_level *
                         w->series->lines[c->found], end_text(w, l, a));
 }
 
-/* The number of points from which the latest level counts as judged. */
+/* The number of the point at which the latest level begins to count as judged. */
 static size_t judged_from(const struct watched *w)
 {
     return (w->n ? w->levels[w->n - 1].change.from : 0) + SERIES_JUDGED;
@@ -92,7 +92,7 @@ static bool is_judged(const struct watched *w)
     return w->series->n >= judged_from(w) || series_is_worse(w->levels, w->n);
 }
 
-/* "not judged before line 21"; points are counted where a line does not hold one point. */
+/* Says where judging begins, such as "not judged before line 21". It counts points if not every line has exactly one. */
 static const char *unjudged_text(const struct watched *w, struct arena *a)
 {
     const struct measured_series *s = w->series;
@@ -221,7 +221,7 @@ static bool judge_series(struct watched *out, const struct measured *in, size_t 
     return true;
 }
 
-/* Accepts the latest level of every series that is worse. */
+/* Accepts the latest level of every series in which it is worse. */
 static int accept_levels(const struct watched *all, size_t n, const char *accepted, const struct options *o, struct session *s, struct err *err)
 {
     size_t n_accepted = 0;

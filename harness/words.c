@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * words.c - what a mistyped command or list was probably meant to be.
+ * words.c - suggestions for a mistyped command or list.
  */
 #include "harness/harness.h"
 
@@ -17,7 +17,7 @@ static const char *other_word(const char *typed)
     return NULL;
 }
 
-/* If the typed word is another tool's name for a command or list, podbench's name for it is suggested, not the name with the nearest letters. */
+/* Suggests podbench's name if the typed word is another tool's name for a command or list, and otherwise the name with the nearest letters. */
 const char *words_suggestion(const char *const *names, size_t n, const char *typed, struct arena *a)
 {
     const char *meant = other_word(typed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * workload.c - podbench workload: the layers, parameters and work of a model and, for an ONNX file, how each operator
- * was imported; or a built-in model as an ONNX file.
+ * workload.c - podbench workload: the layers, parameters and work of a model and, for an ONNX file, how each operator was imported. It can
+ * also write a built-in model as an ONNX file.
  */
 #include "harness/harness.h"
 #include "system-model/graph/graph.h"
@@ -59,7 +59,7 @@ static bool read_sparsity(struct sparse_request *q, const char *text)
     return strncmp(text, "pattern=", 8) == 0 && (q->pattern == PATTERN_DYNAMIC || text_is(text + 8, "static"));
 }
 
-/* Takes the recipe keys that shape a model. */
+/* Reads a setting of a recipe key that shapes models. */
 static bool read_setting(struct model_options *m, const char *text, struct arena *a, struct err *err)
 {
     const char *equals = strchr(text, '=');
@@ -92,7 +92,7 @@ static bool build_workload(struct graph *g, struct onnx_import *import, const st
         if (!read_setting(&m, o->sets[i], &s->arena, err))
             return false;
     m.file = o->arguments[0];
-    m.loss_slices = o->onnx ? 1 : 0;    /* a file that is written has one loss */
+    m.loss_slices = o->onnx ? 1 : 0;    /* the file that is written computes its loss in one piece */
     if (w->traits & IS_FILE)
         return onnx_file_import(g, import, &m, &s->arena, err);
     if (m.dimensions || m.approximate || m.output)
@@ -100,7 +100,7 @@ static bool build_workload(struct graph *g, struct onnx_import *import, const st
     return workload_graph(g, w, &m, &s->arena, err);
 }
 
-/* Inference has no losses, and its file is written with the outputs that the model has. */
+/* Writes the model to a file. For inference the file has no losses, and its outputs are those of the model. */
 static int write_model(const struct options *o, const struct workload *w, const struct graph *g, struct session *s, struct err *err)
 {
     uint64_t seed = 0;
