@@ -4,8 +4,9 @@
  *
  * Rates count only products with non-zero blocks. A row without a number of columns is the fastest over powers of two from 4 to 16,384 that
  * fit (graphcore-research/sparsity-benchmarks at bab5449: analysis/Analysis.ipynb takes the maximum over n). The host of that program reads
- * and writes floats, whose copies lie on the chip next to the halves (ipu/matmul_bench.cpp, hostWriteFloat). If a row is a ratio to a dense
- * product, the dense product adds in halves and takes its own fastest n. With layout=linear the operands lie by columns, so they are
+ * and writes floats, whose copies lie on the chip next to the halves (ipu/matmul_bench.cpp, hostWriteFloat). Its rates count the compute and
+ * exchange steps of a profile, without syncs (ipu/reptil/src/reptil/_cycles.py). If a row is a ratio to a dense product, the dense product adds
+ * in halves and takes its own fastest n. With layout=linear the operands lie by columns, so they are
  * rearranged before the product and the result after it (parts.h).
  */
 #include "results/published/parts.h"
@@ -18,7 +19,7 @@ static struct sparse_shape sparse_shape_of(const struct kernel_case *c, uint64_t
 {
     uint64_t places = c->m / c->block * (c->k / c->block);
     return (struct sparse_shape){ c->m, c->k, n, c->block, (uint64_t)ceil(c->density * (double)places), (uint64_t)c->type, c->kind == KERNEL_DYNAMIC_SPARSE,
-                                  .order = c->layout ? ORDER_BY_COLUMNS : ORDER_PLANNED, .oversize = 0.3 };
+                                  .order = c->layout ? ORDER_BY_COLUMNS : ORDER_PLANNED, .returns = c->layout != 0, .oversize = 0.3 };
 }
 
 static struct op_plan_options sparse_options(const struct kernel_case *c, const struct chip *chip)
@@ -48,6 +49,11 @@ static bool plan_dense(struct op_plan *out, const struct kernel_case *c, uint64_
         && product_fits(c, n, c->m * c->k * (data_type_bytes((enum data_type)c->type) + FLOAT_BYTES), out->temp_bytes_per_tile, chip);
 }
 
+static double measured_cycles(const struct kernel_case *c, const struct op_plan *plan)
+{
+    return (double)(c->host_type ? plan->compute_cycles + plan->exchange_cycles : op_plan_cycles(plan));
+}
+
 /* The highest rate, in multiplied places times columns per cycle, for the case's columns or over all measured numbers that fit; 0 if none
  * fits. */
 static double best_rate(const struct kernel_case *c, bool dense, const struct chip *chip, struct plan_cache *cache, struct arena *a, struct err *err)
@@ -57,7 +63,7 @@ static double best_rate(const struct kernel_case *c, bool dense, const struct ch
         struct op_plan plan;
         bool fits = dense ? plan_dense(&plan, c, n, chip, cache, a, err) : plan_sparse(&plan, c, n, chip);
         if (fits || c->n)
-            best = fmax(best, places * (double)n / (double)op_plan_cycles(&plan));
+            best = fmax(best, places * (double)n / measured_cycles(c, &plan));
     }
     return best;
 }

@@ -22,9 +22,6 @@
     X(COPIED_BYTES_PER_CYCLE, 4, "B/cycle", "time", \
       "of a tile, for copies of regions before and after an operation of one's own: a profile of a blur on GC2 shows 5,741 cycles for 22.6 kB and 4,826 for " \
       "16.9 kB; the vertices of such copies are not published") \
-    X(BLOCK_TURN_CYCLES, 14, "cycles/B", "time", \
-      "of a tile's part of a tensor that is brought from columns into rows of sparse blocks, or back: 14.3 by operator-R170, which calibrates, once its product is " \
-      "taken off. PopLibs' regression of copies has 5.15 in pieces of a half, so that about three such passes, or fewer workers, are at work; no source has Poplar's copies") \
     X(LOOP_COUNTER_SUPERSTEPS, 1, "supersteps", "time", \
       "of each iteration of a serial loop, to count it: the counter is on a tile like any number. PopLibs' planner leaves it out, as it does " \
       "all syncs; prompted by calibrating rows of BERT") \

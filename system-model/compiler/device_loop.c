@@ -6,13 +6,15 @@
  * graphcore/poptorch at c2a8b177, python/ops.py). In each round a condition is computed, and the results of the round before are copied into the body's
  * inputs. After the body its results are copied out, and a counter is incremented. Inputs lie alike in all copies, so they stay on their tiles. A result
  * lies as its operation's plan says, but returns as an input that no operation reads, which is spread evenly over the tiles. It crosses the exchange.
- * Not modelled: what the loop does once, before its first round and after its last one; a layout of small pieces, which a move takes apart.
+ * The result of a product whose sparse side stands first lies in blocks of columns (popsparse/StaticMatMul.cpp, graphcore/poplibs at 7eac0f26): Poplar copies it
+ * element by element. Not modelled: what the loop does once, before its first round and after its last one; other layouts of small pieces.
  */
 #include "system-model/compiler/compiler.h"
 #include "system-model/compiler/passes.h"
 #include "system-model/graph/graph.h"
 
-struct carried { uint64_t kept_bytes, moved_bytes; };       /* bytes on a tile */
+/* Bytes on a tile. apart_bytes: the part of moved_bytes that is copied element by element, each of element_bytes. */
+struct carried { uint64_t kept_bytes, moved_bytes, apart_bytes, element_bytes; };
 
 static uint64_t tile_bytes(const struct tensor *t, uint64_t n_tiles)
 {
@@ -34,15 +36,29 @@ static void mark_forward(bool *read, bool *planned, const struct graph *g)
     }
 }
 
+static void mark_in_blocks(bool *in_blocks, const struct graph *g)
+{
+    for (const struct op *op = g->ops; op < g->ops + g->n_forward_ops; op++)
+        if (op->kind == OP_SPARSE_MATMUL && op->at->sparse_first && op->at->sparse.block > 1)
+            in_blocks[op->outputs[0]] = true;
+}
+
 static struct carried carried_by(const struct graph *g, uint64_t n_tiles)
 {
     struct arena scratch = {0};
     struct carried out = {0};
-    bool *read = ARENA_ARRAY(&scratch, bool, g->n_tensors), *planned = ARENA_ARRAY(&scratch, bool, g->n_tensors);
+    bool *read = ARENA_ARRAY(&scratch, bool, g->n_tensors), *planned = ARENA_ARRAY(&scratch, bool, g->n_tensors),
+         *in_blocks = ARENA_ARRAY(&scratch, bool, g->n_tensors);
     mark_forward(read, planned, g);
+    mark_in_blocks(in_blocks, g);
     for (uint32_t i = 0; i < g->n_tensors; i++) {
         const struct tensor *t = &g->tensors[i];
-        if (t->role == ROLE_INPUT ? read[i] : t->role == ROLE_ACTIVATION && !read[i])
+        bool carried = t->role == ROLE_INPUT ? read[i] : t->role == ROLE_ACTIVATION && !read[i];
+        if (carried && in_blocks[i]) {
+            out.apart_bytes += tile_bytes(t, n_tiles);
+            out.element_bytes = data_type_bytes(t->type);
+        }
+        if (carried)
             *(planned[i] ? &out.moved_bytes : &out.kept_bytes) += tile_bytes(t, n_tiles);
     }
     arena_free(&scratch);
@@ -55,6 +71,8 @@ void device_loop_plan(struct op_plan *out, const struct graph *g, const struct c
     struct carried c = carried_by(g, p.n_tiles);
     passes_control(&p, 1);
     passes_exchange(&p, c.moved_bytes);
+    if (c.apart_bytes)
+        passes_superstep(&p, rearrange_cycles(&vertex_table, chip, c.apart_bytes, c.element_bytes, false));
     passes_superstep(&p, copy_cycles(chip, c.kept_bytes));
     passes_superstep(&p, copy_cycles(chip, c.kept_bytes + c.moved_bytes));
     passes_control(&p, 1);

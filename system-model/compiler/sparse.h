@@ -9,8 +9,8 @@
 #define SPARSE_H
 #include "system-model/compiler/op_plan.h"
 
-/* How the dense side and the result lie: as planned, with the rows of a block next to each other; by columns, so that each element of a row of a block
- * is apart; or by the inner dimension, so that such a row is in one piece. */
+/* How the dense side lies: as the product's plan has it; by columns, so that the elements of a column of a block are apart; or by the inner dimension, so that
+ * they are in one piece. */
 enum dense_order { ORDER_PLANNED, ORDER_BY_COLUMNS, ORDER_BY_INNER };
 
 /* No padding: shapes are compared as bytes. */
@@ -20,7 +20,8 @@ struct sparse_shape {
     uint64_t type;                      /* enum data_type of operands and result */
     uint64_t dynamic;
     uint64_t trains;                    /* dynamic: buckets also serve the gradients, and hold what these need */
-    uint64_t order;                     /* enum dense_order of the dense side and the result */
+    uint64_t order;                     /* enum dense_order of the dense side */
+    uint64_t returns;                   /* the result becomes a dense side that lies by columns, as in a framework's loop */
     double oversize;                    /* dynamic: the share by which buckets are larger than an even share (metaInfoBucketOversizeProportion); 0.3 as a rule */
 };
 enum { SPARSE_META_BYTES = 2 };         /* the bytes of one word of a bucket's metadata, which says where blocks are */
@@ -41,6 +42,14 @@ struct bucket_work {
 };
 double dynamic_sparse_cycles(const struct bucket_work *w);
 double zero_partials_cycles(uint64_t n_workers, uint64_t n_of_worker, uint64_t partials, bool blocks);
+
+/* ---- sparse_layout.c ------------------------------------------------------------------------------------------------ */
+
+/* Cycles of a tile that transposes n matrices, each of rows x columns. */
+uint64_t transpose_cycles(uint64_t n_workers, uint64_t n, uint64_t rows, uint64_t columns, uint64_t type);
+/* The matrices of the fullest tile in which the dense side is transposed before the product; n is 0 if it is fetched as it lies. */
+struct turned_matrices { uint64_t n, rows, columns; };
+struct turned_matrices sparse_turned_matrices(const struct sparse_shape *s, uint64_t n_tiles, uint64_t n_workers);
 
 /* ---- sparse_static.c ------------------------------------------------------------------------------------------------ */
 

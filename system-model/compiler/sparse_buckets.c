@@ -5,9 +5,10 @@
  * The host fills the buckets of a partition, z of them, with its blocks. Blocks that exceed them go into other buckets: first into those of the same
  * rows, in the nearest partitions of the inner dimension before it; then into those of any partition of rows (graphcore/poplibs at 7eac0f26,
  * SparsePartitionerImpl.cpp, balanceBuckets).
- * The program then lets all buckets travel as far as the farthest of them has to, over all partitions inside (findOverflowDistance):
- *     steps = z (d + 1) - z          if blocks lie d partitions of the inner dimension away
- *     steps = (x' - 1) y z + ...     if they lie in other partitions of rows, x' of them
+ * The program then lets all buckets travel as far as the farthest of them has to, over all partitions inside (findOverflowDistance; FullyConnected.cpp,
+ * lines 346-395). It has computed with the z buckets of its own partition when it begins:
+ *     steps = (d + 1) z - z            if blocks lie d partitions of the inner dimension away
+ *     steps = (d + 1) y z - z          if they lie d partitions of rows away
  * Blocks of a partition are drawn from their binomial distribution, each partition by a hash of its number. A pattern is one draw, and its steps are
  * those of the partition that overflows farthest: of several patterns the median one counts.
  */
@@ -48,8 +49,8 @@ static uint64_t drawn_blocks(double share, struct binomial *b)
     return k;
 }
 
-/* Moves the blocks that are too many in each partition of a range of rows to the nearest partitions before it. Returns the longest way, and how
-   many blocks found no room. */
+/* Moves the blocks that are too many in each of n partitions in a ring to the nearest ones before it. Returns the longest way, and how many blocks found
+   no room. */
 static uint64_t settle_row(uint64_t *blocks, uint64_t n, uint64_t room, uint64_t *left)
 {
     uint64_t farthest = 0;
@@ -71,20 +72,21 @@ static uint64_t settle_row(uint64_t *blocks, uint64_t n, uint64_t room, uint64_t
 /* One pattern of many: how far its blocks travel, and the most of one partition. */
 struct drawn_pattern { uint64_t steps, most_blocks; };
 
-static struct drawn_pattern draw_pattern(const struct dynamic_split *p, uint64_t draw, struct binomial *of_partition, uint64_t *blocks)
+static struct drawn_pattern draw_pattern(const struct dynamic_split *p, uint64_t draw, struct binomial *of_partition, uint64_t *blocks, uint64_t *rows)
 {
     struct drawn_pattern out = { 0, 0 };
-    uint64_t farthest = 0, left = 0, room = p->blocks * p->z, first = draw * p->x * p->y;
+    uint64_t farthest = 0, over, room = p->blocks * p->z, first = draw * p->x * p->y;
     for (uint64_t x = 0; x < p->x; x++) {
-        uint64_t over;
+        rows[x] = 0;
         for (uint64_t y = 0; y < p->y; y++) {
             blocks[y] = drawn_blocks(drawn_share(first + x * p->y + y), of_partition);
             out.most_blocks = max_u64(out.most_blocks, min_u64(blocks[y], room));
+            rows[x] += blocks[y];
         }
         farthest = max_u64(farthest, settle_row(blocks, p->y, room, &over));
-        left += over;
     }
-    out.steps = left ? p->y * p->z : farthest * p->z;       /* the blocks that are left go to the nearest partition of rows, which has room for them */
+    uint64_t rows_away = settle_row(rows, p->x, p->y * room, &over);
+    out.steps = rows_away ? (rows_away + 1) * p->y * p->z - p->z : farthest * p->z;
     return out;
 }
 
@@ -97,12 +99,12 @@ static int by_steps(const void *a, const void *b)
 void sparse_buckets_fill(struct dynamic_split *p, const struct sparse_shape *s)
 {
     struct arena scratch = {0};
-    uint64_t *blocks = ARENA_ARRAY(&scratch, uint64_t, p->y);
+    uint64_t *blocks = ARENA_ARRAY(&scratch, uint64_t, p->y), *rows = ARENA_ARRAY(&scratch, uint64_t, p->x);
     uint64_t places = ceil_div(s->rows / s->block, p->x) * ceil_div(s->inner / s->block, p->y);
     struct binomial of_partition = { (unsigned)places, fmin(1, (double)s->n_blocks / ((double)(s->rows / s->block) * (double)(s->inner / s->block))), .n_known = 0 };
     struct drawn_pattern drawn[PATTERNS];
     for (uint64_t i = 0; i < PATTERNS; i++)
-        drawn[i] = draw_pattern(p, i, &of_partition, blocks);
+        drawn[i] = draw_pattern(p, i, &of_partition, blocks, rows);
     qsort(drawn, PATTERNS, sizeof *drawn, by_steps);
     p->steps = drawn[PATTERNS / 2].steps;
     p->most_blocks = drawn[PATTERNS / 2].most_blocks;

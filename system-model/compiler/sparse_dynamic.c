@@ -128,13 +128,6 @@ static uint64_t reduce_or_cast(const struct dynamic_search *f, uint64_t sums, ui
     return (32 + ceil_div(loops, w) * (3 * depth + (wide ? half ? 6 : 7 : 8))) * w;
 }
 
-/* Blocks are turned in the bucket before the gradient of the dense side, in grains of 4 x 4 halves or 2 x 2 floats. */
-static uint64_t turn_cycles(const struct dynamic_search *f, const struct dynamic_split *p)
-{
-    uint64_t grain = 8 / elements_bytes(f->s), grains = f->s->block / grain * (f->s->block / grain), w = f->chip->n_workers;
-    return f->s->block == 1 ? 0 : 7 + w * (37 + ceil_div(p->blocks * grains, w) * grain);
-}
-
 /* The cost of a pass, without the cycles of its vertices. */
 static struct dynamic_cost cost_around(const struct dynamic_search *f, const struct dynamic_split *p, const struct tile_part *t, enum op_pass pass)
 {
@@ -149,7 +142,7 @@ static struct dynamic_cost cost_around(const struct dynamic_search *f, const str
         c.exchange += min_u64(ceil_div(t->bucket_bytes, rate), ceil_div(t->dense_bytes + result_bytes, rate)) * p->z;
     else if (p->z > 1)
         c.exchange += ceil_div(p->z * t->bucket_bytes, bus_rate(f, readers == 1 ? p->z : 1, n_tiles));
-    c.turn = turned ? turn_cycles(f, p) : 0;
+    c.turn = turned && f->s->block > 1 ? transpose_cycles(f->chip->n_workers, p->blocks, f->s->block, f->s->block, f->s->type) : 0;
     c.sum_exchange = depth > 1 ? ceil_div(sums * sum_bytes, rate) : 0;
     c.sum_compute = reduce_or_cast(f, sums, depth);
     c.bytes = (p->z - 1) * t->bucket_bytes + c.dense_bytes + (gradient ? result_bytes : 0) + sums * sum_bytes + max_u64(2 * t->bucket_bytes, depth > 1 ? sums * sum_bytes : 0);

@@ -8,7 +8,6 @@
  * branch on one tile. Each step of propagation is a pass of buckets to the next tile and a product, within loops whose counters are one tile's too
  * (graphcore/poplibs at 7eac0f26, FullyConnected.cpp).
  */
-#include "system-model/base/assumed.h"
 #include "system-model/compiler/passes.h"
 #include "system-model/compiler/sparse.h"
 #include "system-model/graph/graph.h"
@@ -81,16 +80,18 @@ static uint64_t living_bytes(const struct sparse_shape *s, const struct sparse_b
     return ceil_div(all->meta + (all->values > values ? all->values - values : 0), n_tiles);
 }
 
-/* In the plan's layout the rows of a block lie next to each other. From any other layout the dense side is moved and rearranged before the product,
- * and the result after it. */
-static void add_block_rearrangement(struct passes *p, const struct sparse_shape *s)
+/* A dense side that lies the other way is moved into matrices, which are transposed. Poplar copies the result of blocks into rows element by element. */
+static void add_layout(struct passes *p, const struct sparse_shape *s)
 {
-    const uint64_t sides[] = { s->inner * s->columns, s->rows * s->columns };
-    uint64_t before = op_plan_cycles(p->plan);
-    for (int i = 0; i < 2 && s->block > 1 && s->order; i++) {
-        uint64_t bytes = passes_share(p, sides[i]) * p->element_bytes;
-        passes_move(p, sides[i]);
-        passes_superstep(p, s->order == ORDER_BY_COLUMNS ? bytes * BLOCK_TURN_CYCLES : copy_pieces_cycles(&vertex_table, bytes));
+    uint64_t before = op_plan_cycles(p->plan), n_result = s->rows * s->columns, w = p->chip->n_workers;
+    struct turned_matrices t = sparse_turned_matrices(s, p->n_tiles, w);
+    if (t.n) {
+        passes_exchange(p, t.n * t.rows * t.columns * p->element_bytes);
+        passes_superstep(p, transpose_cycles(w, t.n, t.rows, t.columns, s->type));
+    }
+    if (s->returns && s->block > 1) {
+        passes_move(p, n_result);
+        passes_superstep(p, rearrange_cycles(&vertex_table, p->chip, passes_share(p, n_result) * p->element_bytes, p->element_bytes, false));
     }
     p->plan->rearrange_cycles += op_plan_cycles(p->plan) - before;
 }
@@ -128,7 +129,7 @@ struct sparse_bytes sparse_product_plan(struct op_plan *out, const struct sparse
             add_static(&p, s, &best);
         operand = static_operand_bytes(s, &best, chip->n_workers, opt.n_tiles);
     }
-    add_block_rearrangement(&p, s);
+    add_layout(&p, s);
     out->temp_bytes_per_tile = fits ? p.scratch_bytes : 2 * chip->tile_memory_bytes;        /* if no split fits, the model does not fit either */
     out->code.field_bytes += pass == PASS_FORWARD ? (uint32_t)living_bytes(s, &operand, opt.n_tiles) : 0;
     return operand;
