@@ -75,8 +75,11 @@ static void add_known_program(struct memory_record *record, const struct memory_
     LIST_ADD(record, a, p);
 }
 
+/* How many entities fit is an estimate: the recipe of such a row has other sizes, and no run was published. */
 static enum memory_outcome outcome_of(const struct figure *f)
 {
+    if (text_is(f->metric, "entities"))
+        return MEMORY_UNKNOWN;
     if (says_whether_it_fits(f))
         return f->value > 0 ? MEMORY_RAN : MEMORY_TOO_LARGE;
     return figure_kind(f) == FIGURE_OF_RUN || is_of_fullest_tile(f) ? MEMORY_RAN : MEMORY_UNKNOWN;
