@@ -30,10 +30,14 @@ static json_t *counts_json(const struct onnx_import *import)
     return rows;
 }
 
-static void print_workload(const struct options *o, const struct workload *w, const struct graph *g, const struct onnx_import *import, struct session *s)
+/* refused: why the file cannot be trained, so that its inference is printed; NULL if it can, or nobody asked. */
+static void print_workload(const struct options *o, const struct workload *w, const struct graph *g, const struct onnx_import *import, const char *refused,
+                           struct session *s)
 {
     if (o->format == FORMAT_JSON) {
         json_t *json = workload_json(w, g, &s->arena);
+        if (refused)
+            json_object_set_new(json, "training_refused", json_string(utf8_text(refused, &s->arena)));
         if (import->model)
             json_object_set_new(json, "operators", counts_json(import));
         print_json(s->out, json);
@@ -45,6 +49,8 @@ static void print_workload(const struct options *o, const struct workload *w, co
         graph_print(s->out, g);
     if (import->model)
         onnx_print(s->out, import);
+    if (refused)
+        fprintf(s->out, "inference alone, as training is refused: %s\n", refused);
 }
 
 static bool read_sparsity(struct sparse_request *q, const char *text)
@@ -84,8 +90,26 @@ static bool read_setting(struct model_options *m, const char *text, struct arena
     return true;
 }
 
-static bool build_workload(struct graph *g, struct onnx_import *import, const struct workload *w, const struct options *o, struct session *s,
-                           struct err *err)
+/* A file that cannot be trained is read for inference, unless that is refused too. */
+static bool import_file(struct graph *g, struct onnx_import *import, const char **refused, struct model_options *m, struct session *s, struct err *err)
+{
+    if (onnx_file_import(g, import, m, &s->arena, err))
+        return true;
+    if (m->inference)
+        return false;
+    struct err of_training = *err;
+    *g = (struct graph){0};
+    *import = (struct onnx_import){0};
+    *err = (struct err){0};
+    m->inference = true;
+    *refused = arena_strdup(&s->arena, of_training.msg);
+    bool done = onnx_file_import(g, import, m, &s->arena, err);
+    *err = done ? *err : of_training;
+    return done;
+}
+
+static bool build_workload(struct graph *g, struct onnx_import *import, const char **refused, const struct workload *w, const struct options *o,
+                           struct session *s, struct err *err)
 {
     struct model_options m = own_options;
     for (size_t i = 0; i < o->n_sets; i++)
@@ -94,7 +118,7 @@ static bool build_workload(struct graph *g, struct onnx_import *import, const st
     m.file = o->arguments[0];
     m.loss_slices = o->onnx ? 1 : 0;    /* the file that is written computes its loss in one piece */
     if (w->traits & IS_FILE)
-        return onnx_file_import(g, import, &m, &s->arena, err);
+        return import_file(g, import, refused, &m, s, err);
     if (m.dimensions || m.approximate || m.output)
         return fail(err, "--set: symbolic dimensions, outputs and --approximate are for ONNX files; %s is built in", w->name);
     return workload_graph(g, w, &m, &s->arena, err);
@@ -134,10 +158,11 @@ int command_workload(const struct options *o, struct session *s, struct err *err
         return EXIT_DONE;
     }
     const struct workload *w = workload_find(o->arguments[0], err);
-    if (!w || !build_workload(&g, &import, w, o, s, err))
+    const char *refused = NULL;
+    if (!w || !build_workload(&g, &import, &refused, w, o, s, err))
         return EXIT_BAD_INPUT;
     if (o->onnx)
         return write_model(o, w, &g, s, err);
-    print_workload(o, w, &g, &import, s);
+    print_workload(o, w, &g, &import, refused, s);
     return EXIT_DONE;
 }

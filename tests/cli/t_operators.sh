@@ -55,6 +55,11 @@ refuses "--operators: domain,name,key,value,unit,source | stencils,Heat2D,split"
     workload $graphs/heat-2d.onnx --set data.batch=0 --set data.height=80 --set data.width=90
 run workload $graphs/heat-2d.onnx --operators $sheet --set data.batch=0 --set data.height=80 --set data.width=90 --set recipe.mode=infer
 gives 0 "1 x Heat2D                   codelet" "and with it"
+run workload $graphs/gather-rows.onnx --set data.batch=0 --set data.rows=3 --set data.width=2 --set data.lookups=4
+gives 0 "inference alone, as training is refused: $graphs/gather-rows.onnx: no operation that computes anything, or no weight that is trained" "a lookup alone is read for inference, and says why"
+gives 0 "1 x Gather                   gather" "as an operation"
+run workload $graphs/gather-rows.onnx --set data.batch=0 --set data.rows=3 --set data.width=2 --set data.lookups=4 --format json
+gives 0 '"training_refused": "' "also as JSON"
 run execute $heat $small --set recipe.repeat=1
 gives 2 "is described by a sheet, which says what it costs and not what it computes" "a codelet cannot be executed"
 run execute $heat $small --set recipe.repeat=9
