@@ -106,6 +106,14 @@ static inline uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static inline uint32_t max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static inline uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static inline uint64_t ceil_div(uint64_t n, uint64_t d) { return n / d + (n % d != 0); }    /* d > 0; cannot overflow */
+static inline uint64_t common_divisor(uint64_t a, uint64_t b)    /* the greatest one; b may be 0 */
+{
+    for (uint64_t rest; b; b = rest) {
+        rest = a % b;
+        a = b;
+    }
+    return a;
+}
 
 /* Statistics of n > 0 values. The median of an even number of values is the mean of the middle two. */
 double statistics_mean(const double *x, size_t n);

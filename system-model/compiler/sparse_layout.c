@@ -27,8 +27,6 @@ uint64_t transpose_cycles(uint64_t n_workers, uint64_t n, uint64_t rows, uint64_
     return 7 + n_workers * worker;
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b) { return b == 0 ? a : common_divisor(b, a % b); }
-
 /* Into how many parts popops cuts each of n matrices. */
 static uint64_t matrix_parts(uint64_t n, uint64_t rows, uint64_t columns, uint64_t side, uint64_t n_tiles, uint64_t n_workers)
 {

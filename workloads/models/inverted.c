@@ -33,8 +33,6 @@ static uint32_t activation(struct builder *b, uint32_t x, const struct inverted 
     return graph_op(b->g, OP_MAP, &x, 1, (struct op_attributes){ .function = FUNCTION_CLIP, .low = 0, .high = 6 });
 }
 
-static uint32_t common_divisor(uint32_t a, uint32_t b) { return b ? common_divisor(b, a % b) : a; }
-
 static uint32_t conv_biased(struct builder *b, uint32_t x, uint64_t channels)
 {
     return build_bias(b, build_conv(b, x, (struct conv_spec){ .kernel = 1, .channels = channels }));
@@ -60,7 +58,7 @@ static uint32_t surviving(struct builder *b, uint32_t x, double chance)
 static uint32_t inverted_block(struct builder *b, uint32_t x, const struct stage *s, uint64_t channels, uint32_t stride, double chance, const struct inverted *v)
 {
     uint64_t in = build_width(b, x), wide = in * (s->widens ? v->expansion : 1);
-    uint32_t y = x, groups = (uint32_t)wide / common_divisor((uint32_t)wide, v->group);
+    uint32_t y = x, groups = (uint32_t)(wide / common_divisor(wide, v->group));
     if (s->widens)
         y = activation(b, build_conv_norm(b, y, (struct conv_spec){ .kernel = 1, .channels = wide }), v);
     struct conv_spec by_channel = { .kernel = s->kernel, .stride = stride, .groups = groups, .channels = wide };
