@@ -96,7 +96,7 @@ bool distance_is_of_kind(const struct distance *d);     /* true if both have the
 /* ---- trust_interval.c: what to expect of a prediction ---------------------------------------------- */
 
 /* The spread of ln(simulated / true) as fitted in trust_fit.c: near published runs (base), for each unit of distance beyond 1 (far), by the
- * host's share of the step (host), and by the share of vector work (vector); trust_interval.c has the formula. Nine in ten errors are within
+ * host's share of the step (host), and by the share of vector work and of products without the AMP (vector); trust_interval.c has the formula. Nine in ten errors are within
  * nine_in_ten spreads. n_runs and n_values are the lines of left-out.csv and known-values.csv when both were written. There is no interval if
  * base is 0. */
 struct spread { double base, far, host, vector, nine_in_ten; double largest_error; uint64_t n_runs, n_values; };

@@ -2,7 +2,7 @@
 /*
  * trust_interval.c - the middle and the 90 % interval that the errors of published runs imply for a prediction.
  *     bias    = sum of w x error / (1 + sum of w),  w = exp(-distance) / (distance + 0.1)
- *     spread^2 = base^2 + (far x (distance - 1))^2 + (host x host's share x ln(1 + distance))^2 + (vector x vector share^2)^2 x least(1, distance)
+ *     spread^2 = base^2 + (far x (distance - 1))^2 + (host x host's share x ln(1 + distance))^2 + (vector x vector work^2)^2 x least(1, distance)
  *     half^2   = (t x spread)^2 + (w / 10 x (error of the nearest - bias))^2
  *     interval = prediction x exp(-bias +- half)
  *
@@ -12,8 +12,8 @@
  * open reading of the neighbour explains. In the formula of the spread, `distance` is that of the nearest published run, and `far` counts the
  * part beyond 1 (another framework, or another model of the family).
  *
- * An answer is as uncertain as its parts. The host's share of the step is the least known part of a new program. Vector work is less known
- * than products unless a published run does the same, so its variance grows with the distance, up to that of another model. A small share of
+ * An answer is as uncertain as its parts. The host's share of the step is the least known part of a new program. Vector work, products without
+ * the AMP among it, is less known than products unless a published run does the same, so its variance grows with the distance, up to that of another model. A small share of
  * vector work is the norms and activations that every model has; a large share is work of other kinds. Hence the square of the share. An error
  * of the nearest run that its neighbours do not share has no known cause, so half of the interval is at least that difference, weighted as the
  * run is.
@@ -86,10 +86,16 @@ struct neighbourhood neighbourhood_of(const struct references *r, const struct d
     return n;
 }
 
+/* The share of computing that is vector work. A product whose plan does not use the AMP counts, as the tiles' vector units make it. */
+static double vector_work(const struct properties *at)
+{
+    return fmin(1, at->vector_share + at->off_amp_share);
+}
+
 static double spread_about(const struct spread *s, const struct neighbourhood *n, const struct properties *at)
 {
     double far = s->far * fmax(0, n->nearest - 1), host = s->host * at->number[BY_SHARES + CLASS_HOST] * log1p(n->nearest);
-    double vector = s->vector * at->vector_share * at->vector_share * sqrt(fmin(1, n->nearest));
+    double work = vector_work(at), vector = s->vector * work * work * sqrt(fmin(1, n->nearest));
     return sqrt(s->base * s->base + far * far + host * host + vector * vector);
 }
 

@@ -83,7 +83,7 @@ static void neighbours_count_with_their_sign(void **state)
     const struct references both = { .items = two, .n = 2 };
     const struct spread s = { .base = 0.03, .far = 0.2, .host = 0.5, .vector = 0.7, .nine_in_ten = 1.7 };
     struct properties p = with(BY_IPUS, "256");
-    p.vector_share = 0.6;
+    p.vector_share = 0.5, p.off_amp_share = 0.1;       /* products without the AMP are vector work */
     const double v = exp(-0.25) / 0.35, u = exp(-0.5) / 0.6, weights = 1 + v + u, bias = (0.08 * v - 0.03 * u) / weights;
     struct expectation e = spread_expect_at(&s, &both, &p);
     assert_near(e.bias, bias, 1e-12);
