@@ -326,7 +326,7 @@ static void shares_are_of_the_chosen_plan(void **state)
  * are relative to the same request unchanged, and near those of two samples, which leave room (5 and 33 %). */
 static void shares_where_memory_placed_layers(void **state)
 {
-    static const char *const sets[] = { "parallel.layers_per_ipu=", "parallel.micro_batch=3" };
+    static const char *const sets[] = { "parallel.layers_per_ipu=", "parallel.micro_batch=4" };
     const char *recipe = "mlperf-v1.0-closed-ipu-pod16-bert-large";
     struct simulator simulator;
     struct simulation sim;
