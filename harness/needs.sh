@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs.sh build|man|lint|explorer|explorer-test|train - looks for what a target needs, and installs what is missing
+# needs.sh build|man|lint|explorer|explorer-test|mutate|train - looks for what a target needs, and installs what is missing
 # by name with apt-get; where it may not, says what to install and ends with status 2.
 set -u
 APT_GET=${APT_GET:-apt-get}
@@ -64,6 +64,9 @@ look() {
     explorer-test)
         program chromium chromium
         ;;
+    mutate)
+        /usr/bin/python3 -c 'import clang.cindex' 2>/dev/null || missing="$missing python3-clang"
+        ;;
     train)
         [ -d /usr/share/datasets/fashion-mnist ] || missing="$missing dataset-fashion-mnist"
         [ -e /usr/lib/bible.data ] || missing="$missing bible-kjv-text"
@@ -72,7 +75,7 @@ look() {
         /usr/bin/python3 -c 'import numpy' 2>/dev/null || missing="$missing python3-numpy"
         ;;
     *)
-        echo "needs.sh: '$1' is none of build, man, lint, explorer, explorer-test, train" >&2
+        echo "needs.sh: '$1' is none of build, man, lint, explorer, explorer-test, mutate, train" >&2
         exit 2
         ;;
     esac
