@@ -121,59 +121,14 @@ $B/analyzed/%.ok: %.c tests/analyze.h | $B/needs $B/needs-lint $(schemas:%.proto
 
 .PHONY: analyze
 
-# ---- mutation: MUTANTS (200) random changes of the files MUTATE by the seed MUTATE_SEED, MUTATE_JOBS at a time, and which of them no test
-# notices, of those that fit into MUTATE_BUDGET_S seconds of processor. MUTATE may name folders too: MUTATE=system-model/graph.
-# MUTATE_ONLY="FILE FILE:LINE" tries every change of these. One build counts which lines each test runs, another is changed; B= of a name
-# of its own keeps all apart from another sitting's. Who reads beyond an array of known size is stopped; beyond a piece of an arena, by the third
-# build, under the sanitizers, which is asked about what is left.
-MUTANTS     ?= 200
+# ---- mutation: MUTATE_COUNT (300) random changes of each room, or of the rooms MUTATE="plan compiler", by the seed MUTATE_SEED, and which of them no test
+# notices of those that fit into MUTATE_BUDGET_S seconds of processor. It goes on where it was stopped; MUTATE_AGAIN=--again asks changed tests about
+# the survivors; `rm -r $B/mutate` draws anew, as a change of the product needs.
+MUTATE_COUNT ?= 300
 MUTATE_SEED ?= 1
-MUTATE_JOBS ?= $(shell nproc)
-MUTATE_BUDGET_S ?= 40
-MUTATE      ?= $(sources) $(wildcard harness/*.c)
-# Left out: what runs no simulation of this build, what builds for itself, what times, and what runs as another user.
-mutate_shell := $(filter-out $(patsubst %,tests/cli/t_%.sh,docs layers needs install killed killed_writers anywhere watch shared),$(shell))
-mutate: | $B/needs $B/needs-lint        ## change MUTANTS (200) operators, constants and bounds, one at a time; list what no test notices
-	$(MAKE) B=$B/lines CC="$(if $(filter ccache,$(CC)),ccache )clang" CFLAGS="-O1 -fPIC -DARENA_GUARDS -fprofile-instr-generate -fcoverage-mapping \
-	    -fcoverage-compilation-dir=." mutate-lines
-	$(MAKE) B=$B/guarded CFLAGS="$(sanitizers) -fPIC" PODBENCH="" mutate-built
-	$(MAKE) B=$B/mutate CC="$(filter-out ccache,$(CC))" CFLAGS="-O2 -fPIC -DARENA_GUARDS -fno-semantic-interposition \
-	    -fsanitize=bounds -fsanitize-undefined-trap-on-error" PODBENCH="" mutate-run
+MUTATE_BUDGET_S ?= 20
+mutate: | $B/needs                      ## change MUTATE_COUNT (300) operators, constants and bounds of each room, one at a time; list what no test notices
+	@sh harness/needs.sh mutate
+	CC="$(CC)" $(PYTHON3) tests/mutate.py --work $B/mutate --count $(MUTATE_COUNT) --seed $(MUTATE_SEED) --budget $(MUTATE_BUDGET_S) $(MUTATE_AGAIN) $(MUTATE)
 
-$B/libmutant.so: $(objects)
-	$(say) link $@
-	$(quiet)$(CC) $(CFLAGS) -shared -o $@ $(objects) $(libs)
-
-# Tests and program find the library by LD_LIBRARY_PATH: each mutant has its own.
-linked := $(tests:%=%.linked)
-$(linked): %.linked: %.o $B/libmutant.so
-	$(say) link $*
-	$(quiet)$(CC) $(CFLAGS) -o $* $< -L$B -lmutant -lcmocka $(libs) && touch $@
-
-$B/podbench.linked: $(program) $B/commit.o $B/libmutant.so
-	$(say) link $@
-	$(quiet)$(CC) $(CFLAGS) -o $B/podbench $(program) $B/commit.o -L$B -lmutant $(libs) && touch $@
-
-counted = here=$$(cd $B && pwd) && LD_LIBRARY_PATH=$$here PODBENCH=$$here/podbench perl tests/lines.pl
-$(tests:=.lines): %.lines: %.linked
-	$(say) lines $*
-	$(quiet)$(counted) $B/libmutant.so $* > $@.new && mv $@.new $@
-
-$(mutate_shell:%.sh=$B/%.lines): $B/%.lines: %.sh $B/podbench.linked
-	@mkdir -p $(@D)
-	$(say) lines $<
-	$(quiet)$(counted) "$B/libmutant.so -object $B/podbench" sh $< > $@.new && mv $@.new $@
-
-mutate-lines: $(tests:=.lines) $(mutate_shell:%.sh=$B/%.lines)
-
-# Whoever of these makes the same object of a mutant as of the file as it is has proved that nothing changed.
-mutate_others = $(CC) $(flags) -O2; $(CC) $(flags) -O3; clang $(flags) -O2; clang $(flags) -O3
-mutate-built: $(linked) $B/podbench.linked
-mutate-run: mutate-built
-	$(quiet)MUTATE_COMPILER='$(CC) $(flags) $(CFLAGS)' MUTATE_LINKER='$(CC) $(CFLAGS)' \
-	    MUTATE_GUARDED_COMPILER='$(CC) $(flags) $(sanitizers) -fPIC' MUTATE_GUARDED_LINKER='$(CC) $(sanitizers)' \
-	    MUTATE_LIBS='$(libs)' MUTATE_OBJECTS='$(objects)' MUTATE_PROGRAM='$(program) $B/commit.o' MUTATE_OTHERS='$(mutate_others)' \
-	    perl tests/mutate.pl --build $B --guarded $(patsubst %/mutate,%/guarded,$B) --lines $(patsubst %/mutate,%/lines,$B) --count $(MUTANTS) \
-	    --seed $(MUTATE_SEED) --jobs $(MUTATE_JOBS) --budget $(MUTATE_BUDGET_S) $(MUTATE_ONLY:%=--only %) $(MUTATE)
-
-.PHONY: mutate mutate-lines mutate-built mutate-run
+.PHONY: mutate
