@@ -66,7 +66,7 @@ $W/needs: explorer/sources.sh | $B/needs
 # ---- the page
 
 page_files := $(wildcard explorer/*.js explorer/*.html explorer/*.css) explorer/build.mjs
-page_data  := $(wildcard system-model/specs/*.csv system-model/specs/*/*.csv workloads/recipes/*.ini workloads/recipes/graphs/*.onnx workloads/convergence/*.csv \
+page_data  := $(wildcard system-model/specs/*.csv system-model/specs/*/*.csv workloads/recipes/*.ini workloads/recipes/graphs/*.onnx workloads/recipes/operators/* workloads/convergence/*.csv \
     workloads/convergence/*/*/*.csv results/published/*.csv results/published/*/*.csv results/validity/*.csv)
 
 explorer: $B/explorer.html              ## write the explorer, the simulator as one page of HTML, to build/explorer.html; needs Emscripten and npm
