@@ -33,7 +33,7 @@ static struct kernel_row kernel_row_of(const struct plan *p, uint32_t op_id, con
     const struct op *op = &p->graph->ops[op_id];
     const struct op_plan *of = plan_stage_of(p, op->layer_id)->compiled->op_plans[op_id];
     uint64_t n_tiles = p->topology->machine->chip.n_tiles - p->request.io_tiles;
-    const struct kernel_trust trust = kernel_trust_of(errors, kernel_kind_of(op->kind), p->topology->machine->chip.name);
+    const struct kernel_trust trust = kernel_trust_of(errors, kernel_kind_of(op), p->topology->machine->chip.name);
     double cycles = (double)op_plan_cycles(of), half = trust.n ? trust.half_width : (double)NAN;
     return (struct kernel_row){
         .operation = op->kind == OP_CODELET ? op->at->codelet->name : p->graph->layers[op->layer_id].name, .kind = op_kind_names[op->kind],

@@ -19,13 +19,27 @@ static const double LEVEL = 0.9;
 enum { LEAST_ON_CHIP = 3, LEAST_SORTED = 9 };           /* judgements */
 
 static const char *const operation_kinds[N_OP_KINDS] = {
-    [OP_CONV] = "product", [OP_MATMUL] = "product", [OP_CONV_TRANSPOSE] = "product", [OP_SPARSE_MATMUL] = "sparse product", [OP_GATHER] = "lookup",
+    [OP_MATMUL] = "product", [OP_SPARSE_MATMUL] = "sparse product", [OP_GATHER] = "lookup",
     [OP_SCATTER] = "lookup", [OP_LSTM] = "recurrence", [OP_GRU] = "recurrence", [OP_CODELET] = "codelet",
 };
 
-const char *kernel_kind_of(enum op_kind kind)
+static const char *convolution_kind(uint64_t groups)
 {
-    return operation_kinds[kind] ? operation_kinds[kind] : "other";
+    return groups > 1 ? "grouped convolution" : "convolution";
+}
+
+const char *kernel_kind_of(const struct op *op)
+{
+    if (op->kind == OP_CONV || op->kind == OP_CONV_TRANSPOSE)
+        return convolution_kind(op->at->groups);
+    return operation_kinds[op->kind] ? operation_kinds[op->kind] : "other";
+}
+
+static const char *kind_of_case(const struct kernel_case *c)
+{
+    if (c->kind == KERNEL_CONV)
+        return convolution_kind(c->groups);
+    return kernel_is_sparse(c) ? "sparse product" : c->kind == KERNEL_TRIAD ? "other" : "product";
 }
 
 /* ---- the errors of published operations ---------------------------------------------------------------------- */
@@ -40,7 +54,7 @@ static const char *main_kind(const struct plan *p)
         uint64_t cycles = op_plan_cycles(plan_stage_of(p, op->layer_id)->compiled->op_plans[i]) * op_repeats(p->graph, op);
         if (cycles > most) {
             most = cycles;
-            kind = kernel_kind_of(op->kind);
+            kind = kernel_kind_of(op);
         }
     }
     return kind;
@@ -82,7 +96,7 @@ void kernel_errors_build(struct kernel_errors *out, const struct check *c, const
         if (!row->has_simulated || !is_time_of_operation(f->metric) || row->counts_as == COUNTS_AS_REPEAT)
             continue;
         if (f->kernel)
-            add_operation_error(out, row, kernel_is_sparse(f->kernel) ? "sparse product" : f->kernel->kind == KERNEL_TRIAD ? "other" : "product", f->kernel->machine, seen, a);
+            add_operation_error(out, row, kind_of_case(f->kernel), f->kernel->machine, seen, a);
         else if (!f->link)
             add_recipe(out, row, seen, simulator, a);
     }
@@ -182,7 +196,7 @@ static void count_kind(struct interval_coverage *out, const struct kernel_errors
 
 void kernel_coverage(struct interval_coverage *out, const struct kernel_errors *k, struct arena *a)
 {
-    static const char *const kinds[] = { "product", "sparse product", "lookup", "recurrence", "codelet", "other" };
+    static const char *const kinds[] = { "product", "convolution", "grouped convolution", "sparse product", "lookup", "recurrence", "codelet", "other" };
     enum { N_KINDS = sizeof kinds / sizeof *kinds };
     *out = (struct interval_coverage){ .rows = ARENA_ARRAY(a, struct interval_count, N_KINDS) };
     for (size_t i = 0; i < N_KINDS; i++)

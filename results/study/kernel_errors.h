@@ -2,9 +2,9 @@
 /*
  * kernel_errors.h - how far the time of a single operation can be trusted, judged by the errors of published operations.
  *
- * Kinds of operations are products, sparse products, lookups, recurrences, codelets and others. The interval follows from the errors of
- * published operations of the same kind on the same chip. If there are fewer than three, it follows from those of the same kind on all chips,
- * or else from all kinds, and then it is a guess.
+ * Kinds of operations are products, convolutions, grouped convolutions, sparse products, lookups, recurrences, codelets and others. The interval
+ * follows from the errors of published operations of the same kind on the same chip. If there are fewer than three, it follows from those of the
+ * same kind on all chips, or else from all kinds, and then it is a guess.
  */
 #ifndef KERNEL_ERRORS_H
 #define KERNEL_ERRORS_H
@@ -23,7 +23,7 @@ bool kernel_errors_load(struct kernel_errors *out, const char *path, struct aren
 /* half_width is half the 90 % interval as a logarithm, 0 if nothing was published; n counts the errors behind it. */
 struct kernel_trust { double half_width; size_t n; bool is_guess; };
 struct kernel_trust kernel_trust_of(const struct kernel_errors *k, const char *kind, const char *chip);
-const char *kernel_kind_of(enum op_kind kind);
+const char *kernel_kind_of(const struct op *op);
 /* counts how often the interval of each operation, by the errors of the others, holds */
 void kernel_coverage(struct interval_coverage *out, const struct kernel_errors *k, struct arena *a);
 

@@ -3,6 +3,7 @@
 #include "tests/check.h"
 #include "tests/model_paths.h"
 #include "results/study/kernel_errors.h"
+#include "system-model/graph/graph.h"
 
 #include <math.h>
 
@@ -31,8 +32,19 @@ static void few_errors_make_wide_intervals(void **state)
     assert_near(t.half_width, 2.0150483733 * sqrt((0.0075 + 0.25) / 5), 1e-9);         /* with five degrees */
     t = kernel_trust_of(&(struct kernel_errors){0}, "lookup", "bow");
     assert_true(t.n == 0 && t.is_guess && t.half_width == 0);
-    assert_string_equal(kernel_kind_of(OP_SCATTER), "lookup");
-    assert_string_equal(kernel_kind_of(OP_SOFTMAX), "other");
+}
+
+/* Convolutions err unlike products of matrices, and those in groups unlike the others. */
+static void operations_have_kinds(void **state)
+{
+    static const struct op_attributes whole = { .groups = 1 }, grouped = { .groups = 8 };
+    static const struct { enum op_kind kind; const struct op_attributes *at; const char *want; } ops[] = {
+        { OP_SCATTER, NULL, "lookup" }, { OP_SOFTMAX, NULL, "other" }, { OP_MATMUL, NULL, "product" }, { OP_CONV, &whole, "convolution" },
+        { OP_CONV, &grouped, "grouped convolution" }, { OP_CONV_TRANSPOSE, &whole, "convolution" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        assert_string_equal(kernel_kind_of(&(struct op){ .kind = ops[i].kind, .at = ops[i].at }), ops[i].want);
 }
 
 /* Nineteen errors lie at 0.01 to 0.19: nine in ten of further ones lie below the eighteenth. Left out in turn, eighteen are judged by the 18th of the
@@ -91,7 +103,7 @@ static void published_rows_give_errors(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(few_errors_make_wide_intervals), cmocka_unit_test(many_errors_are_sorted), cmocka_unit_test(published_rows_give_errors),
+    cmocka_unit_test(few_errors_make_wide_intervals), cmocka_unit_test(operations_have_kinds), cmocka_unit_test(many_errors_are_sorted), cmocka_unit_test(published_rows_give_errors),
 };
 
 TAP_MAIN(tests)
