@@ -56,13 +56,19 @@ static bool read_model(struct asked *out, const char *word, struct session *s, s
 
 /* ---- machines --------------------------------------------------------------------------------------- */
 
+/* True for a chip or a board that has a host. The sheet of a chip alone has none, and an answer about it would leave the host out. */
+static bool is_system(const struct machine *m)
+{
+    return m->n_ipus && m->host_latency_s > 0;
+}
+
 /* Finds the smallest system with this chip and at least n IPUs. */
 static bool smallest_system(struct asked *out, const char *chip, uint64_t n, char *const *names, size_t n_names, struct session *s)
 {
     uint64_t least = UINT64_MAX;
     for (size_t i = 0; i < n_names; i++) {
         struct machine m;
-        if (!machine_load(&m, names[i], s->paths.specs_dir, &s->arena, NULL) || !m.n_ipus || !text_is(plain_word(m.chip_name, &s->arena), chip) || m.n_ipus < n || m.n_ipus >= least)
+        if (!machine_load(&m, names[i], s->paths.specs_dir, &s->arena, NULL) || !is_system(&m) || !text_is(plain_word(m.chip_name, &s->arena), chip) || m.n_ipus < n || m.n_ipus >= least)
             continue;
         least = m.n_ipus;
         out->system = names[i];
@@ -103,7 +109,7 @@ static size_t read_machine(struct asked *out, const char *const *words, size_t n
         return fail(err, "ask: '%.60s' is no machine of podbench list machines, and no number and chip, as in '16 bow'; only IPUs are modelled", words[0]), 0;
     if (!machine_load(&m, out->system, s->paths.specs_dir, &s->arena, err))
         return 0;
-    if (!m.n_ipus)
+    if (!is_system(&m))
         return smallest_system(out, plain, 1, names, n_names, s) ? 1 : (fail(err, "ask: %s is a chip or a board, and no system has it", out->system), 0);
     out->ipus = m.n_ipus;
     return 1;

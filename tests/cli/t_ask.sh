@@ -40,6 +40,10 @@ result $? "no rate is named that nobody asked for" "$(grep '^nothing' "$work/out
 asked resnet50 on pod16 at least 1M/s --most 20
 [ "$status" -eq 1 ] && grep -q "nothing that was tried keeps the limits (16 IPUs, at least 1000000 samples/s, fits with 90 %)" "$work/out"
 result $? "a rate that nothing reaches is exit 1, and all limits are named" "$status: $(grep '^nothing' "$work/out")"
+# A chip is asked for in the smallest system that has a host: without one an answer would leave the host out, and no published run would be like it.
+asked resnet50 on 1 bow infer --most 5
+grep -q " on 1 IPU of bow-2000, inference" "$work/out" && grep -q "^trust: .*90 % interval" "$work/out"
+result $? "one chip is one of a board with a host" "$(grep ' on 1 IPU\|^trust' "$work/out")"
 for option in --seconds=-1 --jobs=1000000; do
     asked vit on pod16 $option --out refused.ini
     [ "$status" -eq 2 ] && [ ! -e "$work/refused.ini" ]
