@@ -30,7 +30,7 @@ uint64_t transpose_cycles(uint64_t n_workers, uint64_t n, uint64_t rows, uint64_
 /* Into how many parts popops cuts each of n matrices. */
 static uint64_t matrix_parts(uint64_t n, uint64_t rows, uint64_t columns, uint64_t side, uint64_t n_tiles, uint64_t n_workers)
 {
-    uint64_t smallest = rows * columns / (side * side), stride = max_u64(rows, columns) / 4 * 3, best = 1, least = UINT64_MAX;
+    uint64_t smallest = rows * columns / (side * side), stride = max_u64(rows, columns) / 4 * 3 - 1, best = 1, least = UINT64_MAX;
     uint64_t most = n_tiles * min_u64(ceil_div(stride, MOST_STRIDE), n_workers);
     for (uint64_t x = 1; x <= smallest && n * x <= most; x++) {
         uint64_t cost = smallest / x * ceil_div(ceil_div(n * x, n_tiles), n_workers);
