@@ -75,7 +75,7 @@ static bool nearest_recipe(const char **id, struct recipe *out, const struct ask
         *id = ids[i];
         *out = r;
     }
-    return isfinite(least) || fail(err, "ask: no recipe has %s, nor a model like it, so there is nothing to begin with; write a recipe (podbench list keys) and give it to podbench search", q->model);
+    return isfinite(least) || fail(err, "ask: no recipe has %s or a similar model, so a search has no start; write a recipe (podbench list keys) and give it to podbench search", q->model);
 }
 
 /* length: tokens in a row; cuts_rows: one of `sets` states it */

@@ -50,7 +50,7 @@ static bool read_model(struct asked *out, const char *word, struct session *s, s
     for (size_t i = 0; !out->model && i < sizeof usual_models / sizeof *usual_models; i++)
         if (text_is(plain_word(word, &s->arena), usual_models[i].word))
             out->model = usual_models[i].model;
-    return out->model || fail(err, "ask: '%.60s' is no model that is built in, nor the path of an ONNX file; %spodbench list workloads has all", word,
+    return out->model || fail(err, "ask: '%.60s' is neither a built-in model nor the path of an ONNX file; %spodbench list workloads has all", word,
                               words_suggestion((const char *const *)names, n, word, &s->arena));
 }
 
@@ -106,11 +106,11 @@ static size_t read_machine(struct asked *out, const char *const *words, size_t n
     out->system = name_like(words[0], names, n_names, &s->arena);
     out->system = out->system ? out->system : pod_named(plain, names, n_names, &s->arena);
     if (!out->system)
-        return fail(err, "ask: '%.60s' is no machine of podbench list machines, and no number and chip, as in '16 bow'; only IPUs are modelled", words[0]), 0;
+        return fail(err, "ask: '%.60s' is neither a machine (podbench list machines) nor a number and a chip, as in '16 bow'; only IPUs are modelled", words[0]), 0;
     if (!machine_load(&m, out->system, s->paths.specs_dir, &s->arena, err))
         return 0;
     if (!is_system(&m))
-        return smallest_system(out, plain, 1, names, n_names, s) ? 1 : (fail(err, "ask: %s is a chip or a board, and no system has it", out->system), 0);
+        return smallest_system(out, plain, 1, names, n_names, s) ? 1 : (fail(err, "ask: %s is a chip or a board that no system has; name a system (podbench list machines)", out->system), 0);
     out->ipus = m.n_ipus;
     return 1;
 }
@@ -220,5 +220,5 @@ bool ask_read_words(struct asked *out, const char *const *words, size_t n, struc
         i += is_counted;
     }
     return !out->row_tokens || (w && w->default_sequence_length)
-        || fail(err, w ? "ask: %s takes no rows of tokens" : "ask: %s: a file has sizes of its own names; give them to podbench init, and its recipe to podbench search", out->model);
+        || fail(err, w ? "ask: %s has no rows of tokens; leave out the number of tokens" : "ask: %s: a file has sizes of its own names; give them to podbench init, and its recipe to podbench search", out->model);
 }

@@ -216,7 +216,7 @@ static bool prepare_folder(struct made_folders *made, const char *folder, struct
 {
     struct err why = { "" };
     if (access(arena_printf(a, "%s/reasons.csv", folder), F_OK) == 0)
-        return fail(err, "%s: is a baseline, which 'podbench baseline RUN --reason WHY' replaces; name another folder: --out DIR", folder);
+        return fail(err, "%s: is a baseline, which only 'podbench baseline RUN --reason WHY' replaces; name another folder: --out DIR", folder);
     if (made_folders_make(made, folder, a, &why) && access(folder, W_OK) != 0)
         fail(&why, "%s: %s", folder, strerror(errno));
     return !*why.msg || fail(err, "%s; name a folder that may be written to: --out DIR", why.msg);

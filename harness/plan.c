@@ -27,7 +27,7 @@ int command_plan(const struct options *o, struct session *s, struct err *err)
         return bad_input(err, "plan: --update prints the weight update alone, tensor by tensor; leave --all out");
     bool good = simulate_argument(&sim, &r, o, s, err);
     if (good && o->update && !sim.plan.request.training)
-        good = fail(err, "%s: --update: inference updates no weights", r.id);
+        good = fail(err, "%s: --update: inference updates no weights; leave it out", r.id);
     if (good && o->update)
         warn_unfit(&r, s);
     if (good)

@@ -295,5 +295,5 @@ bool convergence_fit(FILE *f, const char *data_dir, const char *runs, struct are
         write_spreads(&w, &all, benchmarks[b]);
     }
     write_plans(&w, &plans);
-    return write_gains(&w) && (!missing || fail(err, "%s: too few runs of role calibrate to tell %s", runs, missing));
+    return write_gains(&w) && (!missing || fail(err, "%s: too few runs of role calibrate to determine %s", runs, missing));
 }

@@ -141,7 +141,7 @@ bool fit_run(struct fit_value *out, const struct fit_problem *problem, struct er
     double best = HUGE_VAL;
     int status = GSL_SUCCESS;
     if (n_weighted_rows(problem) <= n)
-        return fail(err, "a fit of %zu constants wants more than %zu rows", n, n_weighted_rows(problem));
+        return fail(err, "a fit of %zu constants needs more than %zu rows", n, n_weighted_rows(problem));
     gsl_multifit_nlinear_parameters how = gsl_multifit_nlinear_default_parameters();
     gsl_multifit_nlinear_fdf fdf = { .f = fit_residuals, .df = fit_jacobian, .n = problem->n_rows, .p = n, .params = &job };
     gsl_multifit_nlinear_workspace *w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &how, problem->n_rows, n);

@@ -41,7 +41,7 @@ bool submissions_of(struct submissions *out, const struct run_rows *runs, struct
         double half_grid = r->eval_at_end ? 0 : c.schedule.interval / 2 * c.samples_per_epoch;
         double latent = run_rows_mean_samples(r, n) - half_grid;
         if (!(latent > 0))
-            return fail(err, "%s %s %s %s: %.6g samples to converge are too few: an evaluation every %.6g samples cannot have seen that", r->round, r->submitter, r->system,
+            return fail(err, "%s %s %s %s: %.6g samples to converge are too few: with evaluations every %.6g samples none comes that early", r->round, r->submitter, r->system,
                         r->benchmark, run_rows_mean_samples(r, n), 2 * half_grid);
         out->items[out->n++] = (struct submission){ r, n, r->eval_at_end, log(latent / c.median_samples) };
     }

@@ -397,7 +397,7 @@ static bool fit_bent_lines(struct row_job *job, struct arena *a, struct err *err
             return true;
         values_of(x, job->fit);
         if (n == MAX_SECANTS)
-            return fail(err, "%s: simulated in %.6g s, but %.6g s by the fit's linear model: a constant no longer adds a plain time", bent->figure->id,
+            return fail(err, "%s: simulated in %.6g s, but %.6g s by the fit's linear model: the time is not linear in a constant", bent->figure->id,
                         time_s, row_time_s(bent, x));
         for (size_t i = 0; i < job->fit->n_rows; i++)
             if (!take_secants(&job->fit->rows[i], job, err))

@@ -41,7 +41,7 @@ static bool append_locked(int fd, const char *path, const char *header, const ch
         return fail(err, "%s: is not a regular file", path);
     char *text = arena_alloc(a, (size_t)st.st_size + 1), *newline;
     if (pread(fd, text, (size_t)st.st_size, 0) != st.st_size)
-        return fail(err, "%s: could not be read whole", path);
+        return fail(err, "%s: could only be read in part", path);
     if (!begins_with_header(text, header))
         return fail(err, "%s:1: is another table; want the header %.*s", path, (int)strlen(header) - 1, header);
     newline = memrchr(text, '\n', (size_t)st.st_size);

@@ -317,7 +317,7 @@ static bool parse_rule(struct rule *r, const struct csv_table *t, const struct c
     if (!r->only_warns && !r->absent_warns && !r->only_reviews && !text_is(severity, "error"))
         return fail(d->err, "%s: severity: '%s', want one of: 'error', 'warning', 'absent: warning', 'review'", d->where, severity);
     if (r->only_reviews != (strstr(r->layer, LAYER_REVIEW) != NULL))
-        return fail(d->err, "%s: layer: '%s' has severity '%s'; rules of severity review, and no others, stand in a layer NAME%s", d->where, r->layer, severity, LAYER_REVIEW);
+        return fail(d->err, "%s: layer: '%s' has severity '%s'; rules of severity review, and no others, belong to a layer NAME%s", d->where, r->layer, severity, LAYER_REVIEW);
     if (!parse_occurs(r, occurs, d) || !parse_checks(r, csv_cell(t, row, "check"), csv_cell(t, row, "check_text"), d)
         || !parse_actions(r, csv_cell(t, row, "action"), d) || (*once && !parse_expression(&r->once.condition, once, d)))
         return false;
@@ -340,7 +340,7 @@ static bool find_tensors(struct value *out, void *user, const char *kind, const 
 {
     const struct name_list *found = tensor_lists_find(user, name);
     if (!text_is(kind, "names") || !found)
-        return fail(err, "want names[TABLE] with a table of tensors.csv");
+        return fail(err, "want names[TABLE], where TABLE is in tensors.csv");
     *out = value_of_names(found);
     return true;
 }

@@ -28,7 +28,7 @@ static bool check_claim(const struct claim *c, const char *where, struct err *er
     if (!*c->expression && !*c->reading_expression && !*c->note)
         return fail(err, "%s: has neither an expression nor a note; say in the note why it cannot be checked", where);
     if (!*c->reading != !*c->reading_expression)
-        return fail(err, "%s: reading and reading_expression go together", where);
+        return fail(err, "%s: reading and reading_expression: want both or neither", where);
     return c->relation != RELATION_BETWEEN || c->high > c->value || fail(err, "%s: high: %g is not above %g", where, c->high, c->value);
 }
 

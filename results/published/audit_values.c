@@ -37,7 +37,7 @@ static bool sheet_text(const char **out, const struct audit_values *v, const cha
     const char *dot = strchr(argument, '.');
     struct csv_table t;
     if (!dot)
-        return fail(err, "want MACHINE.KEY");
+        return fail(err, "no such form; want sheet[MACHINE.KEY] or has[MACHINE.KEY]");
     const char *machine = arena_printf(v->a, "%.*s", (int)(dot - argument), argument);
     if (!csv_load(&t, arena_printf(v->a, "%s/%s.csv", v->paths->specs_dir, machine), v->a, err))
         return false;
@@ -117,7 +117,7 @@ static bool value_of_recipe(double *out, const struct audit_values *v, const cha
         return false;
     const char *hash = strchr(key, '#');
     if (hash && !parse_f64(hash + 1, &item))
-        return fail(err, "'%.20s' is not a place in a list", hash + 1);
+        return fail(err, "'%.20s' is no place in the list; want a number from 1", hash + 1);
     char *list = NULL, *text = NULL;
     const struct ini_entry *e = recipe_entry(&r, hash ? arena_printf(v->a, "%.*s", (int)(hash - key), key) : key);
     for (list = e ? arena_strdup(v->a, e->value) : NULL; list && item > 0; item--)

@@ -211,7 +211,7 @@ static bool timing_of_run(void *user, struct run_timing *out, const struct run_r
     struct timing_lookup *l = user;
     const char *id = recipe_of(l, run);
     if (!id)
-        return fail(err, "no recipe of %s %s %s", run->round, run->submitter, run->system);
+        return fail(err, "no recipe describes %s %s %s", run->round, run->submitter, run->system);
     if (!text_is(l->simulated, id)) {
         struct simulation sim;
         struct result r;

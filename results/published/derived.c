@@ -98,7 +98,7 @@ static bool read_parents(struct figure *f, const struct derived_metric *m, const
             return fail(l->err, "%s:%u: parents: %s is of %s; want %s", f->path, f->line, id, parent->metric,
                         m->line == OF_EVALUATIONS ? "evaluation_time_s" : "throughput_samples_per_s or step_time_s");
         if (f->n_parents == MOST_PARENTS)
-            return fail(l->err, "%s:%u: parents: more than %d", f->path, f->line, MOST_PARENTS);
+            return fail(l->err, "%s:%u: parents: more than %d rows", f->path, f->line, MOST_PARENTS);
         parents[f->n_parents++] = *parent;
         f->role = parent->role > f->role ? parent->role : f->role;
         f->recipe = arena_printf(l->a, "%s%s%s", f->recipe, *f->recipe ? (m->use == RATIO ? ":" : "+") : "", parent->recipe);
@@ -123,7 +123,7 @@ static bool check_line(const struct figure *f, const struct derived_metric *m, c
                         f->parents[i].id, over_batches ? "accumulation" : "micro-batch");
         spread |= over_batches ? other_batch : other_number;
     }
-    return spread || fail(l->err, "%s:%u: parents: all have %s of %g, which gives no line", f->path, f->line, over_batches ? "a micro-batch" : "an accumulation",
+    return spread || fail(l->err, "%s:%u: parents: all have %s of %g, so they give no line", f->path, f->line, over_batches ? "a micro-batch" : "an accumulation",
                           over_batches ? p[0].micro_batch : p[0].micro_batches);
 }
 
@@ -197,7 +197,7 @@ static bool read_derived_row(struct derived_loader *l, const struct csv_table *t
         const char *names[N_DERIVED_METRICS];
         for (size_t i = 0; i < N_DERIVED_METRICS; i++)
             names[i] = derived_metrics[i].name;
-        return fail(l->err, "%s:%u: metric: '%.40s' is not derived; known: %s", f.path, f.line, f.metric, names_list(names, N_DERIVED_METRICS, l->a));
+        return fail(l->err, "%s:%u: metric: '%.40s' is no derived metric; known: %s", f.path, f.line, f.metric, names_list(names, N_DERIVED_METRICS, l->a));
     }
     f.unit = m->unit;
     if (!parse_f64(tolerance, &f.tolerance) || !(f.tolerance > 0))
@@ -261,7 +261,7 @@ static bool check_line_is_whole(const struct figure *f, const struct derived_loa
     struct derived_loader quiet = *l;
     quiet.err = &none;
     return !set_derived_value(&missing, other, &quiet)
-        || fail(l->err, "%s:%u: parents: %s, %.6g s, follows from them as well, but has no row; add it", f->path, f->line, other->name, missing.value);
+        || fail(l->err, "%s:%u: parents: %s, %.6g s, follows from the same parents, but has no row; add one", f->path, f->line, other->name, missing.value);
 }
 
 bool published_load_derived(struct figures *out, const char *path, const char *recipes_dir, struct arena *a, struct err *err)

@@ -396,9 +396,9 @@ static bool exchange_check(const struct exchange *x, struct err *err)
 {
     const struct exchange_request *r = x->r;
     if (r->from >= x->t->n_ipus || r->to >= x->t->n_ipus || r->n_ipus > x->t->n_ipus)
-        return fail(err, "%s has IPUs 0 to %u", x->m->name, x->t->n_ipus - 1);
+        return fail(err, "%s has only IPUs 0 to %u", x->m->name, x->t->n_ipus - 1);
     if (r->n_tiles > x->chip->n_tiles)
-        return fail(err, "%u tiles, a chip has %llu", r->n_tiles, (unsigned long long)x->chip->n_tiles);
+        return fail(err, "%u tiles, but a chip has %llu", r->n_tiles, (unsigned long long)x->chip->n_tiles);
     return has_costs(x, err);
 }
 
@@ -429,7 +429,7 @@ static bool set_cost(void *costs, const struct sheet *s, const struct sheet_row 
 {
     const struct field *f = field_find(cost_fields, N_FIELDS(cost_fields), row->key);
     if (!f)
-        return fail(err, "%s:%u: %.60s: not a cost of small messages", s->path, row->line, row->key);
+        return fail(err, "%s:%u: %.60s: is no known cost of small messages", s->path, row->line, row->key);
     return sheet_row_set(costs, f, s, row, a, err);
 }
 

@@ -53,7 +53,7 @@ bool first_sight_load(struct first_sight *out, const char *path, struct arena *a
     sort_items(out->items, out->n, sizeof *out->items, by_id_and_kind);
     for (size_t i = 1; i < out->n; i++)
         if (by_id_and_kind(&out->items[i - 1], &out->items[i]) == 0)
-            return fail(err, "%s: %s has two lines '%s'; a row is added once and never again", path, out->items[i].id, out->items[i].seen);
+            return fail(err, "%s: %s has two lines '%s'; want one", path, out->items[i].id, out->items[i].seen);
     return true;
 }
 

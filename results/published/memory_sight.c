@@ -23,7 +23,7 @@ bool memory_sights_load(struct memory_sights *out, const char *path, struct aren
         if (!fields_from_row(&s, fields, N_FIELDS(fields), &t, &t.rows[i], err))
             return false;
         if (memory_sight_find(out, s.id))
-            return fail(err, "%s:%u: %s has two lines; a row is added once and never again", path, t.rows[i].line, s.id);
+            return fail(err, "%s:%u: %s has two lines; want one", path, t.rows[i].line, s.id);
         LIST_ADD(out, a, s);
     }
     return true;

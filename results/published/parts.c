@@ -12,7 +12,7 @@ bool part_is_in(const struct part_field *fields, const struct csv_table *t, cons
 static bool read_part_cell(void *out, const struct part_field *f, const char *cell, const char *kind, unsigned bit, const char *where, struct err *err)
 {
     if (*cell && !(f->may & bit))
-        return fail(err, "%s: '%.60s', but a %s has none", where, cell, kind);
+        return fail(err, "%s: '%.60s': leave it empty, as a %s has none", where, cell, kind);
     if (!*cell && f->must & bit)
         return fail(err, "%s: missing: %s", where, f->field.help);
     return !*cell || field_set(out, &f->field, cell, where, err);

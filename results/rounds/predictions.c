@@ -52,7 +52,7 @@ static bool read_prediction(struct result_prediction *p, const struct csv_table 
         return false;
     p->line = row->line, p->use_name = prediction_uses[p->use], p->guess_name = guess_names[p->guess];
     if (isnan(p->samples_per_s) == isnan(p->minutes))
-        return fail(err, "%s:%u: want samples_per_s or minutes, one of them", t->path, row->line);
+        return fail(err, "%s:%u: want either samples_per_s or minutes", t->path, row->line);
     if (isnan(p->low) != isnan(p->high) || p->low > predicted_value(p) || p->high < predicted_value(p))
         return fail(err, "%s:%u: low and high: want both, around the prediction, or neither", t->path, row->line);
     return true;

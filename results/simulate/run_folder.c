@@ -76,7 +76,7 @@ static bool check_files(const char *folder, json_t *files, struct arena *a, stru
         if (!can_read(path, err))
             return false;
         if (!has_hash(path, json_string_value(hash), a))
-            return fail(err, "%s/%s: is not the file that %s lists: the run is not whole, or was edited; simulate again with "
+            return fail(err, "%s/%s: is not the file that %s lists: the run is incomplete or was edited; simulate again with "
                              "'podbench bench --out %s', or name the table itself", folder, name, MANIFEST, folder);
     }
     return true;
@@ -107,7 +107,7 @@ bool run_folder_check(const char *folder, const char *schema, struct err *err)
     json_t *m = manifest_load(path, &why);
     bool good = !m && !can_read(path, err) ? false
               : m ? check_manifest(folder, schema, m, &scratch, err)
-                  : fail(err, "%s: %s: the run is not whole; simulate again with 'podbench bench --out %s'", path, why.text, folder);
+                  : fail(err, "%s: %s: the run is incomplete; simulate again with 'podbench bench --out %s'", path, why.text, folder);
     json_decref(m);
     close(lock);
     arena_free(&scratch);

@@ -310,7 +310,7 @@ static bool forward_evaluation(struct simulation *sim, struct err *err)
     double batch = (double)sim->graph->micro_batch * plan_data_replicas(&opt) * recipe_samples_per_item(rec);
     double n = batches_of(rec->eval_samples, batch), n_calls = 1;
     if (n > MOST_EVALUATION_BATCHES)
-        return fail(err, "training.eval_samples: %g micro-batches on every replica, at most %g", n, (double)MOST_EVALUATION_BATCHES);
+        return fail(err, "training.eval_samples: takes %g micro-batches on every replica; want at most %g", n, (double)MOST_EVALUATION_BATCHES);
     opt.training = false;
     opt.evaluation = true;
     if (rec->eval_placement == EVAL_INLINE)

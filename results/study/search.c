@@ -370,7 +370,7 @@ static bool check_request(const struct search_request *q, const struct simulatio
     if (search_is_set(q, "parallel.available_memory") && sim->recipe.available_memory && strchr(sim->recipe.available_memory, ','))
         return fail(err, "--set parallel.available_memory: a search needs one share for all IPUs; give one, or leave it out");
     if (q->token_rate.high > 0 && !is_known(r->throughput_tokens_per_s))
-        return fail(err, "%s generates no tokens, so that none of their rates can be asked for; give samples/s, or set generation.new_tokens", q->recipe);
+        return fail(err, "%s generates no tokens, so no token rate can be asked for; give samples/s, or set generation.new_tokens", q->recipe);
     return (timed && powered)
         || fail(err, "%s: has no %s: set %s", q->recipe, objective_names[q->objective],
                 timed ? "machine.board_power_w, or the chip's tdp_w and idle_power_w" : "training.converge=model, epochs or samples_to_converge");

@@ -189,7 +189,7 @@ bool space_zip(struct space *s, const char *const *texts, size_t n, struct arena
         if (!read_values(&keys[k], &v[k], texts[k], a, err))
             return false;
         if (v[k].n != v[0].n)
-            return fail(err, "--zip: %s has %zu values, %s has %zu; want as many for each", keys[0], v[0].n, keys[k], v[k].n);
+            return fail(err, "--zip: %s has %zu values, %s has %zu; want the same number for all keys", keys[0], v[0].n, keys[k], v[k].n);
     }
     struct axis *x = add_axis(s, n, v[0].n, a);
     for (size_t k = 0; k < n; k++)
@@ -212,12 +212,12 @@ bool space_from(struct space *s, const char *path, struct arena *a, struct err *
         for (size_t i = 0; i < t.n_rows; i++) {
             v.items[i] = t.rows[i].cells[k];
             if (strpbrk(v.items[i], "\r\n"))
-                return fail(err, "%s:%u: %s: a value of several lines", path, t.rows[i].line, t.columns[k]);
+                return fail(err, "%s:%u: %s: the value has several lines; want one", path, t.rows[i].line, t.columns[k]);
         }
         set_values(x, k, t.columns[k], &v, a);
     }
     size_t earlier, again = first_again(&earlier, x, a);
-    return again == x->n || fail(err, "%s:%u: sets what line %u sets; keep one of them", path, t.rows[again].line, t.rows[earlier].line);
+    return again == x->n || fail(err, "%s:%u: has the values of line %u; keep one of the two", path, t.rows[again].line, t.rows[earlier].line);
 }
 
 bool space_close(struct space *s, struct err *err)

@@ -19,7 +19,7 @@ double step_deviation(const struct simulation *sim, const struct track_record *b
 
 static bool has_all_lines(const char *dir, const char *name, uint64_t n, uint64_t n_written, struct err *err)
 {
-    return n == n_written || fail(err, "%s/%s: %" PRIu64 " lines, but %" PRIu64 " when spread.csv was written beside it; 'make baseline' writes both", dir, name, n, n_written);
+    return n == n_written || fail(err, "%s/%s: %" PRIu64 " lines, but %" PRIu64 " when spread.csv was written with it; 'make baseline' writes both", dir, name, n, n_written);
 }
 
 bool track_record_open(struct track_record *out, const char *validity_dir, struct arena *a, struct err *err)

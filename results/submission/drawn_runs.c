@@ -248,7 +248,7 @@ const char *drawn_runs_why_no_score(const struct drawn_runs *d, struct arena *a)
 static bool draw_submission(struct drawn_runs *out, const struct run_drawing *d, gsl_rng *rng, struct arena *a, struct err *err)
 {
     if (d->q->until_valid && drawn_runs_are_few(out))
-        return fail(err, "no submission drawn has a score: %s", drawn_runs_why_no_score(out, a));
+        return fail(err, "no drawn submission has a score: %s", drawn_runs_why_no_score(out, a));
     while (out->n_draws < MOST_DRAWS) {
         out->n_draws++;
         draw_reported(out, d, rng);
@@ -259,7 +259,7 @@ static bool draw_submission(struct drawn_runs *out, const struct run_drawing *d,
         if (!d->q->until_valid || (isfinite(j.score_minutes) && j.passed))
             return true;
     }
-    return fail(err, "none of %d submissions drawn has a score and passes: too few runs of this recipe converge as the reference does",
+    return fail(err, "none of %d drawn submissions has a score and passes: too few runs of this recipe converge as the reference does",
                 MOST_DRAWS);
 }
 

@@ -97,7 +97,7 @@ static bool check_hyperparameters(const struct log_writer *w)
         if (is_open_demand(w->s, d) && !d->fixed)
             missing = arena_printf(w->a, "%s%s%s", missing, *missing ? ", " : "", d->key);
     }
-    return !*missing || fail(w->err, "%s: [optimizer] lacks %s, which the rules of %s ask of %s %s: set optimizer.KEY for each",
+    return !*missing || fail(w->err, "%s: [optimizer] lacks %s, which the rules of %s demand of %s %s: set optimizer.KEY for each",
                           w->s->name ? w->s->name : w->s->system, missing,
                           w->demands->edition->round, w->s->division, w->s->benchmark);
 }

@@ -53,7 +53,7 @@ bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_by
     bool broken = ferror(f) || n != size;
     fclose(f);
     if (broken)
-        return fail(err, "%s: could not be read whole", path);
+        return fail(err, "%s: could only be read in part", path);
     if (memchr(text, 0, n))
         return fail(err, "%s: is binary (a zero byte at offset %zu), want text", path, strlen(text));
     *out = (char *)utf8_text(text, a);

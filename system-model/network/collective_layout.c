@@ -51,7 +51,7 @@ static bool check_ranks(const struct topology *t, const struct collective_reques
     for (uint32_t g = 0; g < r->n_groups; g++)
         for (uint32_t i = 0; i < r->n_ranks; i++)
             if (collective_rank(r, g, i) >= t->n_ipus)
-                return fail(err, "%s: rank %u of group %u is IPU %u; %s has IPUs 0 to %u", collective_kind_names[r->kind], i, g,
+                return fail(err, "%s: rank %u of group %u is IPU %u; %s has only IPUs 0 to %u", collective_kind_names[r->kind], i, g,
                             collective_rank(r, g, i), t->machine->name, t->n_ipus - 1);
     return true;
 }

@@ -64,8 +64,8 @@ static void what_no_run_tells_is_refused(void **state)
 {
     (void)state;
     struct arena a = {0};
-    assert_string_equal(refusal_of(but_plain_sgd, &a), ": too few runs of role calibrate to tell schedule_margin_sgd of resnet");
-    assert_string_equal(refusal_of(but_most_of_bert, &a), ": too few runs of role calibrate to tell effect_Graphcore of bert");
+    assert_string_equal(refusal_of(but_plain_sgd, &a), ": too few runs of role calibrate to determine schedule_margin_sgd of resnet");
+    assert_string_equal(refusal_of(but_most_of_bert, &a), ": too few runs of role calibrate to determine effect_Graphcore of bert");
     arena_free(&a);
 }
 

@@ -53,7 +53,7 @@ static void a_row_left_out_counts_for_nothing(void **state)
     struct fit_value found[2];
     struct err err = { "" };
     assert_false(fit_run(found, &p, &err));
-    assert_string_equal(err.msg, "a fit of 2 constants wants more than 2 rows");
+    assert_string_equal(err.msg, "a fit of 2 constants needs more than 2 rows");
     p.weights = (const double[]){ 1, 0, 1, 1, 0 };
     assert_true(fit_run(found, &p, &err));
     assert_near(found[0].value, 4, 0.01);

@@ -96,12 +96,12 @@ refused() { # MESSAGE WHAT WORD...
     [ "$status" -eq 2 ] && grep -qF -e "$message" "$work/err"
     result $? "$what" "$status: $(cat "$work/err")"
 }
-refused "ask: 'llama7' is no model that is built in, nor the path of an ONNX file; did you mean 'llama2-7b'? podbench list workloads has all" "a model that is not there" llama7 on pod16
-refused "ask: 'h100' is no machine of podbench list machines, and no number and chip, as in '16 bow'; only IPUs are modelled" "another vendor's machine" bert on h100
+refused "ask: 'llama7' is neither a built-in model nor the path of an ONNX file; did you mean 'llama2-7b'? podbench list workloads has all" "a model that is not there" llama7 on pod16
+refused "ask: 'h100' is neither a machine (podbench list machines) nor a number and a chip, as in '16 bow'; only IPUs are modelled" "another vendor's machine" bert on h100
 refused "ask: no system has 4000000 'bow' chips" "too many chips" bert on 4000000 bow
 refused "ask: 'quickly' has no meaning here; want ask MODEL on MACHINE" "a word without a meaning" bert on pod16 quickly
-refused "generates no tokens, so that none of their rates can be asked for" "tokens of a model without texts" resnet50 on pod16 infer at least 10 tokens/s
-refused "resnet50 takes no rows of tokens" "rows of a model without tokens" resnet50 on pod16 rows of 128 tokens
+refused "generates no tokens, so no token rate can be asked for" "tokens of a model without texts" resnet50 on pod16 infer at least 10 tokens/s
+refused "resnet50 has no rows of tokens; leave out the number of tokens" "rows of a model without tokens" resnet50 on pod16 rows of 128 tokens
 refused "ask: '1.5 texts': want a number above 0, without a fraction" "half a text" llama2-7b on pod16 for 1.5 texts
 for words in "train infer" "at least 5 tokens/s 6 tokens/s" "for 4 texts for 5 texts" "fastest cheapest" "at least 5/s at least 7/s" "fits with 90 % fits with 95 %"; do
     # shellcheck disable=SC2086

@@ -64,7 +64,7 @@ done <"$work/points"
 [ -z "$torn" ] && [ "$n_old" -ge 6 ] && [ "$n_new" -ge 1 ]
 result $? "where no run is: killed at each of $((n_old + n_new)) calls, $n_old times there is none, $n_new times the new one" "torn:$torn"
 rm "$work/run/manifest.json"
-refuses "the run is not whole; simulate again with 'podbench bench --out" "a run without a manifest is refused" check "$work/run" --root "$root"
+refuses "the run is incomplete; simulate again with 'podbench bench --out" "a run without a manifest is refused" check "$work/run" --root "$root"
 bench
 echo >>"$work/run/check.csv"
 refuses "check.csv: is not the file that manifest.json lists" "an edited run is refused" plot "$work/run" --root "$root"

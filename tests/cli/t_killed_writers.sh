@@ -60,7 +60,7 @@ result $? "a baseline killed at each of $n_killed calls is one or the other, or,
 
 cp -r before/base changed
 run bench --recipes recipes --out changed
-gives 2 "podbench: changed: is a baseline, which 'podbench baseline RUN --reason WHY' replaces" "no run takes a baseline's place"
+gives 2 "podbench: changed: is a baseline, which only 'podbench baseline RUN --reason WHY' replaces" "no run takes a baseline's place"
 diff -r changed before/base >difference
 result $? "which stays as it is" "$(cat difference)"
 refuses "is a table; want the folder of a run" "a table is no baseline" baseline second/rows.csv --baseline before/base --reason table

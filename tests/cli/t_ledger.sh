@@ -75,7 +75,7 @@ done
 
 # Too few runs to fit from: the sheet that cannot be written is not printed.
 "$PODBENCH" calibrate --root tests/root >"$work/out" 2>"$work/err"
-[ $? -eq 2 ] && grep -q 'too few runs of role calibrate to tell ' "$work/err" && ! grep -qi 'nan' "$work/out" \
+[ $? -eq 2 ] && grep -q 'too few runs of role calibrate to determine ' "$work/err" && ! grep -qi 'nan' "$work/out" \
     && grep -q '^# fitted-system.csv' "$work/out"
 result $? "calibrate prints no number that it cannot know" "$(cat "$work/err"; grep -i nan "$work/out")"
 done_testing

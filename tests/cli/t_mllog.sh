@@ -63,6 +63,6 @@ refuses "a log of 100001 epochs and 1 evaluation, want at most 100000" "and of e
 result $? "neither leaves a folder"
 refuses "no such" "score of a folder that is not there" score "$work/none"
 refuses "is unknown; known: v0.7" "lint by rules that are not there" lint "$work/logs" --ruleset 9.9.9
-refuses "no submission drawn has a score: of 2 runs none is left without the 1 fastest and the 1 slowest, which the round leaves out; want at least 3" \
+refuses "no drawn submission has a score: of 2 runs none is left without the 1 fastest and the 1 slowest, which the round leaves out; want at least 3" \
     "drawing until one is valid ends where none can be" run mlperf-v2.0-closed-bow-pod16-resnet50 --runs 2 --draw-until-valid
 done_testing

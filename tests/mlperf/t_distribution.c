@@ -271,7 +271,7 @@ static void test_draw_until_valid(void **state)
     assert_true(most > 1);
     c.accuracy_mean = c.target - 20 * c.accuracy_sd;
     assert_false(runs_draw(&d, &q, &a, &err));
-    assert_string_equal(err.msg, "none of 1000 submissions drawn has a score and passes: too few runs of this recipe converge as the reference does");
+    assert_string_equal(err.msg, "none of 1000 drawn submissions has a score and passes: too few runs of this recipe converge as the reference does");
     assert_int_equal(d.n_draws, 1000);
     assert_int_equal(d.runs[4].seed, q.seed + 999 * 5 + 4);
     arena_free(&a);

@@ -249,7 +249,7 @@ static void test_missing_hyperparameter(void **state)
     assert_false(written);
     assert_string_equal(err.msg, "toy: [optimizer] lacks num_warmup_steps, opt_base_learning_rate, opt_epsilon, opt_lamb_beta_1, opt_lamb_beta_2, "
         "opt_lamb_weight_decay_rate, opt_learning_rate_training_steps, opt_learning_rate_warmup_steps, start_warmup_step, which the rules of v1.1 "
-        "ask of closed bert: set optimizer.KEY for each");
+        "demand of closed bert: set optimizer.KEY for each");
     free(text);
     struct log_demands demands;
     assert_true(log_demands_load(&demands, s.ruleset, s.division, s.benchmark, s.optimizer, s.data_dir, &a, &err));
@@ -258,7 +258,7 @@ static void test_missing_hyperparameter(void **state)
     for (demands.n = 2; demands.n > 0; demands.n--) {       /* two demands, then one */
         s.demands = &demands;
         PRINTED(text, written = submission_write_log(f, &s, &run, 0, &a, &err));
-        assert_string_equal(err.msg, arena_printf(&a, "toy: [optimizer] lacks num_warmup_steps%s%s, which the rules of v1.1 ask of closed bert: "
+        assert_string_equal(err.msg, arena_printf(&a, "toy: [optimizer] lacks num_warmup_steps%s%s, which the rules of v1.1 demand of closed bert: "
                                                   "set optimizer.KEY for each", demands.n > 1 ? ", " : "", demands.n > 1 ? demands.items[1].key : ""));
         free(text);
     }

@@ -119,8 +119,8 @@ static void bad_requests_are_refused(void **state)
     const uint32_t twice[3] = { 0, 3, 3 }, far[2] = { 0, 16 }, first[4] = { 2, 3, 17, 1 };
     const struct { struct collective_request r; const char *message; } bad[] = {
         { { .ranks = twice, .n_groups = 1, .n_ranks = 3, .bytes = 1 }, "all-reduce: IPU 3 appears twice in group 0" },
-        { { .ranks = far, .n_groups = 1, .n_ranks = 2, .bytes = 1 }, "all-reduce: rank 1 of group 0 is IPU 16; ipu-pod16 has IPUs 0 to 15" },
-        { { .ranks = first, .n_groups = 2, .n_ranks = 2, .bytes = 1 }, "all-reduce: rank 0 of group 1 is IPU 17; ipu-pod16 has IPUs 0 to 15" },
+        { { .ranks = far, .n_groups = 1, .n_ranks = 2, .bytes = 1 }, "all-reduce: rank 1 of group 0 is IPU 16; ipu-pod16 has only IPUs 0 to 15" },
+        { { .ranks = first, .n_groups = 2, .n_ranks = 2, .bytes = 1 }, "all-reduce: rank 0 of group 1 is IPU 17; ipu-pod16 has only IPUs 0 to 15" },
         { { .ranks = far, .n_groups = 0, .n_ranks = 2, .bytes = 1 }, "all-reduce: 0 groups of 2 ranks, want at least one of each" },
         { { .ranks = far, .n_groups = 1, .n_ranks = 0, .bytes = 1 }, "all-reduce: 1 groups of 0 ranks, want at least one of each" },
         { { .ranks = far, .n_groups = 1, .n_ranks = 1, .bytes = -1 }, "all-reduce: -1 bytes, want 0 or more, and less than 1e18" },

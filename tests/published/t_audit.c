@@ -92,7 +92,7 @@ static void bad_claims_are_refused(void **state)
     static const struct { const char *line, *message; } refusals[] = {
         { "A,s,d:1,x,about,1,,,0,1,,,,", ":2: relation: 'about' is not one of: is, at least, at most, between" },
         { "A,s,d:1,x,is,1,,,0,,,,,", ":2: has neither an expression nor a note; say in the note why it cannot be checked" },
-        { "A,s,d:1,x,is,1,,,0,1,so,,,", ":2: reading and reading_expression go together" },
+        { "A,s,d:1,x,is,1,,,0,1,so,,,", ":2: reading and reading_expression: want both or neither" },
         { "A,s,d:1,x,between,2,1,,0,1,,,,", ":2: high: 1 is not above 2" }, { "A,s,,x,is,1,,,0,1,,,,", ":2: id, documents or claim is empty" },
         { "A,s,d:1,x,is,one,,,0,1,,,,", ":2: value: 'one' is not a number" },
         { "A,s,d:1,x,is,1,,,0,1,,,,\nA,s,d:1,x,is,1,,,0,1,,,,", ":3: id: 'A' is already in line 2" },
@@ -150,7 +150,7 @@ static void what_is_named_is_found_or_missed(void **state)
         { "recipe", "nothing", "want RECIPE/section.key" }, { "run", "nothing", "want RECIPE/metric" }, { "workload", "nothing", "want WORKLOAD/parameters" },
         { "recompute", "nothing", "want WORKLOAD/memory_share" }, { "workload", "resnet50/price", "'price' is not one of: parameters, forward_mac" },
         { "recompute", "resnet50/price", "'price' is not one of: memory_share, extra_work_share" },
-        { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/parallel.layers_per_ipu#x", "'x' is not a place in a list" },
+        { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/parallel.layers_per_ipu#x", "'x' is no place in the list; want a number from 1" },
         { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/recipe.workload", "'bert-large' is not a number" },      /* its second line, after the name */
         { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/recipe.id", "'vendor-ipu-pod16-bert-large-ph1-popart' is not a number" },
         { "run", "mlperf-v1.1-closed-ipu-pod16-resnet50/price", "the result has no number price" },

@@ -89,9 +89,9 @@ static void a_batch_takes_its_samples_and_what_is_fixed(void **state)
                                 "b4,vendor-c600-resnet50-b4-poprt,throughput_samples_per_s,8000,samples/s,0.1,calibrate,a test,,\n"
                                 "t,vendor-ipu-pod4-resnet50-tf1,throughput_samples_per_s,8000,samples/s,0.1,calibrate,a test,,\n";
     static const struct { const char *row, *message; } refusals[] = {
-        { "x,batch_s_per_sample,b1+b1,0.1,\n", "2: parents: all have a micro-batch of 1, which gives no line" },
+        { "x,batch_s_per_sample,b1+b1,0.1,\n", "2: parents: all have a micro-batch of 1, so they give no line" },
         { "x,batch_s_per_sample,b1+t,0.1,\n", "2: parents: b1 and t differ in accumulation or IPUs a replica, so they are not on one line" },
-        { "x,batch_s_per_sample,b1+b4,0.1,\n", "2: parents: batch_fixed_s, 0.0001 s, follows from them as well, but has no row; add it" },
+        { "x,batch_s_per_sample,b1+b4,0.1,\n", "2: parents: batch_fixed_s, 0.0001 s, follows from the same parents, but has no row; add one" },
     };
     (void)state;
     struct arena a = { 0 };
@@ -147,28 +147,28 @@ static void what_makes_no_line_is_refused(void **state)
 {
     (void)state;
     static const struct { const char *row, *message; } refusals[] = {
-        { "x,bananas,a+b,0.1,", "2: metric: 'bananas' is not derived; known: loop_s_per_micro_batch, update_s, forward_s_per_micro_batch, "
+        { "x,bananas,a+b,0.1,", "2: metric: 'bananas' is no derived metric; known: loop_s_per_micro_batch, update_s, forward_s_per_micro_batch, "
                                 "call_s, batch_s_per_sample, batch_fixed_s, step_increase_s, speedup_x" },
         { "x,update_s,a,0.1,", "2: parents: 'a' is one row, want two or more, joined by +" },
-        { "x,update_s,a+b+a+b+a+b+a+b+a+b+a+b+a+b+a+b+a,0.1,", "2: parents: more than 16" },
+        { "x,update_s,a+b+a+b+a+b+a+b+a+b+a+b+a+b+a+b+a,0.1,", "2: parents: more than 16 rows" },
         { "x,step_increase_s,a+b+a+b+a+b+a+b+a+b+a+b+a+b+a+b,0.1,", "2: x: the parents give -9.26783, want a value above 0" },
         { "x,update_s,a+z,0.1,", "2: parents: no published row 'z'" },
         { "x,update_s,a+f,0.1,", "2: parents: f is of time_to_train_min; want throughput_samples_per_s or step_time_s" },
         { "x,call_s,c+a,0.1,", "2: parents: a is of throughput_samples_per_s; want evaluation_time_s" },
         { "x,update_s,a+e,0.1,", "2: parents: a and e differ in micro-batch or IPUs a replica, so they are not on one line" },
         { "x,update_s,a+b+e,0.1,", "2: parents: a and e differ in micro-batch or IPUs a replica, so they are not on one line" },
-        { "x,update_s,a+a,0.1,", "2: parents: all have an accumulation of 2048, which gives no line" },
+        { "x,update_s,a+a,0.1,", "2: parents: all have an accumulation of 2048, so they give no line" },
         { "x,step_increase_s,a+b,0.1,", "2: x: the parents give -9.26783, want a value above 0" },
         { "x,step_increase_s,a+a,0.1,", "2: x: the parents give 0, want a value above 0" },
         { "a,update_s,a+b,0.1,", "2: id: 'a' is the id of a published row" },
         { "x,update_s,a+b,-1,", "2: tolerance: '-1' is not a share above 0" },
-        { "x,update_s,a+b,0.1,", "2: parents: loop_s_per_micro_batch, 0.00603374 s, follows from them as well, but has no row; add it" },
-        { "x,loop_s_per_micro_batch,b+a,0.1,", "2: parents: update_s, 0.297071 s, follows from them as well, but has no row; add it" },
-        { "x,call_s,c+d,0.1,", "2: parents: forward_s_per_micro_batch, 0.00178571 s, follows from them as well, but has no row; add it" },
+        { "x,update_s,a+b,0.1,", "2: parents: loop_s_per_micro_batch, 0.00603374 s, follows from the same parents, but has no row; add one" },
+        { "x,loop_s_per_micro_batch,b+a,0.1,", "2: parents: update_s, 0.297071 s, follows from the same parents, but has no row; add one" },
+        { "x,call_s,c+d,0.1,", "2: parents: forward_s_per_micro_batch, 0.00178571 s, follows from the same parents, but has no row; add one" },
         { "x,loop_s_per_micro_batch,a+b,0.1,\ny,update_s,h+b,0.1,",
-          "2: parents: update_s, 0.297071 s, follows from them as well, but has no row; add it" },
+          "2: parents: update_s, 0.297071 s, follows from the same parents, but has no row; add one" },
         { "x,loop_s_per_micro_batch,a+b,0.1,\ny,update_s,a+b+h,0.1,",
-          "2: parents: update_s, 0.297071 s, follows from them as well, but has no row; add it" },
+          "2: parents: update_s, 0.297071 s, follows from the same parents, but has no row; add one" },
     };
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         struct arena a = { 0 };

@@ -87,11 +87,11 @@ static void test_refusals(void **state)
 {
     (void)state;
     refuse("fft;n=3", "cells.csv:2: kernel: 'fft' is not one of: matmul, conv, gemm, fc, conv-layer, triad, static-sparse, dynamic-sparse");
-    refuse("matmul;machine=bow;m=3;k=5;n=2;batch=3", "cells.csv:2: batch: '3', but a matmul has none");
+    refuse("matmul;machine=bow;m=3;k=5;n=2;batch=3", "cells.csv:2: batch: '3': leave it empty, as a matmul has none");
     refuse("matmul;m=3;k=5;n=2;type=fp16;partials=fp32", "cells.csv:2: machine: missing: a chip's sheet");
     refuse("matmul;machine=bow;m=3;k=5", "cells.csv:2: n: missing: columns of the input, or elements of a vector");
     refuse("matmul;machine=bow;m=3;k=5;n=1000001;type=fp16;partials=fp16", "cells.csv:2: n: 1000001 is outside 1 to 1000000");
-    refuse("triad;machine=bow;n=7;type=fp16;partials=fp16", "cells.csv:2: partials: 'fp16', but a triad has none");
+    refuse("triad;machine=bow;n=7;type=fp16;partials=fp16", "cells.csv:2: partials: 'fp16': leave it empty, as a triad has none");
     refuse("conv;machine=x;batch=1;filter=3;input=9;in_chans=9;out_chans=8;stride=1;groups=2;type=fp16;partials=fp16",
            "cells.csv:2: groups: 2 does not divide the channels");
     refuse("conv;machine=x;batch=1;filter=6;input=3;in_chans=8;out_chans=8;stride=1;groups=2;pad=1;type=fp16;partials=fp16",

@@ -331,11 +331,11 @@ static void refusals(void **state)
     static const struct { const char *text, *metric, *message; } bad[] = {
         { "p2p;from=0", "latency_us", "cells.csv:2: machine: missing: sheet" },
         { "push;machine=c2", "latency_us", "cells.csv:2: link: 'push' is not one of: p2p, halves, hop, broadcast, gather, scatter, all-to-all, reduce, host" },
-        { "p2p;machine=c2;from=0;to=2", "latency_us", "c2 has IPUs 0 to 1" },
-        { "p2p;machine=c2;tiles=1217", "latency_us", "1217 tiles, a chip has 1216" },
-        { "p2p;machine=c2;from=2", "latency_us", "c2 has IPUs 0 to 1" },
-        { "p2p;machine=c2;from=2;to=0", "latency_us", "c2 has IPUs 0 to 1" },
-        { "gather;machine=c2;ipus=3", "latency_us", "c2 has IPUs 0 to 1" },
+        { "p2p;machine=c2;from=0;to=2", "latency_us", "c2 has only IPUs 0 to 1" },
+        { "p2p;machine=c2;tiles=1217", "latency_us", "1217 tiles, but a chip has 1216" },
+        { "p2p;machine=c2;from=2", "latency_us", "c2 has only IPUs 0 to 1" },
+        { "p2p;machine=c2;from=2;to=0", "latency_us", "c2 has only IPUs 0 to 1" },
+        { "gather;machine=c2;ipus=3", "latency_us", "c2 has only IPUs 0 to 1" },
         { "all-to-all;machine=c2;from=0;to=1", "latency_us", "all-to-all: is modelled on one chip only" },
         { "halves;machine=c2", "latency_us", "halves: ipus 1, want an even number" },
         { "p2p;machine=c2", "speed", "unknown metric 'speed'; known: latency_us, aggregate_gb_per_s" },
@@ -355,7 +355,7 @@ static void refusals(void **state)
 static void costs_of_messages(void **state)
 {
     static const struct { const char *cut, *put, *message; } bad[] = {
-        { "\nexchange_columns,16", "\nexchange_rows,16", "c2.csv:3: exchange_rows: not a cost of small messages" },
+        { "\nexchange_columns,16", "\nexchange_rows,16", "c2.csv:3: exchange_rows: is no known cost of small messages" },
         { "1.65e-9,s,", "1.65e-9,ns,", "c2.csv:10: rail_message_s is in 'ns', want 's'" },
         { "\nexchange_least_cycles,150", "\nexchange_least_cycles,0", "c2.csv:5: exchange_least_cycles: 0 is outside 1 to 1000000 cycles" },
         { "\nexchange_island_tiles,4,tiles,iPUG 2021 (Burchard et al.),\n", "\n", "c2.csv: exchange_island_tiles: missing" },

@@ -124,8 +124,8 @@ static void test_refusals(void **state)
     (void)state;
     static const struct { const char *rows, *message; } cases[] = {
         { "v1.0,closed,S,s8,resnet,,900,,,,guessed\n", ":2: use: 'guessed' is not one of: blind, seen, fitted" },
-        { "v1.0,closed,S,s8,resnet,,900,30,,,seen\n", ":2: want samples_per_s or minutes, one of them" },
-        { "v1.0,closed,S,s8,resnet,,,,,,seen\n", ":2: want samples_per_s or minutes, one of them" },
+        { "v1.0,closed,S,s8,resnet,,900,30,,,seen\n", ":2: want either samples_per_s or minutes" },
+        { "v1.0,closed,S,s8,resnet,,,,,,seen\n", ":2: want either samples_per_s or minutes" },
         { "v1.0,closed,S,s8,resnet,,-3,,,,seen\n", ":2: samples_per_s: -3 is outside 1e-12 to 1e+18" },
         { "v1.0,closed,S,s8,resnet,,900,,950,990,seen\n", ":2: low and high: want both, around the prediction, or neither" },
         { "v1.0,closed,S,s8,resnet,,900,,850,,seen\n", ":2: low and high: want both, around the prediction, or neither" },

@@ -60,7 +60,7 @@ static void checked(void **state)
     fputs("2\n", f);
     fclose(f);
     assert_false(is_whole("checked", "id,x"));
-    assert_string_equal(err.msg, arena_printf(&a, "%s/check.csv: is not the file that manifest.json lists: the run is not whole, or was edited; simulate again with "
+    assert_string_equal(err.msg, arena_printf(&a, "%s/check.csv: is not the file that manifest.json lists: the run is incomplete or was edited; simulate again with "
                                                   "'podbench bench --out %s', or name the table itself", folder, folder));
     f = fopen(path_of("checked", "manifest.json"), "w");        /* it is not known which of the two is meant */
     fputs("{\"schema\": \"1\", \"schema\": \"2\"}", f);
@@ -69,7 +69,7 @@ static void checked(void **state)
     assert_non_null(strstr(err.msg, "duplicate object key"));
     assert_int_equal(unlink(path_of("checked", "manifest.json")), 0);
     assert_false(is_whole("checked", NULL));
-    assert_string_equal(err.msg, arena_printf(&a, "%s/manifest.json: cannot be read: the run is not whole; simulate again with 'podbench bench --out %s'", folder, folder));
+    assert_string_equal(err.msg, arena_printf(&a, "%s/manifest.json: cannot be read: the run is incomplete; simulate again with 'podbench bench --out %s'", folder, folder));
     assert_false(is_whole("nowhere", NULL));
     assert_string_equal(err.msg, arena_printf(&a, "%s: no such run folder", run_of("nowhere")));
     arena_free(&a);
@@ -85,7 +85,7 @@ static void killed_between_renames(void **state)
     assert_true(is_whole("killed", "id,x"));
     assert_int_equal(unlink(path_of("killed", "manifest.json")), 0);
     assert_false(is_whole("killed", "id,x"));
-    assert_non_null(strstr(err.msg, "the run is not whole; simulate again"));
+    assert_non_null(strstr(err.msg, "the run is incomplete; simulate again"));
     write_run("killed", "k\n9\n");
     assert_true(is_whole("killed", "id,x"));
     arena_free(&a);

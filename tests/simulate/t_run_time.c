@@ -329,7 +329,7 @@ static void an_endless_evaluation_is_refused(void **state)
     struct err err;
     static const char *const sets[] = { "training.eval_samples=1000000000000" };
     assert_false(simulate(&sim, &r, "mlperf-v1.0-closed-ipu-pod16-resnet50", sets, 1, &paths, &cache, &err));
-    assert_string_equal(err.msg, "training.eval_samples: 3.125e+09 micro-batches on every replica, at most 1e+06");
+    assert_string_equal(err.msg, "training.eval_samples: takes 3.125e+09 micro-batches on every replica; want at most 1e+06");
     simulation_free(&sim);
     static const char *const one_more[] = { "training.eval_samples=320000001" }, *const most[] = { "training.eval_samples=320000000" };     /* 320 at a time */
     assert_false(simulate(&sim, &r, "mlperf-v1.0-closed-ipu-pod16-resnet50", one_more, 1, &paths, &cache, &err));

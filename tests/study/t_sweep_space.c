@@ -100,7 +100,7 @@ static void what_is_no_space_is_refused(void **state)
     start(&w);
     const char *const uneven[] = { "a.b=1,2", "a.c=1,2,3" };
     assert_false(space_zip(&w.s, uneven, 2, &w.a, &w.err));
-    assert_string_equal(w.err.msg, "--zip: a.b has 2 values, a.c has 3; want as many for each");
+    assert_string_equal(w.err.msg, "--zip: a.b has 2 values, a.c has 3; want the same number for all keys");
     const char *const same[] = { "a.b=5,6,5", "a.c=7,7,07" };
     assert_false(space_zip(&w.s, same, 2, &w.a, &w.err));
     assert_string_equal(w.err.msg, "--zip: a.b=5 a.c=7 and a.b=5 a.c=07 are the same; name it once");
@@ -151,7 +151,7 @@ static void a_table_is_an_axis(void **state)
     start(&w);
     temp_file(twice, sizeof twice - 1, ".csv");
     assert_false(space_from(&w.s, path, &w.a, &w.err));
-    assert_string_equal(w.err.msg, arena_printf(&w.a, "%s:4: sets what line 2 sets; keep one of them", path));
+    assert_string_equal(w.err.msg, arena_printf(&w.a, "%s:4: has the values of line 2; keep one of the two", path));
     unlink(path);
     arena_free(&w.a);
 }
