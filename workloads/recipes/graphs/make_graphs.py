@@ -15,9 +15,16 @@ from onnx import TensorProto, helper, save
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
 
+def layer_property(layer):
+    """An entry of a node's metadata_props, its field 9, which Debian's python3-onnx does not know: podbench.layer = role, block, part, parts, name."""
+    def field(number, content):
+        return bytes([8 * number + 2, len(content)]) + content
+    return field(9, field(1, b"podbench.layer") + field(2, layer.encode()))
+
+
 class Graph:
     def __init__(self):
-        self.nodes, self.weights, self.inputs, self.n = [], [], [], 0
+        self.nodes, self.weights, self.inputs, self.n, self.layer = [], [], [], 0, None
 
     def name(self, prefix="t"):
         self.n += 1
@@ -42,7 +49,10 @@ class Graph:
 
     def op(self, kind, *inputs, n=1, output=None, **attributes):
         outputs = [output or self.name() for _ in range(n)]
-        self.nodes.append(helper.make_node(kind, list(inputs), outputs, **attributes))
+        node = helper.make_node(kind, list(inputs), outputs, **attributes)
+        if self.layer:
+            node.MergeFromString(layer_property(self.layer))
+        self.nodes.append(node)
         return outputs[0] if n == 1 else outputs
 
     def linear(self, x, n_in, n_out, bias=True):
@@ -93,17 +103,27 @@ class Graph:
         save(model, os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".onnx"))
 
 
-def keras_mnist():
+def keras_mnist(name="keras-mnist", layers=None):
     """graphcore/examples 3cc8f81f, tutorials/tutorials/tensorflow2/keras: 34,826 parameters."""
     g = Graph()
+    stem, conv, pool, head = layers or [None] * 4
     x = g.input("images", ["batch", 1, 28, 28])
-    for n_in, n_out in ((1, 32), (32, 64)):
-        x = g.op("Relu", g.conv(x, n_in, n_out, [3, 3]))
-        x = g.op("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
+    g.layer = stem
+    x = g.op("MaxPool", g.op("Relu", g.conv(x, 1, 32, [3, 3])), kernel_shape=[2, 2], strides=[2, 2])
+    g.layer = conv
+    x = g.op("Relu", g.conv(x, 32, 64, [3, 3]))
+    g.layer = pool
+    x = g.op("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
     x = g.op("Flatten", x, axis=1)
     x = g.op("Dropout", x, g.constant([0.5], dims=[]), g.constant([True], TensorProto.BOOL, dims=[]))
+    g.layer = head
     x = g.linear(x, 1600, 10)
-    g.save("keras-mnist", x, ["batch", 10])
+    g.save(name, x, ["batch", 10])
+
+
+def keras_mnist_stages():
+    """The same, in layers that its pipeline can be cut by: after the second convolution (README.md, PipelineStage)."""
+    keras_mnist("keras-mnist-stages", ["0 0 0 1 stem", "1 0 0 1 conv2", "1 1 0 1 pool2", "2 0 0 1 head"])
 
 
 def loader_cnn():
@@ -257,7 +277,7 @@ def efficientnet_edgetpu_l():
 
 
 def main():
-    for write in (efficientnet_edgetpu_l, keras_mnist, loader_cnn, popxl_mlp, pubmed_gcn, hubert_base, own_transformer, lxmert, hashed_dlrm):
+    for write in (efficientnet_edgetpu_l, keras_mnist, keras_mnist_stages, loader_cnn, popxl_mlp, pubmed_gcn, hubert_base, own_transformer, lxmert, hashed_dlrm):
         write()
 
 
