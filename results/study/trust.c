@@ -77,6 +77,14 @@ static const char *find_foreign(const struct track_record *by, const struct simu
     return foreign;
 }
 
+/* No published run had a slow chip, a slow or cut link, or other traffic. */
+static const char *with_faults(const char *foreign, const struct result *r, struct arena *a)
+{
+    if (!(r->fault_cost_s > 0))
+        return foreign;
+    return foreign ? arena_printf(a, "%s, faults", foreign) : "faults";
+}
+
 static bool is_off_amp(const struct validity *v)
 {
     return v->off_amp_share > v->most_off_amp_share + SHARE_BEYOND;
@@ -145,7 +153,7 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
     const struct distances *d = track_record_distances(by, &at, a);
     find_nearest(out, references, d);
     find_extrapolated(out, references, d, &at);
-    out->foreign = find_foreign(by, sim, a);
+    out->foreign = with_faults(find_foreign(by, sim, a), r, a);
     out->expected = spread_expect(&by->spread, references, d, &at);
     out->largest_error = by->spread.largest_error;
     if (out->expected.half_width > 0 && !out->foreign)
