@@ -23,7 +23,7 @@ static void part_sets(struct simulation_request *a, struct simulation_request *b
     b->overrides = of_b;
 }
 
-/* Says if one side is a guess, because no published run is near it. Its number and the difference are then guesses, too. */
+/* Says if one side is a guess, or has no interval at all, because no published run is near it. So is then the difference. */
 static bool add_guess(struct document *d, const char *side, const struct simulation_request *q, const struct track_record *record, struct session *s, struct err *err)
 {
     struct simulation sim;
@@ -35,6 +35,9 @@ static bool add_guess(struct document *d, const char *side, const struct simulat
     document_member(d, arena_printf(d->arena, "%s_guess", side), json_boolean(validity_is_guess(&v)));
     if (validity_is_guess(&v))
         document_line(d, "%s is A GUESS: no published run is near; of its throughput, 90 %% interval x %.2g to x %.2g", side, v.low / v.throughput, v.high / v.throughput);
+    document_member(d, arena_printf(d->arena, "%s_foreign", side), v.foreign ? json_string(v.foreign) : json_null());
+    if (v.foreign)
+        document_line(d, "%s has %s", side, validity_note(&v, d->arena));
     simulation_free(&sim);
     return true;
 }

@@ -59,6 +59,12 @@ sed -i 's/^n_tiles,[0-9]*/n_tiles,x/' "$work/few/system-model/specs/gc200.csv"
 run list recipes --root "$work/few"
 gives 2 "of these recipes cannot be simulated, the first, mlperf-v1.0-closed-ipu-pod16-bert-large: " "list recipes: a sheet that cannot be read"
 
+# ---- no published run had a fault that cost it time
+run run mlperf-v2.0-closed-bow-pod16-resnet50 --set 'faults.chip=3 1.5'
+gives 0 'trust: no interval, as no published run has faults;' "a slow chip is foreign"
+run run mlperf-v2.0-closed-bow-pod16-resnet50 --set 'faults.chip=3 1'
+gives 0 'trust: 90 % interval' "one that is not slow is not"
+
 # ---- a published figure that the interval leaves out is named, with what it measures
 run run mlperf-v1.1-closed-ipu-pod128-resnet50
 gives 0 "outside the interval: 178050 samples/s (throughput): images of the whole calls of an epoch" "a published rate outside the interval is told, with its note"
@@ -108,6 +114,9 @@ run run mlperf-v2.0-closed-bow-pod16-resnet50 --root "$work/root" --format csv
 gives 0 'no interval: no published run has machine.clock_hz=1.9e9' "a sheet edited in place is as foreign as a value that is set"
 both="mlperf-v2.0-closed-bow-pod16-resnet50 $resnet"
 "$PODBENCH" run $both --format csv >"$work/a.csv" && "$PODBENCH" run $both --root "$work/root" --format csv >"$work/b.csv"
+run diff $resnet $resnet --set b:machine.clock_hz=2e9
+[ "$(tail -1 "$work/out")" = "b has no interval: no published run has machine.clock_hz=2e9" ]
+result $? "diff: a side without an interval says so" "$(tail -2 "$work/out"; cat "$work/err")"
 run diff "$work/a.csv" "$work/b.csv"
 gives 0 '1 of 2 recipes take another time' "diff: of two runs' rows"
 [ ! -s "$work/err" ]
