@@ -282,6 +282,8 @@ static uint64_t padded_bytes(const struct search *f, const struct share *t, cons
     return (in || kernel ? b->in : 0) + (kernel ? b->weights : 0);
 }
 
+enum { SLIC_BUFFER_BYTES = 200 };       /* besides the sums of one group, which SLIC's vertex writes to two places in turn (poplin ConvModel.cpp:653-662) */
+
 /* The temporary bytes of a plan, as poplin's planner estimates and bounds them. Sums that a stage of additions receives
  * are left out: the step's operands are freed by then. PopLibs' programs do not take more, either (benchmark_results.csv @f9273583):
  * bert_grouped_12x384x64x384 has 23.1 kB a tile on GC200 and 27.1 on GC2, as here, while half of the sums in addition would make 25.4 and 30.1. An
@@ -289,6 +291,8 @@ static uint64_t padded_bytes(const struct search *f, const struct share *t, cons
 static uint64_t working_bytes(const struct search *f, const struct share *t, const struct conv_candidate *c, const struct operand_bytes *b)
 {
     uint64_t partials = b->outputs * c->amp.partial_bytes, working = b->in + b->weights + partials + padded_bytes(f, t, c, b);
+    if (c->vertex == VERTEX_SLIC)
+        working += ceil_div(partials, t->groups) + SLIC_BUFFER_BYTES;
     if (t->serial_in > 1)
         working += ceil_div(partials, t->p_in * t->p_kernel);
     if (has_input_before(t) && f->chip->planner_input == INPUT_TWICE)
