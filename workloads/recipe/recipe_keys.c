@@ -197,7 +197,7 @@ const struct recipe_key recipe_keys[] = {
            "schedule of the pipeline's stages; none: no pipeline, the IPUs of a replica take turns"),
     CHOICE("parallel", "recompute", recompute, recompute_names, in_training,
            "which activations are recomputed for the backward pass: "
-           "all but the inputs of each stage, or of each layer (recompute_checkpoint_every_layer), or the outputs of recompute_checkpoints"),
+           "all but the inputs of each stage, or of each layer, a whole block (recompute_checkpoint_every_layer), or the outputs of recompute_checkpoints"),
     TEXT("parallel", "recompute_checkpoints", recompute_checkpoints, false, in_checkpoints,
          "layers whose output is kept, by their names in podbench workload, such as stage1/unit1,stage2/unit1"),
     CHOICE("parallel", "stash_type", stash_type, float_type_names, in_stash, "type of the activations kept in the pipeline"),
