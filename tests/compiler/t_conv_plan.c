@@ -134,7 +134,7 @@ static void test_depthwise_groups_go_together(void **state)
     assert_int_equal(p[1].compute_cycles - 50, one / 2 + 3 * 12 * turn);
     assert_int_equal(p[2].compute_cycles - 50, one + 2 * 3 * 12 * turn);
     assert_int_equal(p[1].n_supersteps, p[0].n_supersteps);
-    enum { SUM_BYTES = 11 * 13 * 4 * 2 };           /* of a group; they are written to two places */
+    enum { SUM_BYTES = 11 * 13 * 4 * 2 };           /* the sums of a group are written to two places */
     assert_int_equal(p[0].temp_bytes_per_tile, 2 * SUM_BYTES + SUM_BYTES + 200);
     assert_int_equal(p[1].temp_bytes_per_tile, SUM_BYTES + SUM_BYTES + 200);
 }
