@@ -107,7 +107,7 @@ static void parts_agree(void **state)
 
 /* GPT-J's block has 5 cut tensors, its head two besides the table; Llama's 6; Bloom's as GPT-2's; T5's 4 in the encoder and 7 in the decoder, whose
  * position biases are cut by head in their tables. Three IPUs share two heads, so that one has padding. A second axis cuts the vectors of norms, and the biases
- * of products that end a half. */
+ * of products that end a half. All of it in phases, too. */
 static void large_families_agree(void **state)
 {
     static const struct { const char *name; uint32_t n_cut, second, more; } families[] = {
@@ -118,7 +118,11 @@ static void large_families_agree(void **state)
             for (uint32_t ipus = 2; ipus <= 3 && text_is(small_models[i].w.name, families[f].name); ipus++) {
                 struct variant v = { .n_replicas = 1, .n_ipus = 1, .grad_accum = 2, .tensor_parallel = ipus, .recompute = RECOMPUTE_LAYER, .work = WORK_ADAMW };
                 check_cut(&small_models[i], v, families[f].n_cut);
+                v.phase_blocks = 1;
+                check_cut(&small_models[i], v, families[f].n_cut);
                 v.second_axis = families[f].second;
+                check_cut(&small_models[i], v, families[f].n_cut + families[f].more);
+                v.phase_blocks = 0;
                 check_cut(&small_models[i], v, families[f].n_cut + families[f].more);
             }
 }
@@ -158,24 +162,41 @@ static void separate_products_are_cut(void **state)
     check_cut(&split, v, CUT_OF_GPT2 + 4 * 4);
 }
 
-/* An IPU holds the bytes of its parts that the plan counts. */
+/* Each stage of an executed plan holds the bytes that are counted for it: weights, what waits for its backward pass, and activations at work. */
+static void check_held(const struct small_model *s, const struct variant *v)
+{
+    struct run_model r;
+    run_steps(&r, s, v);
+    for (uint32_t i = 0; i < r.m.p.n_stages; i++) {
+        const struct live_bytes *l = execution_live(r.x, i);
+        const struct stage_plan *stage = &r.m.p.stages[i];
+        assert_int_equal(l->peak[LIVE_WEIGHTS], stage->weight_bytes);
+        assert_int_equal(l->entry_bytes, stage->stash_bytes);
+        assert_int_equal(l->peak[LIVE_STASH], stage->stash_bytes * stage->stash_depth);
+        assert_int_equal(l->peak[LIVE_ACTIVATIONS], stage->activation_bytes);
+    }
+    end_run(&r);
+}
+
+/* An IPU holds the bytes of its parts that the plan counts, in every family and along one axis or two. */
 static void parts_hold_what_is_counted(void **state)
 {
-    struct variant v = { .n_replicas = 1, .n_ipus = 2, .grad_accum = 3, .schedule = SCHEDULE_POPART, .tensor_parallel = 3 };
+    static const struct { const char *name; uint32_t second; } families[] = { { "gptj", 2 }, { "llama", 2 }, { "bloom", 3 }, { "t5", 2 } };
     (void)state;
     for (int recompute = RECOMPUTE_NONE; recompute < RECOMPUTE_CHECKPOINTS; recompute++) {
-        struct run_model r;
-        v.recompute = (enum recompute)recompute;
-        run_steps(&r, &still, &v);
-        for (uint32_t s = 0; s < r.m.p.n_stages; s++) {
-            const struct live_bytes *l = execution_live(r.x, s);
-            const struct stage_plan *stage = &r.m.p.stages[s];
-            assert_int_equal(l->peak[LIVE_WEIGHTS], stage->weight_bytes);
-            assert_int_equal(l->entry_bytes, stage->stash_bytes);
-            assert_int_equal(l->peak[LIVE_STASH], stage->stash_bytes * stage->stash_depth);
-            assert_int_equal(l->peak[LIVE_ACTIVATIONS], stage->activation_bytes);
-        }
-        end_run(&r);
+        struct variant v = { .n_replicas = 1, .n_ipus = 2, .grad_accum = 3, .schedule = SCHEDULE_POPART, .tensor_parallel = 3, .recompute = (enum recompute)recompute };
+        check_held(&still, &v);
+        v.n_ipus = 1, v.schedule = SCHEDULE_NONE;
+        for (size_t i = 0; i < N_SMALL_MODELS; i++)
+            for (size_t f = 0; f < sizeof families / sizeof *families; f++)
+                if (text_is(small_models[i].w.name, families[f].name)) {
+                    v.second_axis = 0;
+                    check_held(&small_models[i], &v);
+                    v.second_axis = families[f].second;
+                    check_held(&small_models[i], &v);
+                }
+        v.second_axis = 2;
+        check_held(&still, &v);
     }
 }
 
