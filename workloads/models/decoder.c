@@ -105,12 +105,21 @@ static void build_loss_in_slices(struct builder *b, uint32_t scores, uint64_t n_
     }
 }
 
-/* Finds the number of slices whose losses are computed one by one: that of the options, or else of the model's program. False if it does not divide
- * the text into equal slices. */
+/* Slices whose losses the model's program computes one by one. Programs that cut the vocabulary over IPUs have one loss of all tokens
+ * (graphcore/popxl-addons 7499fca ops/cross_entropy_sharded_loss). */
+static uint64_t usual_loss_slices(const struct model_options *o, const struct decoder_config *c, uint64_t n)
+{
+    uint32_t axes[2];
+    bool is_cut = tensor_axes(axes, o->tensor_parallel) && axes[0] * axes[1] > 1;
+    return !is_cut && c->loss_tokens && n % c->loss_tokens == 0 && n / c->loss_tokens <= MAX_OP_OUTPUTS ? n / c->loss_tokens : 1;
+}
+
+/* Finds the number of slices whose losses are computed one by one: that of the options, or else the usual one. False if it does not divide the text into
+ * equal slices. */
 static bool find_loss_slices(uint64_t *out, const struct builder *b, const struct decoder_config *c, uint64_t n, struct err *err)
 {
     const struct model_options *o = b->o;
-    *out = o->loss_slices ? o->loss_slices : c->loss_tokens && n % c->loss_tokens == 0 && n / c->loss_tokens <= MAX_OP_OUTPUTS ? n / c->loss_tokens : 1;
+    *out = o->loss_slices ? o->loss_slices : usual_loss_slices(o, c, n);
     return n % *out == 0 || fail(err, "%s: parallel.loss_slices: %ju slices of %ju tokens are not alike; take a number that divides them", o->where,
                                  (uintmax_t)*out, (uintmax_t)n);
 }
