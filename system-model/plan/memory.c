@@ -154,25 +154,29 @@ static uint64_t held_bytes(const struct tile_memory *m, const struct moment *wor
 }
 
 /* Only one phase is on the chip at a time. While its micro-batches run, the chip has the phase's weights, gathered from shards, and their gradients,
- * and no stash, and the state too if it updates at once. While its optimizer runs, the chip has shards of weights, gradients and state. `m` and `worst` keep the fullest of these two and of
- * earlier phases. */
+ * and no stash, and the state too if it updates at once. While replicas exchange these, it has no activations, but what comes from other groups. While its
+ * optimizer runs, it has shards of weights, gradients and state. `m` and `worst` keep the fullest of these times and of earlier phases. */
 static void keep_fullest_phase(struct tile_memory *m, struct moment *worst, const struct memory_input *q, uint32_t stage)
 {
+    enum { WORKS, EXCHANGES, OPTIMIZES, N_TIMES };
     const struct stage_plan *s = &((const struct stage_plan *)q->stages.at)[stage];
     const struct phase_bytes *w = &((const struct phase_bytes *)q->phases.at)[stage];
     uint64_t tiles = s->compiled->options.n_tiles, shards = w->local_weights < w->weights ? w->local_weights : 0;
     uint64_t state = (uint64_t)((double)w->local_elements * q->state_bytes_per_param);
-    const uint64_t held[2][3] = { { w->weights + shards, q->training ? w->weights : 0, w->updates_at_once ? state : 0 },
-                                  { w->local_weights, w->local_weights, state } };
-    for (int optimizes = 0; optimizes <= (q->training && !w->updates_at_once ? 1 : 0); optimizes++) {
+    const uint64_t whole[3] = { w->weights + shards, q->training ? w->weights : 0, w->updates_at_once ? state : 0 };
+    const uint64_t local[3] = { w->local_weights, w->local_weights, state };
+    const bool happens[N_TIMES] = { true, w->between > 0, q->training && !w->updates_at_once };
+    for (int time = WORKS; time < N_TIMES; time++) {
         struct tile_memory here = *m;
         struct moment work = { 0 };
-        if (!optimizes)
+        if (time == WORKS)
             work = worst_moment(q, s);
+        else if (time == EXCHANGES)
+            work.temporaries = spread_over_tiles(w->between, tiles, WEIGHT_GRAIN_BYTES);
         for (int k = 0; k < 3; k++)
-            here.bytes[MEMORY_WEIGHTS + k] = spread_over_tiles(held[optimizes][k], tiles, WEIGHT_GRAIN_BYTES);
+            here.bytes[MEMORY_WEIGHTS + k] = spread_over_tiles(time == OPTIMIZES ? local[k] : whole[k], tiles, WEIGHT_GRAIN_BYTES);
         work.stash = 0;
-        if (held_bytes(m, worst) >= held_bytes(&here, &work))
+        if (!happens[time] || held_bytes(m, worst) >= held_bytes(&here, &work))
             continue;
         *m = here;
         *worst = work;

@@ -49,6 +49,13 @@ static bool each_weight(const struct compiler *c, const struct stage_plan *s, on
     return good;
 }
 
+/* Bytes that come from other groups: shards of a weight, and in training whole gradients of all replicas, from which each takes its group's and adds them up. */
+static uint64_t bytes_between(const struct plan *p, uint32_t n_shards, const struct tensor *t)
+{
+    uint32_t stride = tensor_span(t);
+    return gathers_between(p->topology, n_shards, stride) ? tensor_bytes(t) * stride * (p->request.training ? n_shards : 1) : 0;
+}
+
 struct weight_count { const struct plan *p; struct phase_bytes *out; };
 
 static bool count_phase_weight(void *user, const struct tensor *t)
@@ -59,6 +66,7 @@ static bool count_phase_weight(void *user, const struct tensor *t)
     w->out->weights += tensor_bytes(t);
     w->out->local_weights += n_shards > 1 ? n * data_type_bytes(t->type) : tensor_bytes(t);
     w->out->local_elements += n;
+    w->out->between = max_u64(w->out->between, bytes_between(w->p, n_shards, t));
     return true;
 }
 
@@ -88,10 +96,12 @@ static void list_phases(struct plan *p, struct compiler *c)
 
 struct gatherer { const struct plan *p; struct compiler *c; uint64_t cycles; struct err *err; };
 
-/* A collective over n replicas that are `stride` apart. All groups of the same shape run at the same time. */
+/* A gather over n replicas that are `stride` apart. All groups of the same shape run at the same time. */
 static bool add_phase_gather(struct gatherer *g, uint32_t n, uint32_t stride, double bytes)
 {
     const struct plan_request *o = &g->p->request;
+    if (gathers_between(g->p->topology, n, stride))
+        return add_phase_gather(g, n * stride, 1, bytes * stride);
     uint32_t n_starts = max_u32(stride, plan_played_replicas(g->p, n * stride * o->ipus_per_replica) / max_u32(1, n));
     struct collective_question q = { .kind = COLLECTIVE_ALL_GATHER, .bytes = bytes, .ranks = { n, stride, n_starts, o->ipus_per_replica, 0, 1 },
                                      .n_in_use = (uint64_t)o->n_replicas * o->ipus_per_replica, .unfolded = o->detail.unfolded };

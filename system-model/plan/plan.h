@@ -50,9 +50,10 @@ void stage_sum_cycles(struct stage_plan *s);                /* fills forward_cyc
 
 /* Activations and gradients that a phase loads from the memory off the chip and stores there for one micro-batch, by task_kind; 0 if they stay on the chip. */
 struct phase_moves { uint64_t loaded[2], stored[2], cache, caches; };        /* cache: bytes of states that come and go with a call; caches: their number */
-/* Bytes that a phase moves (phases.c). weights: those that it reads, the parts of its IPU. local_weights: the shards of them that a replica keeps.
+/* Bytes that a phase moves (phases.c). weights: those that it reads, the parts of its IPU. local_weights: the shards of them that a replica keeps. between: what
+ * the largest of its gathers brings that is not the group's own (gathers_between()).
  * updates_at_once: the backward phase has the optimizer's state and updates its weights; their gradients do not leave the chip. */
-struct phase_bytes { uint64_t weights, local_weights, local_elements, updates_at_once; struct phase_moves moves; };
+struct phase_bytes { uint64_t weights, local_weights, local_elements, between, updates_at_once; struct phase_moves moves; };
 
 /* ---- pipeline.c: tasks, runs, copies ------------------------------------------------------ */
 
@@ -169,6 +170,10 @@ uint32_t plan_data_replicas(const struct plan_request *r);      /* copies of the
 bool plan_is_phased(const struct plan_request *r);              /* weights are off the chip; stages are phases */
 /* The bytes a second between an IPU and the memory off the chip, if n_moving IPUs of its board move data at the same time. s_per_byte is
    fitted.streaming_s_per_byte. */
+/* True if a program in phases gathers from all replicas between the n members of a group, which are `stride` apart, and then takes those of the group. It
+ * does so unless they are neighbours, one in each domain, or go once round a torus (graphcore/popxl-addons 7499fca
+ * ops/replicated_strided_collectives/mgcl.cpp: ringSupported, maskedAllGather). */
+bool gathers_between(const struct topology *t, uint32_t n, uint32_t stride);
 double remote_rate(const struct machine *m, uint64_t n_moving, uint64_t n_in_use, double s_per_byte);
 double plan_remote_rate(const struct plan *p);                  /* the rate if all IPUs in use move data */
 uint64_t plan_io_copy_cycles(const struct plan *p, uint64_t n_bytes);   /* cycles of a copy between I/O tiles and those that compute */

@@ -196,6 +196,12 @@ uint32_t plan_shard_replicas(const struct plan *p)
     return r->state.rts_domain == RTS_DOMAIN_POD && in_domain ? (uint32_t)min_u64(in_domain, r->n_replicas) : r->n_replicas;
 }
 
+bool gathers_between(const struct topology *t, uint32_t n, uint32_t stride)
+{
+    bool goes_round = n * stride == t->ipus_per_domain && t->domain_topology == DOMAIN_TORUS;
+    return n > 1 && stride > 1 && stride != t->ipus_per_domain && !goes_round;
+}
+
 double remote_rate(const struct machine *m, uint64_t n_moving, uint64_t n_in_use, double s_per_byte)
 {
     if (m->streaming_bytes_per_s > 0)

@@ -101,14 +101,24 @@ static struct group over_copies(const struct update_builder *b, uint32_t ipu)
     return over(b, ipu, n_copies(b), width, width);
 }
 
-/* ---- steps of a chain ---------------------------------------------------------------------- */
-
 static struct update_op *add_op(struct update_builder *b, enum update_kind kind, bool on_tiles)
 {
     assert(b->n_ops < N_UPDATE_KINDS);
     b->ops[b->n_ops] = (struct update_op){ .kind = kind, .on_tiles = on_tiles };
     return &b->ops[b->n_ops++];
 }
+
+/* A sum over a group of replicas; in phases one that may gather whole addends from all replicas between them. */
+static bool add_sum(struct update_builder *b, enum collective_kind kind, struct group g, double bytes)
+{
+    struct update_op *op = add_op(b, UPDATE_REDUCE, false);
+    if (!b->q->phased || !gathers_between(b->c->topology, g.n_ranks, g.stride))
+        return add_collective(op, b, kind, g, bytes);
+    uint32_t n = g.n_ranks * g.stride;
+    return add_collective(op, b, COLLECTIVE_ALL_GATHER, (struct group){ n, 1, max_u32(1, (uint32_t)b->q->n_replicas / n), g.first_ipu, g.n_ipus }, bytes * n);
+}
+
+/* ---- steps of a chain ---------------------------------------------------------------------- */
 
 static void add_work(struct update_op *op, const struct update_builder *b, enum vector_work work, uint64_t n_elements, enum data_type type,
                      enum part part)
@@ -133,13 +143,13 @@ static bool add_reduction(struct update_builder *b, const struct update_chain *c
         return true;
     if (b->n_shards < 2 || b->n_parts < o->tensor_replicas) {
         bool alone = n_copies(b) > 1 && !is_merged(b, bytes);
-        return !alone || add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_ALL_REDUCE, over_copies(b, chain->ipu), bytes);
+        return !alone || add_sum(b, COLLECTIVE_ALL_REDUCE, over_copies(b, chain->ipu), bytes);
     }
     if (o->rearrange_before_reduce) {
         add_work(add_op(b, UPDATE_ZERO, true), b, WORK_ZERO, chain->n_elements, chain->type, PART_REARRANGE);
         add_work(add_op(b, UPDATE_REARRANGE, true), b, WORK_REARRANGE, chain->n_elements, chain->type, PART_REARRANGE);
     }
-    return add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_REDUCE_SCATTER, over_shard(b, chain->ipu), bytes)
+    return add_sum(b, COLLECTIVE_REDUCE_SCATTER, over_shard(b, chain->ipu), bytes)
         && (b->n_pods < 2 || is_merged(b, bytes / b->n_shards)
             || add_collective(add_op(b, UPDATE_REDUCE_PODS, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, b->n_pods, b->q->shard, b->q->shard),
                               bytes / b->n_shards));

@@ -41,6 +41,14 @@ static double board_rate(const struct plan *p)
          ? 1 / ((1 / (38.4e9 * 0.8) + p->request.fitted.streaming_s_per_byte) * 4) : m->chip.host_link_bytes_per_s;
 }
 
+static const struct update_op *op_of(const struct update_chain *c, enum update_kind kind)
+{
+    for (uint32_t i = 0; i < c->steps->n_ops; i++)
+        if (c->steps->ops[i].kind == kind)
+            return &c->steps->ops[i];
+    return NULL;
+}
+
 static void transfers_of_a_phase(void **state)
 {
     struct planned y;
@@ -74,6 +82,36 @@ static void one_ipu_gathers_nothing(void **state)
         assert_true(p->stages[s].forward.part[PART_ACTIVATIONS] == 0 && p->stages[s].backward.part[PART_ACTIVATIONS] == 0);
     assert_int_equal(p->stages[ENCODER].forward.part[PART_STREAMING], 2 * moved(p, 4 * PART_BYTES, board_rate(p)));
     stop(&y);
+}
+
+/* Four copies of four IPUs each: the members of a group are four apart. A ladder of 16 has no ring for them, so each gets what all 16 have: of the largest
+ * part of a weight, 1024 x 1024 halves, 16 whole gradients. On the torus of 64, groups of 16 go round. Neighbours need no others. */
+static void groups_that_are_apart(void **state)
+{
+    static const struct { const char *system, *replicas; uint64_t between; } pods[] = {
+        { "recipe.system=ipu-pod16", "parallel.replicas=4", 16 * 2097152 }, { "recipe.system=ipu-pod64", "parallel.replicas=16", 0 } };
+    static const struct { uint32_t n, stride; bool between[2]; } groups[] = { { 16, 1, { false, false } }, { 4, 4, { true, true } }, { 2, 8, { true, true } },
+        { 4, 16, { false, false } }, { 16, 4, { true, false } }, { 2, 16, { false, true } }, { 2, 64, { true, false } } };
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct planned y = { 0 };
+        const char *sets[16];
+        memcpy(sets, cut, sizeof cut);
+        sets[0] = pods[i].system, sets[2] = pods[i].replicas, sets[9] = "parallel.rts=yes", sets[11] = "framework.sharded_elements=1";
+        bool good = simulate(&y.sim, &y.r, "mlperf-v1.1-closed-ipu-pod16-bert-large", sets, 12, &paths, &y.cache, &y.err);
+        assert_string_equal(y.err.msg, "");
+        assert_true(good);
+        const struct plan *p = &y.sim.plan;
+        assert_int_equal(p->phases[ENCODER].between, pods[i].between);
+        for (size_t k = 0; k < sizeof groups / sizeof *groups; k++)
+            assert_int_equal(gathers_between(p->topology, groups[k].n, groups[k].stride), groups[k].between[i]);
+        for (uint32_t k = 0; k < p->update.n_chains; k++) {
+            const struct update_chain *c = &p->update.chains[k];
+            const struct update_op *reduce = c->n_elements == 1024 * 1024 && c->n_parts == 4 ? op_of(c, UPDATE_REDUCE) : NULL;
+            assert_true(!reduce || reduce->bytes == 2097152.0 * (i ? 1 : 16));
+        }
+        stop(&y);
+    }
 }
 
 /* Forward phase i begins after i x 9 micro-batches; the head's backward pass with its forward one, the first encoder's last but one. */
@@ -131,14 +169,6 @@ static void memory_on_and_off_the_chip(void **state)
     assert_true(p.fits && !p.off_chip.overflows && p.off_chip.capacity_bytes == 137438953472.0);
     assert_true(p.memory[0].bytes[MEMORY_STASH] == 0);
     stop(&y);
-}
-
-static const struct update_op *op_of(const struct update_chain *c, enum update_kind kind)
-{
-    for (uint32_t i = 0; i < c->steps->n_ops; i++)
-        if (c->steps->ops[i].kind == kind)
-            return &c->steps->ops[i];
-    return NULL;
 }
 
 /* Clipping by a global norm needs all gradients first. So a gradient of 2 bytes is stored, and loaded with the weight's 2 bytes and the state; weight and state are
@@ -283,6 +313,6 @@ static void no_step_is_empty(void **state)
     stop(&y);
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(transfers_of_a_phase), cmocka_unit_test(one_ipu_gathers_nothing), cmocka_unit_test(order_of_phases), cmocka_unit_test(overlapped_transfers),
+static const struct CMUnitTest tests[] = { cmocka_unit_test(transfers_of_a_phase), cmocka_unit_test(one_ipu_gathers_nothing), cmocka_unit_test(groups_that_are_apart), cmocka_unit_test(order_of_phases), cmocka_unit_test(overlapped_transfers),
                                           cmocka_unit_test(memory_on_and_off_the_chip), cmocka_unit_test(updates_at_once_or_apart), cmocka_unit_test(tensors_skip_phases), cmocka_unit_test(keys_and_values), cmocka_unit_test(host_memory_behind_a_switch), cmocka_unit_test(off_chip_may_not_fit), cmocka_unit_test(weights_that_stay), cmocka_unit_test(no_step_is_empty) };
 int main(void) { cmocka_set_message_output(CM_OUTPUT_TAP); return cmocka_run_group_tests(tests, NULL, NULL); }
