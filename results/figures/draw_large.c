@@ -12,20 +12,20 @@
 static const char base_recipe[] = "vendor-ipu-pod16-gpt-j-popxl";
 static const char *const models[] = { "gpt2-small", "gpt2-medium", "gpt2-large", "gpt2-xl", "gpt3-2.7b", "gpt-j", "llama2-13b", "llama2-70b", "bloom" };
 static const unsigned sizes[] = { 4, 16, 64, 256 };
-static const struct cut { unsigned n_ipus; const char *axes; } cuts[] = { { 4, "4" }, { 16, "16" }, { 16, "4x4" }, { 64, "64" }, { 64, "8x8" }, { 64, "16x4" } };
+static const struct model_cut { unsigned n_ipus; const char *axes; } cuts[] = { { 4, "4" }, { 16, "16" }, { 16, "4x4" }, { 64, "64" }, { 64, "8x8" }, { 64, "16x4" } };
 static const char *const domains[] = { "pod", "all" };         /* replicas over which state is sharded: GPT-J's program, and GPT-3 175B's */
-static const char *const shares[] = { "0.2", "0.15", "0.1" };         /* of a tile's memory for temporaries; the first that fits is taken */
-enum { N_MODELS = sizeof models / sizeof *models, N_SIZES = sizeof sizes / sizeof *sizes, N_CUTS = sizeof cuts / sizeof *cuts, N_SHARES = sizeof shares / sizeof *shares,
+static const char *const shares[] = { "0.2", "0.15", "0.1" };         /* shares of memory for temporaries, of which the first that fits is taken */
+enum { N_MODELS = sizeof models / sizeof *models, N_SIZES = sizeof sizes / sizeof *sizes, N_CUTS = sizeof cuts / sizeof *cuts, N_MEMORY_SHARES = sizeof shares / sizeof *shares,
        IPUS_OF_A_DOMAIN = 64, ROWS_A_STEP = 128, BYTES_A_PARAMETER = 2 + 2 + 8 };      /* weight, gradient, two moments */
 enum place { NOWHERE, IN_PHASES, ON_CHIP };
 
 /* The place that is enough, and the fastest way. No cut: nothing fits. */
-struct cell { enum place place, fastest; const struct cut *cut; double rows_per_s; const char *guess; };
+struct cell { enum place place, fastest; const struct model_cut *cut; double rows_per_s; const char *guess; };
 
 /* Simulates a model whose layers are cut in this way; false if it does not fit. */
-static bool fits_cut(struct drawing *d, const char *model, unsigned n_ipus, const struct cut *cut, const char *domain, enum place place)
+static bool fits_cut(struct drawing *d, const char *model, unsigned n_ipus, const struct model_cut *cut, const char *domain, enum place place)
 {
-    for (size_t i = 0; i < N_SHARES; i++) {
+    for (size_t i = 0; i < N_MEMORY_SHARES; i++) {
         const char *const sets[] = {
             arena_printf(d->a, "recipe.workload=%s", model), arena_printf(d->a, "recipe.system=ipu-pod%u", n_ipus), arena_printf(d->a, "parallel.replicas=%u", n_ipus / cut->n_ipus),
             arena_printf(d->a, "parallel.ipus_per_replica=%u", cut->n_ipus), arena_printf(d->a, "parallel.tensor_parallel=%s", cut->axes),
@@ -38,7 +38,7 @@ static bool fits_cut(struct drawing *d, const char *model, unsigned n_ipus, cons
     return false;
 }
 
-static void try_cut(struct cell *best, struct drawing *d, const char *model, unsigned n_ipus, const struct cut *cut, enum place place)
+static void try_cut(struct cell *best, struct drawing *d, const char *model, unsigned n_ipus, const struct model_cut *cut, enum place place)
 {
     for (size_t i = n_ipus > IPUS_OF_A_DOMAIN ? 0 : 1; i < sizeof domains / sizeof *domains; i++) {
         if (!fits_cut(d, model, n_ipus, cut, domains[i], place))
@@ -54,7 +54,7 @@ static struct cell best_of(struct drawing *d, const char *model, uint64_t n_para
     struct cell best = { 0 };
     const double tile_bytes = 624 * 1024, n_tiles = 1472;       /* those of a GC200; they bound what is tried, not what fits */
     for (int place = ON_CHIP; place > NOWHERE; place--)
-        for (const struct cut *cut = cuts; cut < cuts + N_CUTS && cut->n_ipus <= n_ipus; cut++)
+        for (const struct model_cut *cut = cuts; cut < cuts + N_CUTS && cut->n_ipus <= n_ipus; cut++)
             if (place != ON_CHIP || BYTES_A_PARAMETER * (double)n_parameters / cut->n_ipus < tile_bytes * n_tiles)
                 try_cut(&best, d, model, n_ipus, cut, (enum place)place);
     return best;
