@@ -540,3 +540,17 @@ void build_image_head(struct builder *b, uint32_t x, uint64_t classes, double dr
     x = build_dropout(b, build_global_pool(b, x), dropout);
     build_classes(b, build_dense(b, x, classes, true), DIMS(b->batch));
 }
+
+bool tensor_axes(uint32_t axes[2], const char *text)
+{
+    axes[0] = axes[1] = 1;
+    for (int i = 0; i < 2 && text; i++) {
+        char *end;
+        unsigned long n = strtoul(text, &end, 10);
+        if (end == text || *text < '0' || *text > '9' || n < 1 || n > MOST_AXIS_IPUS || (*end && (*end != 'x' || i == 1)))
+            return false;
+        axes[i] = (uint32_t)n;
+        text = *end ? end + 1 : NULL;
+    }
+    return true;
+}

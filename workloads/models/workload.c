@@ -144,20 +144,6 @@ static bool forward_graph(struct graph *out, const struct workload *w, const str
     return true;
 }
 
-bool tensor_axes(uint32_t axes[2], const char *text)
-{
-    axes[0] = axes[1] = 1;
-    for (int i = 0; i < 2 && text; i++) {
-        char *end;
-        unsigned long n = strtoul(text, &end, 10);
-        if (end == text || *text < '0' || *text > '9' || n < 1 || n > MOST_AXIS_IPUS || (*end && (*end != 'x' || i == 1)))
-            return false;
-        axes[i] = (uint32_t)n;
-        text = *end ? end + 1 : NULL;
-    }
-    return true;
-}
-
 static bool cut_along(struct graph *out, const struct model_options *o, struct slice_axis axis, struct arena *a, struct err *err)
 {
     struct graph *whole = ARENA_NEW(a, struct graph);
