@@ -101,6 +101,30 @@ static void warn_short_run(FILE *log, const struct simulation *sim, const struct
                 "counts all of it\n", r->id, n_steps, plural((uint64_t)n_steps), call, 100 * n_steps / call, n_steps);
 }
 
+/* The value of a key, or "" if it is not given. */
+static const char *value_given(const struct recipe *r, const char *key)
+{
+    const struct ini_entry *e = recipe_entry(r, key);
+    return e ? e->value : "";
+}
+
+/* Warns of samples to converge that were counted with another model, optimizer, length or type, as nothing says what these change. */
+static void warn_convergence(const struct simulation *sim, const struct result *r, const char *recipe, const struct options *o, struct session *s, struct arena *a)
+{
+    static const char *const keys[] = { "recipe.workload", "data.sequence_length", "optimizer.name", "precision.compute" };
+    const char *other[sizeof keys / sizeof *keys];
+    struct recipe own;
+    size_t n = 0;
+    if (!o->n_sets || !(r->time_to_train_s > 0) || sets_key(o, "training.samples_to_converge") || !recipe_load(&own, recipe, s->paths.recipes_dir, NULL, 0, a, NULL))
+        return;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!text_is(value_given(&own, keys[i]), value_given(&sim->recipe, keys[i])))
+            other[n++] = keys[i];
+    if (n)
+        fprintf(s->log, "podbench: %s: the time to train takes samples that were counted with another %s, and no change of convergence is modelled; "
+                "training.samples_to_converge sets them\n", r->id, names_list(other, n, a));
+}
+
 /* Warns of keys that drawn runs ignore, because they take them from the reference points of MLPerf rounds. */
 static void warn_not_drawn(FILE *log, const struct recipe *r, const struct options *o, struct arena *a)
 {
@@ -142,6 +166,7 @@ static void warn_about_run(const struct simulation *sim, const struct result *r,
     warn_rerouted(s->log, sim);
     warn_idle_processes(s->log, &sim->recipe);
     warn_short_run(s->log, sim, r);
+    warn_convergence(sim, r, recipe, o, s, a);
 }
 
 /* Prints the warnings, and returns them, one on each line. */

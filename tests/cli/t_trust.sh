@@ -65,6 +65,13 @@ gives 0 'trust: no interval, as no published run has faults;' "a slow chip is fo
 run run mlperf-v2.0-closed-bow-pod16-resnet50 --set 'faults.chip=3 1'
 gives 0 'trust: 90 % interval' "one that is not slow is not"
 
+# ---- samples to converge were counted with the recipe's own optimizer and rows
+run run mlperf-v2.0-closed-bow-pod16-bert-large --set optimizer.name=sgd --set data.sequence_length=512
+gives 0 'counted with another optimizer.name, and no change of convergence is modelled' "a time to train with another optimizer"
+run run mlperf-v2.0-closed-bow-pod16-bert-large --set data.sequence_length=512 --format json
+json '!grep { /convergence/ } @{$o->{notes}}'
+result $? "and none where nothing of it is changed"
+
 # ---- a published figure that the interval leaves out is named, with what it measures
 run run mlperf-v1.1-closed-ipu-pod128-resnet50
 gives 0 "outside the interval: 178050 samples/s (throughput): images of the whole calls of an epoch" "a published rate outside the interval is told, with its note"
