@@ -7,7 +7,7 @@
 #   <!-- first: PATTERN -->       ... <!-- end -->    the same figures' first predictions, and today's
 #   <!-- table: COMMAND | WORDS | COLUMNS --> ... <!-- end -->  columns, as 0 2 5, of the table in a command's text whose heading begins with the words
 #   <!--=NAME-->                  ... <!--/-->        in a sentence: a number of %numbers, or one of published figures, whose recipe, id or metric matches:
-#       error ID                    today's error;  first error ID: that of its first prediction;  error ID with KEY=VALUE: if the recipe had this value
+#       error ID                    today's error;  first error ID: that of its first prediction;  error ID with KEY=VALUE and KEY=VALUE: if the recipe had these values
 #       printed VERSION             intervals of throughput that this version printed with first predictions, or, named "since VERSION", later ones;
 #                                   printed inside VERSION: how many of them hold
 #       efficiency RECIPE ONE       samples a second of an IPU, as a share of those of the recipe ONE
@@ -188,8 +188,8 @@ sub of_figures {
         my $f = $figure{$2} // die "no figure $2\n";
         return percent($1 ? first_error($f) : $f->{error});
     }
-    if ($name =~ /^error (\S+) with (\S+)$/) {
-        my ($f, $set) = ($figure{$1} // die("no figure $1\n"), $2);
+    if ($name =~ /^error (\S+) with (\S+(?: and \S+)*)$/) {
+        my ($f, $set) = ($figure{$1} // die("no figure $1\n"), join(" --set ", split(/ and /, $2)));
         my ($found) = says("run $f->{recipe} --set $set --format json") =~ /"\Q$f->{metric}\E": ([-+\d.e]+)/ or die "run $f->{recipe} --set $set: no $f->{metric}\n";
         return percent($found / $f->{published} - 1);
     }
