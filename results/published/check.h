@@ -17,8 +17,8 @@
 
 /* ---- check.c: one verdict for each figure ----------------------------------------------------------------- *
  *
- * error = simulated / published - 1. A row passes when its error is within its tolerance and the model fits the
- * machine. Rows of role calibrate and validate decide whether the check passes; context rows never do.
+ * error = simulated / published - 1. A row passes if its error is within its tolerance and the model fits the machine. The check passes if all
+ * rows that calibrate or validate pass; context rows do not count.
  */
 
 enum verdict { VERDICT_PASS, VERDICT_OUT_OF_TOLERANCE, VERDICT_DOES_NOT_FIT, VERDICT_NO_RECIPE, VERDICT_NO_VALUE, N_VERDICTS };
@@ -33,7 +33,7 @@ extern const char *const counts_as_names[N_COUNTS_AS];
 struct check_row {
     const struct figure *figure;
     enum counts_as counts_as;
-    const char *workload, *system;      /* both "-" if unknown */
+    const char *workload, *system;      /* both are "-" if unknown */
     bool has_simulated;
     double simulated, error;            /* both are set only if has_simulated */
     double stated_error;                /* the answer's own error bound of a power or an energy, in the row's unit; 0 for other rows */
@@ -52,8 +52,8 @@ struct check_source {
     struct results known;
     struct simulator *simulator;
     struct link_bench links;            /* the caller sets links.costs_dir; the first judged link sets the rest */
-    struct kernel_bench kernels;        /* the first judged kernel sets it */
-    struct watch watch;                 /* is told how many figures have been judged */
+    struct kernel_bench kernels;        /* the first judged kernel sets the bench */
+    struct watch watch;                 /* reports how many figures have been judged */
     const char *broken;                 /* the message about an unreadable recipe or sheet, which ends the check; NULL at first */
 };
 
@@ -123,7 +123,7 @@ struct json_t *accuracy_json(const struct accuracy *a);
 struct memory_verdicts {
     const char *evidence;
     uint64_t n_ran, n_ran_fits, n_too_large, n_too_large_found;
-    double ran_fits_with_less_memory, too_large_found_with_less_memory;        /* both NaN if unknown */
+    double ran_fits_with_less_memory, too_large_found_with_less_memory;        /* both are NaN if unknown */
 };
 /* The first group holds published runs that state no memory (weak evidence); then come rows about memory by counts_as. Empty groups are left
  * out. */
@@ -191,7 +191,7 @@ typedef double step_error(void *user, const struct simulation *sim);
  * the fitted sheet holds for all runs. */
 bool simulated_coverage(struct coverage *out, const char *runs, struct simulator *s, step_error *error, void *user, struct arena *a,
                         struct err *err);
-struct table coverage_table(const struct coverage *c, struct arena *a);        /* has one row for each group */
+struct table coverage_table(const struct coverage *c, struct arena *a);        /* returns a table with one row for each group */
 void coverage_document(struct document *d, const struct coverage *c);
 
 /* ---- compare.c: two tables of the same shape, cell by cell ---------------------------------------------------- *
@@ -221,10 +221,9 @@ void compare_add_accuracy(struct document *d, const struct csv_table *base, cons
 
 /* ---- gate.c: a run against a recorded one --------------------------------------------------------------------- *
  *
- * Two gates. Change: predictions are deterministic, so any move is a change that someone made, and is accepted by
- * recording a baseline with a reason; moves are grouped by the part of the step that moved most. Accuracy: for rows
- * that validate, by workload and metric, the mean over configurations of how much |error| grew where it grew. What got
- * better is not set against it, so that one repaired error cannot hide a new one.
+ * There are two gates. Change: predictions are deterministic, so every move is a change that someone made. It is accepted by recording a baseline
+ * with a reason. Moves are grouped by the part of the step that moved most. Accuracy: for rows that validate, the growth of |error|, as a mean over
+ * configurations for each workload and metric. Errors that fell count as no growth, so that a repaired error cannot hide a new one.
  */
 
 struct gate_tables { struct csv_table rows, check; };   /* the files rows.csv and check.csv of one run */
@@ -239,9 +238,9 @@ struct gate_group { const char *cause; size_t n, n_better, n_worse; double low, 
 struct gate_accuracy { const char *name; size_t n; double before, after, growth; const char *worst; double worst_growth; bool holds; };
 
 struct gate {
-    struct gate_move *moves; size_t n_moves, cap_moves;      /* sorted, largest first */
-    struct gate_group *groups; size_t n_groups;         /* sorted, groups with most rows first */
-    struct gate_accuracy *accuracy; size_t n_accuracy;  /* sorted, largest growth first */
+    struct gate_move *moves; size_t n_moves, cap_moves;      /* moves, the largest first */
+    struct gate_group *groups; size_t n_groups;         /* groups, those with most rows first */
+    struct gate_accuracy *accuracy; size_t n_accuracy;  /* accuracies, the largest growth first */
     size_t n_better, n_worse, n_rows, n_new, n_gone;
     double margin;                                      /* the relative growth of the mean |error| that is allowed */
     const char **inputs; size_t n_inputs;               /* the names of files whose hashes differ between the manifests */
@@ -260,8 +259,8 @@ void gate_document(struct document *d, const struct gate *g);       /* The text 
  * Each row of results/published/claims/claims.csv has what is claimed (relation and value), the expression to compare
  * it with, and, where the words allow another meaning, a reading with an expression of its own. The verdict follows:
  *     holds                          the expression meets the relation
- *     holds under a stated reading   the expression does not, or there is none, and the reading's does
- *     does not hold                  neither does
+ *     holds under a stated reading   only the reading's expression meets it
+ *     does not hold                  neither expression meets it
  *     cannot be checked here         there is no expression; the row says why
  */
 
@@ -273,9 +272,9 @@ struct claim {
     const char *id, *kind, *documents, *text, *unit, *expression, *reading, *reading_expression, *simulated_expression, *note;
     enum relation relation;
     double value, high;                 /* high is the upper end of "between" */
-    double tolerance;                   /* relative, and allowed on the side on which the relation fails */
+    double tolerance;                   /* a relative tolerance, which counts on the side on which the relation fails */
     uint32_t line;
-    /* audit_run() sets it */
+    /* the verdict, which audit_run() sets */
     enum audit_verdict verdict;
     bool has_found, has_reading, has_simulated;
     double found, found_as_read, simulated;     /* values of the claim's three expressions; `simulated` is for comparison only */

@@ -10,12 +10,12 @@ enum exchange_kind {
     EXCHANGE_P2P,               /* each tile of `from` sends a message to a tile of `to` */
     EXCHANGE_HALVES,            /* each tile of each half of the IPUs sends a message to the other half, evenly spread */
     EXCHANGE_HOP,               /* a point-to-point exchange, averaged over all pairs of IPUs that are boards_apart */
-    EXCHANGE_BROADCAST,         /* one tile of `from` sends a message to all tiles */
+    EXCHANGE_BROADCAST,         /* one tile of `from` sends the same message to all tiles */
     EXCHANGE_GATHER,            /* all tiles send a message to one tile of `from` */
-    EXCHANGE_SCATTER,           /* one tile of `from` sends a message to each tile */
+    EXCHANGE_SCATTER,           /* one tile of `from` sends each tile a message of its own */
     EXCHANGE_ALL_TO_ALL,        /* each tile of one chip sends a message to each other tile */
     EXCHANGE_REDUCE,            /* each tile sums n_operands floats, then the sums of all tiles are added */
-    EXCHANGE_HOST,              /* the hosts send a message to each tile */
+    EXCHANGE_HOST,              /* the hosts send each tile a message of its own */
     N_EXCHANGE_KINDS
 };
 extern const char *const exchange_kind_names[N_EXCHANGE_KINDS + 1];      /* NULL-ended */
@@ -41,8 +41,8 @@ struct message_costs {
     uint64_t exchange_least_cycles;             /* cycles of one word between nearby tiles */
     uint64_t exchange_gather_cycles, exchange_scatter_cycles;       /* extra cycles of a gather or scatter, besides those of its words */
     double rung_message_s, rail_message_s;      /* time that a message occupies a pair of links */
-    double rung_through_message_s;              /* the same for a rung pair that only carries passing traffic */
-    double rail_through_message_s;              /* the same for a rail pair whose message came along another rail */
+    double rung_through_message_s;              /* time that passing traffic occupies a pair of links of a rung */
+    double rail_through_message_s;              /* time that a message which came along a rail occupies the next pair */
 };
 /* Reads FOLDER/BOARD.csv, which has the form of a sheet. Without such a file all costs are 0 and every tile counts as far. */
 bool message_costs_load(struct message_costs *out, const char *folder, const struct machine *m, struct arena *a, struct err *err);

@@ -15,7 +15,7 @@
 
 struct compared_value {
     const char *what, *unit;
-    double published, published_low, published_high;    /* NaN if not logged */
+    double published, published_low, published_high;    /* all are NaN if not logged */
     double simulated, simulated_low, simulated_high;    /* NaN if not simulated; low and high are NaN without an interval */
 };
 

@@ -59,8 +59,8 @@ double kernel_row_flop_per_s(const struct kernel_case *c, const struct op_plan *
 
 /* Bytes that one IPU needs while the kernel runs; data is spread evenly over its tiles. */
 struct kernel_memory {
-    uint64_t operand_bytes, temporary_bytes, code_bytes;        /* on all tiles together */
-    uint64_t tile_temporary_bytes, tile_code_bytes, interleaved_bytes, max_tile_bytes, max_tile_with_gaps_bytes;       /* on the fullest tile */
+    uint64_t operand_bytes, temporary_bytes, code_bytes;        /* sums over all tiles */
+    uint64_t tile_temporary_bytes, tile_code_bytes, interleaved_bytes, max_tile_bytes, max_tile_with_gaps_bytes;       /* bytes of the fullest tile */
     uint64_t n_tiles;
     double fits_probability;
     bool fits;

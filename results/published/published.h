@@ -56,10 +56,9 @@ enum figure_kind figure_kind(const struct figure *f);
 /* ---- derived.c: slopes and intercepts of step time over gradient accumulation or batch, and differences ---- *
  *
  * Runs that differ only in gradient accumulation or in replicas lie on a line: step = loop x micro-batches + update.
- * Two published throughputs therefore give two further numbers. results/published/derived/derived.csv names them:
- * id,metric,parents,tolerance,note; parents are ids of published rows joined by +. Value, unit, role and source follow
- * from the parents; the role is the strictest of theirs. A line of which only the slope or only the intercept is listed
- * is refused.
+ * So two published throughputs give two further numbers, which results/published/derived/derived.csv lists: id,metric,parents,tolerance,note.
+ * `parents` has ids of published rows joined by +. Value, unit, role and source follow from the parents; the role is the strictest of their
+ * roles. If only the slope or only the intercept of a line is listed, the table is refused.
  */
 
 struct derived_point { double micro_batches, seconds, micro_batch; };   /* micro_batch is the size in samples, micro_batches their number in one call */
@@ -79,10 +78,9 @@ bool published_load_derived(struct figures *out, const char *path, const char *r
 
 /* ---- ledger.c: the role and configuration of every published row, and a hash of its content ---------------- *
  *
- * results/published/ledger/ledger.csv: id,role,configuration,hash,why. Lines are only added; the last line of an id
- * holds. The first line of an id needs no reason; every later one does (why). A row that left the tables ends with the
- * role "removed". So no row can change its role, its value or its configuration, or disappear, without a line that says
- * why.
+ * results/published/ledger/ledger.csv has the columns id,role,configuration,hash,why. Lines are only added, and the last line of an id counts. The
+ * first line of an id needs no reason; every later line needs one (why). The last line of a row that left the tables has the role "removed". So no
+ * row can change its role, value or configuration, or disappear, without a line that says why.
  */
 
 struct ledger_line {
@@ -109,11 +107,10 @@ void ledger_write_line(FILE *f, const struct ledger_line *line);
 
 /* ---- first_sight.c: what was predicted for a row when it was first simulated -------------------------------- *
  *
- * results/published/first-sight.csv: id,seen,recipe,version,predicted,low,high,open_low,open_high. Lines are only added, by podbench
- * baseline, once for each row that has a prediction. seen is "first" for what the version that first had the row
- * predicted. A row whose first prediction is older than this table has another line, "again": its first committed
- * recipe, simulated by the version named. low and high are the interval printed with it, and open_low and open_high the slowest and the
- * fastest of its open readings; empty where none was.
+ * results/published/first-sight.csv has the columns id,seen,recipe,version,predicted,low,high,open_low,open_high. podbench baseline adds a line once
+ * for each row that is predicted; lines are never changed. A line "first" has the prediction of the version that first had the row. A row whose first
+ * prediction is older than this table has a second line, "again": its first committed recipe, simulated by the named version. low and high are the
+ * interval that was printed, and open_low and open_high the slowest and the fastest open reading; cells without a value are empty.
  */
 
 struct sight {
@@ -122,7 +119,7 @@ struct sight {
     size_t batch;                       /* rows first seen by one version share a number; later versions have larger numbers */
 };
 struct first_sight { struct sight *items; size_t n; };  /* sorted by id */
-extern const char first_sight_header[], first_sight_name[];      /* the name is that of the file, without .csv */
+extern const char first_sight_header[], first_sight_name[];      /* first_sight_name is the file's name without .csv */
 bool first_sight_load(struct first_sight *out, const char *path, struct arena *a, struct err *err);
 /* The row's line "first" or, if by_later_program and there is one, its line "again". NULL if the row has not been seen. */
 const struct sight *first_sight_find(const struct first_sight *all, const char *id, bool by_later_program);
@@ -132,8 +129,9 @@ bool figure_recipe_hash(const char **out, const struct figure *f, const char *re
 
 /* ---- memory_sight.c: the bytes that were counted when it was first predicted whether a published run fits --------- *
  *
- * results/published/ledger/first-memory.csv: id,version,certain_bytes,needed_bytes, of the tightest tile (struct memory_need). Lines are only added, by
- * podbench baseline. A row that is older has the bytes that the first version which builds counts, and what is certain by the program of November 2026.
+ * results/published/ledger/first-memory.csv has the columns id,version,certain_bytes,needed_bytes, for the tightest tile (struct memory_need). podbench
+ * baseline adds lines, which are never changed. Rows older than this table have the needed bytes of the oldest version that still builds, and the
+ * certain bytes of the program of November 2026.
  */
 
 struct memory_sight { const char *id, *version; double certain_bytes, needed_bytes; };
@@ -145,9 +143,9 @@ void memory_sight_write(FILE *f, const struct memory_sight *s);
 
 /* ---- kept.c: the tolerance of every row that has a recipe, and a hash of its recipe's values ------------------- *
  *
- * results/published/ledger/kept.csv: id,tolerance,recipe,why. As in the ledger, lines are only added, the last of an id
- * holds, and each later one says why. So no row can get a wider tolerance, or another configuration under the same name,
- * without a line; and a row whose recipe changes after it was seen is context from then on.
+ * results/published/ledger/kept.csv has the columns id,tolerance,recipe,why. As in the ledger, lines are only added, the last line of an id counts, and
+ * each later line says why. So no row can get a wider tolerance, or another configuration under the same name, without a line. A row whose recipe
+ * changes after it was seen becomes context.
  */
 
 /* `recipe` is figure_recipe_hash(); was_another: an earlier line of this id has another hash */
