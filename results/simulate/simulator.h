@@ -17,7 +17,7 @@
 
 /* Options of a simulation apart from its recipe. They may change between simulations, since cached values hold for all options. */
 struct simulator_options {
-    bool totals_only;                   /* timelines have no spans, as sweeps print none */
+    bool totals_only;                   /* timelines keep totals and no spans, which sweeps do not print */
     bool verdict_only;                  /* no smaller share of memory is searched for a plan that does not fit */
     uint32_t split_attempts;            /* most divisions of layers to play; 0 means the usual number */
     bool step_only;                     /* leaves out evaluation, samples to converge and the rest of the time to train */
@@ -31,7 +31,7 @@ struct simulator {
     const struct model_paths *paths;    /* owned by the caller; only `unfolded` may change between simulations */
     struct plan_cache own_plans, *plans;
     size_t limit_bytes;
-    struct watch watch;                 /* is told as plans and remedies are made */
+    struct watch watch;                 /* reports plans and remedies as they are made */
     struct simulator_options options;
     uint64_t n_simulated, n_sheets_read, n_afresh;
     struct arena arena, spare;          /* `arena` has values that are read once; `spare` is the last simulation's arena, for reuse */
@@ -56,7 +56,7 @@ struct simulation_request {
     const char *const *overrides; size_t n_overrides;
     struct simulator *simulator;
     struct simulator_options options;   /* totals_only is always set */
-    struct watch watch;                 /* is told how many changes have been simulated */
+    struct watch watch;                 /* reports how many changes have been simulated */
 };
 /* Simulates the request, with further overrides after its own. The caller frees `sim`. */
 bool simulate_with(struct simulation *sim, struct result *out, const struct simulation_request *q, const char *const *more, size_t n_more,
