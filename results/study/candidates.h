@@ -37,7 +37,7 @@ struct search_graph {
 
 struct search_candidate {
     const struct search_graph *graph;
-    uint64_t accumulations[MOST_ACCUMULATIONS + 1]; size_t n_accumulations;     /* in falling order */
+    uint64_t accumulations[MOST_ACCUMULATIONS + 1]; size_t n_accumulations;     /* accumulations to try, the largest first */
     double samples, bound;                      /* the fewest samples to converge, and the bound of the objective */
     bool tried, fits, again;                    /* again: the candidate is tried again, with its layers divided anew */
 };
@@ -47,7 +47,7 @@ struct search_family {
     uint32_t width, tensor, replicas, number;   /* width: stages of the pipeline, each on `tensor` IPUs; number: the family's place in the list */
     enum schedule schedule;
     bool recomputes, streams;                   /* streams: weights come in phases, without a pipeline */
-    struct search_candidate *candidates; size_t n, next;       /* sorted, smallest micro-batch first */
+    struct search_candidate *candidates; size_t n, next;       /* candidates, the smallest micro-batch first */
     double bound;                               /* the best bound of all candidates */
     double best_value; bool any;                /* any: some configuration counts; best_value: the best of those that count */
     uint32_t n_unlike_own;                      /* the number of settings that differ from the recipe's */

@@ -114,7 +114,7 @@ struct diff_walk {
     struct diff *out;
     const struct simulation_request *a;
     struct changes changes;
-    bool *done;                         /* for each change, true once it has been made */
+    bool *done;                         /* true for changes that have been made */
     const char **sets; size_t n_sets;   /* the settings of all changes made so far, in order */
     struct diff_times at;
 };

@@ -24,7 +24,7 @@ struct diff_cause {
 };
 struct diff {
     struct result a, b;
-    struct diff_cause *causes; size_t n;        /* in the order in which the changes are made */
+    struct diff_cause *causes; size_t n;        /* causes in the order in which the changes are made */
     struct diff_times whole, rest;      /* `rest` is the difference that no key or value explains; it is the last summand */
 };
 

@@ -14,14 +14,14 @@
 struct cost {
     const char *name;
     uint64_t ipu_cycles;
-    enum part part;             /* N_PARTS in the root */
-    struct cost *children;      /* sorted, largest first; their ipu_cycles add up to those of this node */
+    enum part part;             /* the part of the step; N_PARTS in the root */
+    struct cost *children;      /* children, the largest first; their ipu_cycles add up to those of this node */
     size_t n_children;
 };
 
 /* Builds the tree: the root has every part that took time, a part has phases, and a forward or backward phase has operations. */
 void cost_tree_build(struct cost *root, const struct timeline *t, struct arena *a);
-double cost_seconds(const struct cost *c, const struct timeline *t);    /* the mean over the IPUs */
+double cost_seconds(const struct cost *c, const struct timeline *t);    /* returns a mean over the IPUs */
 /* A node whose children do not add up to it, or NULL if there is none. */
 const struct cost *cost_tree_wrong(const struct cost *root);
 uint64_t timeline_ipus(const struct timeline *t);               /* the number of IPUs that the rows stand for */

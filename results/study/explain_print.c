@@ -8,7 +8,7 @@
 
 enum { COSTS_SHOWN = 10, COSTS_TRACED = 4, CHILDREN_SHOWN = 3, INPUTS_SHOWN = 2, MOVES_SHOWN = 10, REGIONS_SHOWN = 4 };
 
-static const double HELP_SHOWN = 0.0005, LEFT_SHOWN = 0.01;         /* as shares of the time per sample */
+static const double HELP_SHOWN = 0.0005, LEFT_SHOWN = 0.01;         /* the least effects that are shown, as shares of the time per sample */
 
 static double share_of_step(const struct cost *c, const struct cost *of)
 {
@@ -267,7 +267,8 @@ static void add_energy(struct document *d, const struct explanation *e)
     const struct { const char *name; double joules; } causes[] = {
         { "products", r->energy_products_j }, { "idling", r->energy_idle_j }, { "running", r->energy_running_j }, { "exchange", r->energy_exchange_j },
         { "vector work", r->energy_vector_j }, { "links", r->energy_links_j }, { "rest of the boards", r->energy_boards_j },
-        { r->energy_counts, is_known(r->energy_products_j) ? 0 : r->energy_per_step_j },        /* for chips without idle_power_w on their sheet */
+        /* the energy of chips without idle_power_w on their sheet */
+        { r->energy_counts, is_known(r->energy_products_j) ? 0 : r->energy_per_step_j },
         { "hosts", r->energy_hosts_j }, { "cooling", r->energy_cooling_j },
     };
     json_t *groups = json_object();
@@ -295,12 +296,12 @@ static void add_energy(struct document *d, const struct explanation *e)
 
 /* ---- values and moves -------------------------------------------------------------------------------- */
 
-/* One value in three forms: unchanged, as the list of moves shows it, and as the inputs of a part show it. */
+/* A value as a row, in three forms: the plain value, its text in the list of moves, and its text among the inputs of a part. */
 struct value_row {
     const char *name, *value, *unit, *source, *file; uint32_t line; const char *origin;
     const char *to, *refused; json_t *fits; double step_time_s, step_time_change_s, sample_time_change, sample_energy_change;
     const char *moved_to; double change_s;
-    const char *text, *note;            /* used in text output */
+    const char *text, *note;            /* texts for text output */
 };
 #define C(member, ...) { COLUMN(struct value_row, member), __VA_ARGS__ }
 #define VALUE_COLUMNS C(name), C(value), C(unit), C(source), C(file), C(line, .zero_is_unknown = true), C(origin)

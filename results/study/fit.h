@@ -24,7 +24,7 @@ struct fit_size {
     double fits_probability, fits_probability_counted, memory_distance, throughput_samples_per_s, global_batch;
     uint64_t shortfall_bytes;
     uint32_t n_ipus, worst_ipu;
-    const struct tile_memory *memory;           /* one for each IPU of a replica */
+    const struct tile_memory *memory;           /* the fullest tile of each IPU of a replica */
 };
 
 /* The sizes that were tried, smallest first. */

@@ -17,8 +17,8 @@ struct input {
     const char *path; uint32_t line;    /* line is 0 for an override or a default */
     bool of_recipe;                     /* true for keys of the recipe and for all values of a framework, even those on a sheet */
     bool on_sheet;
-    enum origin origin;                 /* as marked on its sheet */
-    const struct field *field;          /* set for a recipe's key */
+    enum origin origin;                 /* the origin that the sheet states */
+    const struct field *field;          /* the field of a key, or NULL for a value on a machine's sheet */
     bool idle;                          /* not moved, because it has no effect here or is listed under another name, too */
 };
 struct inputs { struct input *items; size_t n, cap; const struct simulation *of; };
@@ -62,7 +62,7 @@ struct assumption_effect { const char *workload, *recipe; double slower, faster;
 struct assumption {
     const char *key, *value, *unit, *source, *path;
     uint32_t line;
-    struct assumption_effect *effects;  /* one for each workload asked for, then one for all others */
+    struct assumption_effect *effects;  /* the effect on each workload asked for, then the one on all others */
     const struct assumption_effect *most;   /* the largest of the effects */
 };
 struct assumptions { struct assumption *items; size_t n, cap; const char **of; size_t n_of; };

@@ -21,7 +21,7 @@ struct memory_question {
     bool at_first_sight;
 };
 struct memory_known {
-    struct memory_question *items; size_t n, cap;      /* one for each configuration */
+    struct memory_question *items; size_t n, cap;      /* questions, one for each configuration */
     struct memory_record record;
 };
 /* The spread of ln(bytes needed / bytes counted) of the uncertain bytes, from calibrating questions and today's counts. Published runs are

@@ -24,7 +24,7 @@ struct trial {
     double rest_cycles;                         /* the part of a step outside the loop: copies between stages, update, the host's call */
     struct result r;
     struct arena texts;                         /* holds the texts of r if r counts */
-    char layers[640];                           /* the division of its layers, as the value of a setting */
+    char layers[640];                           /* how its layers are divided, as the value of a setting */
 };
 
 /* A pipeline whose layers were divided with few attempts. */

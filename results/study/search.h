@@ -22,7 +22,7 @@ enum objective { MAXIMISE_THROUGHPUT, MINIMISE_TIME_TO_TRAIN, MINIMISE_ENERGY, M
 extern const char *const objective_names[N_OBJECTIVES];     /* throughput, time-to-train, energy, ipus */
 
 struct limit { double low, high; };             /* both ends belong to the range; high is 0 if the user gave no limit */
-#define NO_LIMIT 1e18                           /* as `high`, no upper end */
+#define NO_LIMIT 1e18                           /* the `high` of a limit without an upper end */
 enum { MAX_SETTINGS = 32, MAX_VALUES = 32, MAX_DIMENSIONS = 16 };
 struct dimension { const char *key; const char *values[MAX_VALUES]; size_t n; };
 

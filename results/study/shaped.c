@@ -9,7 +9,7 @@
 
 static const char from_runs[] = "from published runs: ";
 
-/* One number. A value that two sheets state with the same source is one number. */
+/* A number that is counted once, even if two sheets state it with the same source. */
 struct counted_value { const char *key, *value, *source; };
 struct counted { struct counted_value *items; size_t n, cap; };
 

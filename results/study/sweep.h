@@ -56,7 +56,7 @@ struct sweep {
     const char *output;                         /* the output's name, for messages */
     uint32_t n_jobs;
     uint64_t identity;
-    struct watch watch;                         /* is told how many configurations are done */
+    struct watch watch;                         /* reports how many configurations are done */
 };
 
 struct sweep_count { uint64_t n_fit, n_unfit, n_refused; char first_reason[512]; };     /* first_reason: the reason of the first refused row */

@@ -51,10 +51,11 @@ struct reference {
     struct properties at;
     double published, simulated;        /* samples/s */
     double left_out;                    /* ln(simulated / published) if its group is left out of the fit */
-    double without_family, unfitted;    /* the same if all runs of its family and mode are left out, or if nothing is fitted; not set for context rows */
+    /* ln(simulated / published) without all runs of its family and mode in the fit, and with nothing fitted; not set for context rows */
+    double without_family, unfitted;
     double first_sight;                 /* ln(predicted / published) of the first prediction; NaN if it was not recorded */
     double open_low, open_high;         /* ln(throughput / answer) of the slowest open reading, at most 0, and of the fastest, at least 0 */
-    double first_open_low, first_open_high;     /* the same for the readings that were open at the first prediction */
+    double first_open_low, first_open_high;     /* open_low and open_high for the readings that were open at the first prediction */
     bool is_own;                        /* measured on the user's machine (own_runs.h); it counts as several published runs */
     const char *role_name, *id;         /* role and id of the row in its table */
     enum generation generation;         /* the generation of its chip, needed only while references are built */
@@ -158,9 +159,9 @@ struct open_reading {
     double unset_share;                 /* the calls' share of the step if nobody stated the key and a sheet's value is taken; otherwise 0 */
     const char *zero_means;             /* the meaning of the key's value 0, such as "unknown, no limit", or NULL */
 };
-/* Readings of one key are neighbours. unset_taken_from is the sheet that gives values to keys that nobody stated. may_break_law: the torus may
- * turn out slower than its ladder, and then two more readings follow, of which the recipe states the second if links_are_stated. may_crowd:
- * the loss is computed in slices, which may lie on only some of the tiles, so slices on all tiles are one more reading. */
+/* Open readings of a recipe; those of one key are neighbours. unset_taken_from is the sheet that gives values to keys that nobody stated.
+ * may_break_law: the torus may be slower than its ladder; then there are two more readings, and links_are_stated says that the recipe states
+ * the second. may_crowd: the loss is computed in slices, which may lie on only some tiles; then slices on all tiles are one more reading. */
 struct open_readings { struct open_reading *items; size_t n; const char *unset_taken_from; bool may_break_law, links_are_stated, may_crowd; };
 
 /* Lists the readings in the recipe's section [open]. If calls take more than a twentieth of the step, it adds two readings of keys that nobody

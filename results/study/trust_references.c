@@ -26,7 +26,7 @@ struct build {
     struct references *out;
     struct simulator *simulator;
     bool fitted[N_CONSTANTS]; double values[N_CONSTANTS];
-    double (*slope)[N_CONSTANTS];       /* one row for each reference; zeros for context rows */
+    double (*slope)[N_CONSTANTS];       /* slopes of each reference; zeros for context rows */
     struct arena *a;
 };
 
