@@ -37,7 +37,7 @@ typedef bool fit_log_ratios(double *out, const double *x, void *user, struct err
 struct fit_problem {
     const struct fit_parameter *parameters;
     size_t n_parameters, n_rows;
-    const double *weights;              /* one for each row, and 0 leaves the row out; NULL weights all rows 1 */
+    const double *weights;              /* weights of the rows, where 0 leaves a row out; NULL weights all rows 1 */
     fit_log_ratios *log_ratios;
     void *user;
 };
@@ -52,11 +52,11 @@ struct table fitted_sheet(void);
 /* One row of a fit. `share` is the part of the row's time that each constant's distance from its open-source value causes. */
 struct chip_fit_row { const char *recipe; double share[MAX_FITTED], error; };
 struct chip_fit {
-    struct fit_value values[MAX_FITTED];    /* in the order of fitted_constants */
+    struct fit_value values[MAX_FITTED];    /* the constants, in the order of fitted_constants */
     struct chip_fit_row *rows;
     size_t n_rows;
     double median_before, median_after;     /* median |relative error| of the rows, with open-source and with fitted values */
-    double median_default[MAX_FITTED];      /* the same with one constant at its open-source value and the others fitted */
+    double median_default[MAX_FITTED];      /* median |relative error| with one constant at its open-source value and the others fitted */
 };
 /* Fits to the rows of role calibrate that measure kernels or throughputs of runs. Each recipe counts once. `watch` may be NULL. */
 bool chip_fit_run(struct chip_fit *out, const struct figures *figures, const struct model_paths *paths, const struct watch *watch,
@@ -72,7 +72,7 @@ struct system_row {
     const struct figure *figure;
     double published_s, base_s, slope[N_SYSTEM_CONSTANTS];
     double loop_s;                              /* the part of base_s that is spent in micro-batches */
-    size_t group;                               /* the index of its loop_group */
+    size_t group;                               /* the index of the row's loop_group */
     double weight;                              /* rows of one configuration have weights that sum to 1 */
 };
 
@@ -88,8 +88,8 @@ struct system_fit {
     struct system_row *rows;
     size_t n_rows, n_configurations;
     double median_unfitted, median_fitted;      /* median |relative error| of the rows */
-    double median_default[N_SYSTEM_CONSTANTS];  /* the same with one constant at its default and the others fitted */
-    double median_left_out;                     /* the same with each row predicted by a fit to all other configurations */
+    double median_default[N_SYSTEM_CONSTANTS];  /* median |relative error| with one constant at its default and the others fitted */
+    double median_left_out;                     /* median |relative error| if each row is predicted by a fit to all other configurations */
     double left_out_spread;                     /* root mean square of the log ratios of these predictions */
 };
 /* Fits to throughputs and evaluation times of role calibrate whose recipe exists, including one-chip inference, which no constant moves. Rows
@@ -109,12 +109,12 @@ static inline double moments_within(const struct moments *m) { return m->squares
  *
  *     ln(latent mean of a submission / reference) = submitter + submission
  *
- * These are two normal effects about zero, whose spreads are estimated twice by maximum likelihood. A third one, of a
- * submitter in a round, came out as nothing (5e-9, and 0.06 of a submitter) where effects are used. Means: the conditional mean of the
- * submitter's effect, given the submissions that calibrate, under the spreads of those that calibrate or are context. What
- * validates moves no prediction, not even through these spreads. Widths: the interval about that mean uses the spreads of
- * all closed submissions. So a bias that calibration runs show moves the prediction, and what they cannot tell widens the
- * interval.
+ * Both effects are normal about zero, and their spreads are estimated twice by maximum likelihood. A third effect, of a submitter in a round,
+ * was found to be nothing in the benchmarks that use effects (5e-9, and 0.06 of a submitter's).
+ * Means: the prediction is the conditional mean of the submitter's effect, given the calibrating submissions, under the spreads of submissions
+ * that calibrate or are context. Rows that validate move no prediction, not even through these spreads.
+ * Widths: the interval about that mean uses the spreads of all closed submissions. So a bias that calibration runs show moves the prediction,
+ * and what they leave open widens the interval.
  */
 
 struct submission {

@@ -43,7 +43,7 @@ static void write_fit(const struct fits_writer *w, const char *benchmark, const 
 
 /* ---- laws ------------------------------------------------------------------------------------- */
 
-/* Prints as NaN if there is no degree of freedom. */
+/* The degrees of freedom, or NaN if there are none. */
 static double degrees_of_freedom(double n)
 {
     return n > 0 ? n : NAN;

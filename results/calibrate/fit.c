@@ -116,14 +116,14 @@ static void set_fit_values(struct fit_value *out, const struct fit_problem *p, g
     gsl_matrix_free(moved);
 }
 
-enum { MOST_FIT_STEPS = 200 };         /* large, because steps near a bound are small */
+enum { MOST_FIT_STEPS = 200 };         /* a high limit, because steps near a bound are small */
 
 /* Descends once, from the start values or from the middle of all bounds. False, with the cause in *status, if GSL fails. */
 static bool fit_descend(gsl_multifit_nlinear_workspace *w, gsl_multifit_nlinear_fdf *fdf, const struct fit_problem *problem, bool from_middle,
                     int *status)
 {
     struct fit_run *job = fdf->params;
-    gsl_vector *start = gsl_vector_calloc(problem->n_parameters);       /* zeros are the middle of all bounds */
+    gsl_vector *start = gsl_vector_calloc(problem->n_parameters);       /* u = 0 is the middle of the bounds */
     int info = 0;
     for (size_t i = 0; i < problem->n_parameters && !from_middle; i++)
         gsl_vector_set(start, i, start_of(&problem->parameters[i]));

@@ -373,7 +373,7 @@ static bool take_secants(struct system_row *row, struct row_job *job, struct err
     values_of(fitted, job->fit);
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
         double by = fitted[k] - x[k], range = system_constants[k].field.max - system_constants[k].field.min;
-        if (fabs(by) < range / 1e4) /* over smaller steps, rounding to cycles would matter */
+        if (fabs(by) < range / 1e4) /* for a smaller change, rounding to cycles would matter */
             continue;
         x[k] = fitted[k];
         if (!simulate_system_row(row, &time_s, x, job, err))
