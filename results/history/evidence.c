@@ -20,7 +20,7 @@ enum { N_MEDIAN = 5, LATE = N_MEDIAN / 2, FEWEST = LEAST_BEFORE + LEAST_AFTER, M
 static const double clip_deviations = 4;
 static const double correlations[] = { 0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.99 };
 enum { N_CORRELATIONS = sizeof correlations / sizeof *correlations };
-static const double most_correlated_noise = 0.9;       /* larger correlations count as a change of the mean */
+static const double most_correlated_noise = 0.9;       /* noise with a larger correlation counts as a change of the mean */
 static const double step_variance = 5 * 5, ramp_variance = 10 * 10;     /* variances of d, in units of a single point's variance */
 
 const double evidence_floor = 3;

@@ -15,7 +15,7 @@ struct level_sum { double y, sum, square, lagged, ramp; };
 struct level_points {
     const double *x; size_t n;
     double centre, unit;                /* a cleaned value is (x - centre) * unit */
-    struct level_sum *sums;             /* has n + 1 entries */
+    struct level_sum *sums;             /* sums over the points before each index, n + 1 of them */
     double *off;                        /* each point's distance from the running median */
 };
 

@@ -15,8 +15,8 @@ bool append_lines(const char *path, const char *header, const char *lines, struc
 
 /* ---- history.c: an append-only table, one line for each run and metric ----------------------------------- *
  *
- * label,time,version,inputs,recipe,metric,value,unit. A point is a label (a commit, a build); its lines are appended together. Branches
- * are merged by keeping the lines of both. If several lines have one label, recipe and metric, the last counts.
+ * The columns are label,time,version,inputs,recipe,metric,value,unit. A point has a label (a commit, a build), and its lines are appended
+ * together. Branches are merged by keeping the lines of both. If several lines have the same label, recipe and metric, the last counts.
  */
 
 struct history_point { const char *label, *time, *version, *inputs; double value; };
@@ -35,8 +35,8 @@ const char *sparkline(const struct history_series *s, size_t most, struct arena 
 
 /* ---- series.c: has a measured series left its level? -------------------------------------------------------- *
  *
- * A verdict for each new point, by evidence that knows no unit and expects outliers and correlated neighbours. Measured by
- * `make gate-quality`: at most 1 % of unchanged histories of 100 points raise an alarm.
+ * Each new point gets a verdict, by evidence that does not depend on units and allows for outliers and correlated neighbours. At most 1 % of
+ * unchanged histories of 100 points raise an alarm, as `make gate-quality` measures.
  */
 
 enum { SERIES_FEWEST = LEAST_BEFORE + LEAST_AFTER };    /* the fewest points of a level that can be tested */
@@ -76,7 +76,7 @@ enum series_verdict series_compare(const struct level_points *l, size_t split, c
 enum change_end { CHANGE_LASTS, CHANGE_BETTER, CHANGE_BACK, CHANGE_REPAIRED, CHANGE_ACCEPTED, N_CHANGE_ENDS };
 extern const char *const change_end_names[N_CHANGE_ENDS];
 
-struct series_acceptance { size_t point; const char *reason; };     /* accepts the level to which the point belongs */
+struct series_acceptance { size_t point; const char *reason; };     /* the level to which `point` belongs is accepted */
 struct series_level {
     struct series_change change;        /* the change that begins the level */
     enum change_end end;

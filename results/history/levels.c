@@ -31,7 +31,7 @@ struct levels {
     size_t first_open;                  /* no change before this index lasts */
     bool is_worse;                      /* true if the latest level was worse when it was last judged */
     struct level_points points;         /* points of the latest level */
-    struct level_points compared;       /* used by compare_levels() */
+    struct level_points compared;       /* the points that compare_levels() compares */
     double *joined;
     struct arena *a, scratch;           /* `scratch` is emptied after each median */
 };

@@ -10,8 +10,8 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 
-static const double alarm_evidence = 6.2;       /* odds of 500 to 1 */
-static const double return_evidence = 3;        /* odds of 20 to 1 */
+static const double alarm_evidence = 6.2;       /* the natural logarithm of odds of 500 to 1 */
+static const double return_evidence = 3;        /* the natural logarithm of odds of 20 to 1 */
 static const double most_order_chance = 0.004;         /* above 1 in 252, the chance of one order of five points before and five after */
 
 const char *const series_verdict_names[N_SERIES_VERDICTS] = { "steady", "worse", "better", "changed" };
