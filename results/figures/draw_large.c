@@ -16,10 +16,10 @@ static const struct model_cut { unsigned n_ipus; const char *axes; } cuts[] = { 
 static const char *const domains[] = { "pod", "all" };         /* replicas over which state is sharded: GPT-J's program, and GPT-3 175B's */
 static const char *const shares[] = { "0.2", "0.15", "0.1" };         /* shares of memory for temporaries, of which the first that fits is taken */
 enum { N_MODELS = sizeof models / sizeof *models, N_SIZES = sizeof sizes / sizeof *sizes, N_CUTS = sizeof cuts / sizeof *cuts, N_MEMORY_SHARES = sizeof shares / sizeof *shares,
-       IPUS_OF_A_DOMAIN = 64, ROWS_A_STEP = 128, BYTES_A_PARAMETER = 2 + 2 + 8 };      /* weight, gradient, two moments */
+       IPUS_OF_A_DOMAIN = 64, ROWS_A_STEP = 128, BYTES_A_PARAMETER = 2 + 2 + 8 };      /* bytes of weight, gradient and two moments */
 enum place { NOWHERE, IN_PHASES, ON_CHIP };
 
-/* The place that is enough, and the fastest way. No cut: nothing fits. */
+/* The place where training fits, and the fastest way to train. If `cut` is NULL, nothing fits. */
 struct cell { enum place place, fastest; const struct model_cut *cut; double rows_per_s; const char *guess; };
 
 /* Simulates a model whose layers are cut in this way; false if it does not fit. */
@@ -52,7 +52,7 @@ static void try_cut(struct cell *best, struct drawing *d, const char *model, uns
 static struct cell best_of(struct drawing *d, const char *model, uint64_t n_parameters, unsigned n_ipus)
 {
     struct cell best = { 0 };
-    const double tile_bytes = 624 * 1024, n_tiles = 1472;       /* those of a GC200; they bound what is tried, not what fits */
+    const double tile_bytes = 624 * 1024, n_tiles = 1472;       /* the tiles of a GC200; they limit what is tried, and not what fits */
     for (int place = ON_CHIP; place > NOWHERE; place--)
         for (const struct model_cut *cut = cuts; cut < cuts + N_CUTS && cut->n_ipus <= n_ipus; cut++)
             if (place != ON_CHIP || BYTES_A_PARAMETER * (double)n_parameters / cut->n_ipus < tile_bytes * n_tiles)

@@ -17,7 +17,7 @@ struct drawing_source {
     const struct results *results;              /* results of the run */
     const struct figures *published;
     const struct first_seen_rows *first_seen;   /* first and present predictions of published configurations; NULL if unknown */
-    struct simulator *simulator;                /* for plans, timelines and variants, which the tables of a run do not have */
+    struct simulator *simulator;                /* simulates plans, timelines and variants, which the tables of a run do not have */
     const struct track_record *record;          /* judges predictions; NULL if they are not judged */
 };
 
