@@ -55,7 +55,7 @@ struct compliance_run {
     uint64_t n_bad_lines;
     struct unknown_keys unknown;
     struct compliance *out;
-    line_observer *observer;            /* told of gathered lines; may be NULL */
+    line_observer *observer;            /* receives gathered lines; may be NULL */
     void *user;
     struct arena *a;
 };
@@ -110,7 +110,7 @@ static void run_actions(struct compliance_run *r, struct layer_run *l, const str
             names = value_of_names(ARENA_NEW(r->a, struct name_list));
             rule_state_set(&l->st, a->name, &names);
             break;
-        case ACTION_APPLY: break;       /* the first reading has applied it */
+        case ACTION_APPLY: break;       /* the first reading of the log has applied it */
         }
     }
 }

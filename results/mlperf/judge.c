@@ -23,7 +23,7 @@ bool judge_load(struct judge *out, const struct judge_options *options, struct a
 {
     *out = (struct judge){ .a = a, .options = options, .quiet = *options };
     out->quiet.watch = (struct watch){0};
-    json_object_seed(0);                /* jansson asks for this before threads start */
+    json_object_seed(0);                /* jansson's seed must be set before threads start */
     if (!round_table_load(&out->rounds, options->data_dir, a, err))
         return false;
     out->library = (struct rule_library){ .a = a, .rounds = &out->rounds };
@@ -48,7 +48,7 @@ static bool prepare_benchmark(struct benchmark_rules *b, struct judge *j, const 
     if (terms->edition->system_description && !fields->n
         && !system_fields_load(fields, j->options->data_dir, terms->edition, j->a, err))
         return false;
-    *b = ready;                         /* stored only when complete, so that a second request fails like the first */
+    *b = ready;                         /* an incomplete entry is not stored, so that a second request fails like the first */
     return true;
 }
 

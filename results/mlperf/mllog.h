@@ -92,14 +92,14 @@ struct run_log {
     uint64_t run_start_line, n_run_starts;      /* the line of the run_start that counts, and the number of run_starts before run_stop */
     uint64_t other_stop_line;           /* the line of the last run_stop if its status differs from the one before; otherwise 0 */
     double time_to_train_s;
-    double init_s;                      /* from the first init_start to the first init_stop */
-    double startup_s;                   /* from run_start to the first block or epoch */
+    double init_s;                      /* time from the first init_start to the first init_stop */
+    double startup_s;                   /* time from run_start to the first block or epoch */
     double global_batch, grad_accum, train_samples;
     double nodes, accelerators_per_node;        /* logged only in MLPerf HPC */
     double convergence_point;           /* epoch_num of the last eval_accuracy before run_stop, as the reference test reads it */
     double epochs_trained;
     double samples_to_converge;
-    double last_eval_s;                 /* from run_start to the last eval_accuracy before run_stop */
+    double last_eval_s;                 /* time from run_start to the last eval_accuracy before run_stop */
     bool evals_at_end;                  /* true if all evaluations follow the last epoch, as for runs that evaluate checkpoints */
     double eval_interval;               /* median distance of evaluations, in the unit of epoch_num */
     uint64_t n_evals;

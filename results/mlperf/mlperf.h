@@ -60,14 +60,14 @@ struct judge_options {
     bool train_samples;                 /* in rounds that allow it, the last train_samples line is the convergence point */
     bool rcp_bypass, seed_bypass;       /* options of the package checker: a failed test is reported, but does not count */
     bool only_failures;                 /* lint prints only errors and failed verdicts */
-    uint32_t n_threads;                 /* for the logs of a folder; 0 and 1 use only the caller's thread */
-    struct watch watch;                 /* is told of each line of a log */
+    uint32_t n_threads;                 /* threads for the logs of a folder; 0 and 1 use only the caller's thread */
+    struct watch watch;                 /* reports each line of a log */
 };
 
 /* A round's demands on a benchmark, with parsed expressions. */
 struct benchmark_rules {
     const struct round_terms *terms;
-    struct expression point, where;     /* without such a condition its text is NULL */
+    struct expression point, where;     /* if the round lacks the expression, its text is NULL */
     bool has_reference;
     struct rcp_table reference;         /* pruned */
 };
@@ -78,8 +78,8 @@ struct judge {
     struct judge_options quiet;         /* the options without a watch, for threads */
     struct rule_library library;
     struct round_table rounds;
-    struct benchmark_rules *cache;      /* indexed by edition and benchmark, as in `rounds` */
-    struct name_list *system_fields;    /* indexed by edition; loaded when needed */
+    struct benchmark_rules *cache;      /* one entry for each edition and benchmark in `rounds` */
+    struct name_list *system_fields;    /* the fields of each edition, loaded when needed */
 };
 
 bool judge_load(struct judge *out, const struct judge_options *options, struct arena *a, struct err *err);
@@ -94,7 +94,7 @@ struct seed_seen { uint64_t hash, line; uint32_t log; };                /* hash 
 struct log_judgement {
     struct compliance compliance;
     struct run_log run;
-    const char *round, *benchmark, *division;   /* as the log names them, or NULL */
+    const char *round, *benchmark, *division;   /* names in the log, or NULL */
     const struct edition *edition;
     const struct benchmark_rules *rules;        /* NULL if the benchmark has no rules */
     double batch;                       /* the global batch logged last, or NaN */
@@ -114,9 +114,9 @@ bool log_judge(struct log_judgement *out, struct judge *j, const char *path, boo
 
 /* ---- folder.c: the runs of one system and benchmark ------------------------------------------------------
  *
- * The package's verdict has parts; it passes when none of them fails. The score follows the official summariser:
- * refused logs count as slowest, a number of runs is dropped at each end, and the rest are averaged; scaling.json
- * multiplies the mean where the edition reads it.
+ * The package's verdict has parts, and the package passes if none of them fails. The score follows the official summariser: refused logs
+ * count as slowest, a number of runs is dropped at each end, and the rest are averaged. In editions that read scaling.json, its factor
+ * multiplies the mean.
  */
 
 enum package_part { PACKAGE_FILES, PACKAGE_COMPLIANCE, PACKAGE_SEEDS, PACKAGE_CONVERGENCE, PACKAGE_DESCRIPTION, N_PACKAGE_PARTS };
@@ -134,11 +134,11 @@ struct run_entry {
     bool has_seed, bad_seed, bad_lines;
     double start_ms, minutes, point;    /* point: the quality that was reached; NaN if none was logged */
     double last_train_samples;
-    double measures[N_MEASURES];        /* unknown ones are NaN */
+    double measures[N_MEASURES];        /* unknown measures are NaN */
     uint64_t n_errors, n_warnings;
     const char *refused_key;            /* the key of the first error, or its text; NULL without errors */
-    const char *benchmark;              /* as the log names it, or "" */
-    const char *stops;                  /* as in struct log_judgement */
+    const char *benchmark;              /* the benchmark in the log, or "" */
+    const char *stops;                  /* the same as in struct log_judgement */
     const char *power_problem;          /* why the package checker refuses its power logs, or NULL */
 };
 
@@ -152,7 +152,7 @@ struct folder {
     const char *problem;                /* why it cannot be judged at all, or NULL */
     struct run_entry *runs;
     size_t n;
-    const char *throughput_method;      /* that of the first log */
+    const char *throughput_method;      /* the throughput method of the first log */
     struct part_verdict parts[N_PACKAGE_PARTS];
     bool passed;
     struct log_message *notes;          /* warnings and review notes about the package */
@@ -190,9 +190,8 @@ double olympic_minutes(double *minutes, size_t n, size_t dropped);
 
 /* ---- tree.c: the folders of logs in a tree -----------------------------------------------------------------
  *
- * A log is a regular file named result_*.txt. Nothing else is opened and no symbolic link is followed; a notice tells
- * what was skipped for that reason. Names come in order; the memory needed is that of the folders between the top and
- * the current one.
+ * A log is a regular file named result_*.txt. Nothing else is opened and no symbolic link is followed; a notice says what was skipped.
+ * Folders are visited in the order of their names. Only the names in the folders between the top and the current one are kept in memory.
  */
 
 struct tree_visit {
@@ -200,7 +199,7 @@ struct tree_visit {
     void (*notice)(void *user, const char *path, const char *text);
     void *user;
     uint64_t *n_skipped;                /* counts the paths that notices are about; may be NULL */
-    struct watch watch;                 /* is told of each folder that is searched */
+    struct watch watch;                 /* reports each folder that is searched */
 };
 
 bool is_result_name(const char *name);  /* result_*.txt */
@@ -225,12 +224,12 @@ struct score_row {
     double recomputed_scaling;          /* the factor of the reference-convergence test, or 1 */
     double recomputed_minutes;          /* the score with recomputed_scaling */
     double energy_j, power_w;           /* energy_j is the energy of a run, power_w is energy_j over the score's time; NaN without power logs */
-    const char *metric;                 /* as in struct folder */
+    const char *metric;                 /* the same as in struct folder */
     double models;                      /* in weak scaling, the models trained at once, each on MEASURE_INSTANCE accelerators; otherwise NaN */
     const char *note;                   /* why there is no score, or a remark about it */
     const char *shown_note;             /* the note in words, with the energy */
     const char *path;
-    struct json_t *logs;                /* one object for each log; NULL if not made yet */
+    struct json_t *logs;                /* JSON objects of its logs; NULL if not made yet */
 };
 
 void score_row_fill(struct score_row *out, const struct folder *f, struct arena *a);

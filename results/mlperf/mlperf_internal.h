@@ -8,9 +8,8 @@
 
 /* ---- compliance.c --------------------------------------------------------------------------------------
  *
- * A log is read twice: the first reading finds the layers of rules that it calls for, the second applies all of them to
- * each line. Only the rules' states are kept, so a log may have any size. compliance_end frees the JSON values that the
- * states hold.
+ * A log is read twice: the first reading finds the layers of rules that it calls for, and the second applies all of them to each line. Only
+ * the states of the rules are kept, so a log may have any size. compliance_end() frees the JSON values in these states.
  */
 
 /* Receives, at the end of a log, each line that the rules gather from several lines. */
@@ -24,8 +23,7 @@ void compliance_line(struct compliance_run *r, const struct mllog_line *l);
 void compliance_bad_line(struct compliance_run *r, uint64_t line, const char *problem);
 void compliance_end(struct compliance_run *r, uint64_t n_lines);
 
-/* ---- judge.c: whether a closed log is evaluated as often as the rules ask; reviewers test that, the checkers do
- * not ---- */
+/* ---- judge.c: the schedule of evaluations in a closed log, which reviewers test and the checkers do not ---- */
 
 struct eval_review { double last, off_gap; uint64_t n, n_off, first_off_line; };
 /* Takes one evaluation of an unfinished run with this global batch. */
@@ -49,9 +47,9 @@ struct package {
     struct seed_seen *seeds;
     size_t n_seeds, cap_seeds;
     bool batch_differs;
-    struct { const char *division, *org, *platform, *status, *config; } logged;  /* from the first log that names a system, or "" */
-    const char *description_division;   /* NULL without a description */
-    const char *power_note;             /* about the first power log that reviewers should look at */
+    struct { const char *division, *org, *platform, *status, *config; } logged;  /* all from the first log that names a system; "" if none does */
+    const char *description_division;   /* NULL if there is no system description */
+    const char *power_note;             /* a note on the first power log that reviewers should look at */
     size_t n_power_notes;
     bool rcp_bypass, seed_bypass, train_samples;
     struct arena *a;

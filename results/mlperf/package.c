@@ -238,12 +238,11 @@ static void judge_seeds(struct package *p)
  *
  * One-sided t-test at 5 % of the submission's olympic mean m against the reference's mean mu and spread sd:
  *     m >= mu - t(0.95, nr + ns - 2) * sd * sqrt(1/nr + 1/ns)
- * nr is the number of reference runs left after dropping, or twice the required runs when interpolated; ns is required
- * runs - 2 for every benchmark. rcp_limit_at finds mu: the record of the same batch, else the line between two records,
- * else the record of the smallest batch for a batch below all; above all records the test fails. Some benchmarks lower
- * the limit by an allowance. The edition may scale: then the score of a submission that passes and is faster than mu is
- * multiplied by mu / m. Sources: mlcommons/training_policies, appendix on reference convergence points;
- * mlcommons/logging rcp_checker 1.0.0 to 5.0.0.
+ * nr is the number of reference runs that remain after dropping, or twice the required runs if mu is interpolated; ns is the required runs - 2
+ * for every benchmark. rcp_limit_at() finds mu: from the record of the same batch, else from the line between two records. A batch below all
+ * records takes that of the smallest batch; above all records the test fails. Some benchmarks lower the limit by an allowance. In editions that
+ * scale, the score of a submission that passes and is faster than mu is multiplied by mu / m.
+ * Sources: mlcommons/training_policies, appendix on reference convergence points; mlcommons/logging rcp_checker 1.0.0 to 5.0.0.
  */
 
 static const double failed_run = 1e9;   /* the time that the official checker gives a failed run */

@@ -70,7 +70,7 @@ struct rule {
     enum rule_occurs occurs;
     uint64_t at_least;
     const char *any_of[MOST_OF];        /* the keys of a group */
-    struct rule_check checks[MOST_CHECKS], once;    /* without that check, once.text is NULL */
+    struct rule_check checks[MOST_CHECKS], once;    /* once.text is NULL if the rule has no ONCE */
     struct action actions[MOST_ACTIONS];
     size_t n_of, n_checks, n_actions;
     bool only_warns, absent_warns;      /* all findings, or only those about an absent key, are warnings */
@@ -134,14 +134,14 @@ bool rule_judges_first(const struct edition *e, const char *key);
 /* A key that a log of one edition, division, benchmark and optimizer must have exactly once. */
 struct demand {
     const char *key;
-    bool fixed;                         /* the rules allow a single value, or name a first one */
+    bool fixed;                         /* true if the rules allow a single value, or name a first one */
     struct value value;
     const char *layer;
 };
 
 struct log_demands {
     const struct edition *edition;
-    struct demand *items;               /* in the order of layers */
+    struct demand *items;               /* sorted by layers */
     size_t n;
     const struct name_list *names;      /* names that weights_initialization must list; NULL if there are none */
 };

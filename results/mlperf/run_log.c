@@ -19,7 +19,7 @@
 #include <gsl/gsl_statistics_double.h>
 
 enum { SERIES_LIMIT = 1 << 16 };
-static const double longest_run_ms = 10 * 366.0 * 86400e3;      /* ten years */
+static const double longest_run_ms = 10 * 366.0 * 86400e3;      /* no run takes longer than ten years */
 
 struct series { double *v; size_t n, cap; };
 
