@@ -21,9 +21,9 @@ extern const char *const prediction_uses[N_PREDICTION_USES + 1];
 
 struct result_prediction {
     const char *round, *division, *submitter, *system, *benchmark;
-    double global_batch;                /* NaN if not stated */
+    double global_batch;                /* NaN if the row does not state it */
     double samples_per_s, minutes;      /* one of the two is given, and the other is NaN */
-    double low, high;                   /* NaN without an interval */
+    double low, high;                   /* both are NaN without an interval */
     const char *use_name, *guess_name;
     int use, guess;                     /* guess is 1 if its author says so */
     uint32_t line;                      /* the line in the file; 0 if it is from no file */
@@ -45,7 +45,7 @@ struct error_stats {
     double bias;                        /* the mean error with its sign */
     double inside, width;               /* the share of results inside their interval, and the mean width of an interval over its prediction */
     const char *worst_row;
-    double *sizes;                      /* has room for all errors */
+    double *sizes;                      /* an array with room for all errors */
 };
 /* Adds an error. The text `row` is not copied, so it must live on. */
 void error_stats_add(struct error_stats *s, double error, const char *row);
@@ -64,7 +64,7 @@ struct judged_prediction {
     struct result_prediction prediction;
     const struct round_result *result;  /* NULL if it is not in the table */
     const char *metric, *refused;       /* refused: the reason if the prediction is not scored, or NULL */
-    double published, predicted, error; /* in the prediction's unit; the error is NaN if it is not scored */
+    double published, predicted, error; /* numbers in the prediction's unit; the error is NaN if it is not scored */
     double guesses[N_BASELINES];        /* NaN without an earlier result */
     const char *guessed_from[N_BASELINES];      /* round, submitter and system of each guess's result */
 };

@@ -16,7 +16,7 @@
 struct accelerator {
     const char *pattern;                /* a file pattern for the model's name, without regard to case; the first row that matches counts */
     const char *vendor, *model, *source;
-    double peak_flop_per_s;             /* dense, in fp16 or bf16 */
+    double peak_flop_per_s;             /* the peak of dense products in fp16 or bf16 */
     double memory_bytes_per_s, link_bytes_per_s;        /* links: the sum of one chip's links to other chips, in one direction */
     double network_bytes_per_s;         /* one chip's share of its node's network, in one direction */
     bool verified;                      /* true if the numbers were compared with the document that `source` names */
@@ -40,7 +40,7 @@ struct round_result {
     double minutes, spread;             /* the official score, and slowest minus fastest run over their mean */
     double runs, failed;
     double scaling_efficiency;          /* samples/s per accelerator over that of the submitter's smallest similar system */
-    double time_efficiency;             /* the same with 1 / minutes instead of samples/s */
+    double time_efficiency;             /* the same efficiency with 1 / minutes instead of samples/s */
     const char *smallest_system;
     double energy_j, power_w;           /* the energy of a run, and that energy over the score's time; NaN without power logs */
     double converged_at, reference_at;  /* in the unit of the round's convergence test; reference_at is the reference's mean at this batch */
