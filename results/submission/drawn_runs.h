@@ -54,7 +54,7 @@ struct drawn_run {
 struct drawn_runs {
     struct drawn_run *runs;
     size_t n, may_fail;                 /* may_fail: the number of runs that need not converge */
-    bool until_valid;                   /* copied from the request */
+    bool until_valid;                   /* true if the request wants a valid submission */
     uint64_t n_draws;                   /* the submissions that were drawn, including the one that was kept; above 1 only with until_valid */
     const char *refusal;                /* why the round refuses these runs, or NULL */
     double score_minutes;               /* the score of these runs; NaN if they are not valid */
