@@ -14,7 +14,7 @@ struct evaluation {
     const struct plan *p;
     const struct graph *g;
     const struct dataset *data;
-    struct tensor_value *values;        /* indexed by tensor */
+    struct tensor_value *values;        /* the values of each tensor */
     uint64_t first;                     /* the first item of the micro-batch */
     uint64_t *items;
     struct op_context context;

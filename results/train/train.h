@@ -73,7 +73,7 @@ struct training {
     struct training_point *points; size_t n, cap;
     size_t n_evaluations, n_skipped;    /* skipped: updates left out because gradients were not finite */
     bool reached;
-    double samples, minutes, quality;   /* at the end of the last evaluation */
+    double samples, minutes, quality;   /* values at the end of the last evaluation */
 };
 /* Trains. Fails if the loss is no finite number, or if a hundred updates in a row were left out; the message says what to change. */
 bool training_run(struct training *out, const struct training_setup *t, const struct training_request *q, struct arena *a, struct err *err);

@@ -7,7 +7,7 @@
 #include "results/mlperf/mllog.h"
 #include "results/train/train.h"
 
-static const int64_t first_run_ms = 1640995200000, day_ms = 86400000;       /* 2022-01-01 00:00:00 UTC */
+static const int64_t first_run_ms = 1640995200000, day_ms = 86400000;       /* the first run starts at 2022-01-01 00:00:00 UTC, the others a day apart */
 
 struct training_log { FILE *f; const struct training_setup *t; const struct training *run; int64_t start_ms, time_ms; int lineno; struct arena *a; };
 
