@@ -137,8 +137,8 @@ void warn_unused_keys(const struct simulation *sim, const struct result *r, cons
 struct setting {
     const char *text, *key;             /* text is "key=value" */
     const char **others; size_t n_others;
-    bool is_choice;                     /* podbench chose it, not the user */
-    bool is_idle;                       /* it changes nothing */
+    bool is_choice;                     /* podbench chose the setting, not the user */
+    bool is_idle;                       /* the setting changes nothing */
 };
 struct configuration {
     const char *recipe;
@@ -163,7 +163,7 @@ extern const struct table_column sheet_columns[N_SHEET_COLUMNS];
 void sheet_line_add(struct table *t, const struct sheet *sheet, const struct sheet_row *row, struct arena *a);
 /* Refuses to replace an existing file that does not begin like this command's output, because it may be somebody's input. */
 bool may_replace(const char *path, const char *beginning, const char *what, struct err *err);
-const char *gnuplot_string(const char *text, struct arena *a);      /* quotes the text, doubling quotes inside (plot.c) */
+const char *gnuplot_string(const char *text, struct arena *a);      /* returns the text in single quotes; quotes inside are doubled (plot.c) */
 /* Runs a gnuplot script with these settings in a folder. The picture is replaced only if the drawing is complete. */
 bool gnuplot_draw(const char *picture, const char *script, const char *settings, const char *folder, struct err *err);
 
@@ -192,7 +192,7 @@ struct judge_options;
 struct round_results;
 struct rounds_counts;
 
-struct judge_options logs_options(const struct options *o, const struct session *s, struct progress *p);    /* also starts the progress */
+struct judge_options logs_options(const struct options *o, const struct session *s, struct progress *p);    /* also starts `p` */
 /* A file's path unchanged, or a folder's real path, since its names say the round and system. NULL, with a message, if it does not exist. */
 const char *logs_path(const char *path, struct session *s, struct err *err);
 const char *logs_folder(const char *path, struct session *s, struct err *err);

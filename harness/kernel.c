@@ -14,7 +14,7 @@
 struct kernel_row {
     const char *operation, *kind, *pass;
     uint64_t cycles, compute_cycles, copies_cycles, exchange_cycles, sync_cycles, tiles, received_bytes, temporary_bytes, rounds;
-    double low, high;                   /* in cycles; NaN if no operation was published */
+    double low, high;                   /* ends of the interval in cycles; NaN if no operation was published */
     bool guess;
 };
 

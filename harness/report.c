@@ -147,7 +147,7 @@ static bool write_svg(FILE *f, const char *path, const char *name, struct arena 
 
 /* The chapters of the page with their figures. Figures that are not listed come in the last chapter. */
 static const struct { const char *id, *heading, *text, *figures[8]; } chapters[] = {
-    { "known", NULL, NULL, { "scaling", "kinds", "time-to-train" } },           /* shown on the first screen */
+    { "known", NULL, NULL, { "scaling", "kinds", "time-to-train" } },           /* this chapter is the first screen */
     { "time", "Where the time goes", NULL, { "waterfall", "breakdown", "roofline", "pipeline", "links" } },
     { "memory", "What fits", "The fullest tile decides: its bytes by category, and how they grow with the micro-batch.", { "memory", "fit" } },
     { "help", "What would help", NULL, { "map", "recompute", "more-chips", "servers", "large" } },

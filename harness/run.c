@@ -27,7 +27,7 @@ struct run_found {
 struct run_state {
     struct document d;
     struct results results;
-    struct run_summary *lines;          /* one for each result of a table */
+    struct run_summary *lines;          /* the lines of a table, one for each result */
     struct table *csv;
     json_t *json;
     struct track_record record;
@@ -325,7 +325,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     struct run_found x = { .recipe = recipe };
     struct err law = {0};
     bool good = simulator_run(&s->simulator, &x.sim, &x.r, recipe, o->sets, o->n_sets, err);
-    progress_end(&state->progress);     /* further messages may follow */
+    progress_end(&state->progress);     /* ends the line of progress, as messages may follow */
     if (good)
         x.notes = warn_and_keep(&x.sim, &x.r, recipe, o, s);
     if (good && state->draws)
@@ -369,7 +369,7 @@ static void print_runs(const struct options *o, struct run_state *state, struct 
         if (minutes_together(state) > 0)
             document_line(&table, "one after the other: %.1f minutes", minutes_together(state));
         document_line(&table, "%s", format == FORMAT_MARKDOWN ? "" : "--all prints the whole answer of each");
-        document_write(s->out, format, &table);         /* in Markdown the judgements follow */
+        document_write(s->out, format, &table);         /* in Markdown, judgements follow the table */
     }
     if (FORMAT_BIT(format) & JUDGING_FORMATS && !judgements_pass(&state->d.judged))
         state->status = EXIT_OUT_OF_TOLERANCE;
