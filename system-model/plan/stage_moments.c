@@ -8,8 +8,10 @@
  * operation counts as spread evenly, because waiting tensors are full on different tiles.
  *
  * A product whose code others share runs in a subgraph that PopART calls by value (willow/src/popx/op/callx.cpp:94-190). During the call its weights
- * exist twice, and so does its input, if the caller reads it again; at the end its result exists twice, while it is copied out. Left out: with copies
- * on entry (subgraphCopyingStrategy, the default) a called run of several operations holds the weights of all of them.
+ * exist twice, and so does its input, if the caller reads it again; at the end its result exists twice, while it is copied out. The
+ * vendor's BERT, GPT-2 and ViT copy each input when it is first read (subgraphCopyingStrategy JustInTime; graphcore/examples 3cc8f81
+ * nlp/bert/pytorch/ipu_options.py:113). Left out: other programs copy on entry, the default, so that a called run of several operations holds the weights of
+ * all of them.
  *
  * Before serial steps begin, the input that they share is copied to the tiles that multiply it, and weights are copied into the order of the steps;
  * the steps read these copies (poplin Convolution.cpp:2234-2243, 2400-2448 and 2660-2676 at 7eac0f26: transformPreSerial, tileLevelActs). If nothing
