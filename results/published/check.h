@@ -229,7 +229,7 @@ void compare_add_accuracy(struct document *d, const struct csv_table *base, cons
 struct gate_tables { struct csv_table rows, check; };   /* the files rows.csv and check.csv of one run */
 
 struct gate_move {
-    const char *id, *cause, *what;      /* cause is such as "exchange" or "kernel matmul"; what is such as "1525 -> 1480 samples/s" */
+    const char *id, *cause, *what;      /* texts such as "exchange" or "kernel matmul" (cause) and "1525 -> 1480 samples/s" (what) */
     double relative;                    /* the relative change of throughput, or of the predicted kernel or link */
     int verdict;                        /* +1 better, -1 worse, 0 neither */
 };

@@ -34,7 +34,7 @@ bool link_case_read(struct link_case *out, const struct csv_table *t, const stru
 
 struct link_machine { const char *name; struct machine machine; struct topology topology; struct message_costs costs; struct link_machine *next; };
 
-/* NULL if the machine cannot be loaded. */
+/* The machine of this name, which is loaded once. NULL if it cannot be loaded. */
 static const struct link_machine *bench_machine(struct link_bench *b, const char *name, struct err *err)
 {
     for (struct link_machine *m = b->machines; m; m = m->next)
