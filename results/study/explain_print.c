@@ -165,7 +165,7 @@ static void add_conclusion(struct document *d, const struct explanation *e)
     add_host(d, e);
 }
 
-/* Null if the number of cores or the time to prepare a sample is unknown. */
+/* The work of the host as JSON; null if the number of cores or the time to prepare a sample is unknown. */
 static json_t *host_json(const struct explanation *e)
 {
     const struct plan *p = &e->sim->plan;

@@ -19,7 +19,7 @@ struct input {
     bool on_sheet;
     enum origin origin;                 /* the origin that the sheet states */
     const struct field *field;          /* the field of a key, or NULL for a value on a machine's sheet */
-    bool idle;                          /* not moved, because it has no effect here or is listed under another name, too */
+    bool idle;                          /* true if it is not moved, because it has no effect or is also listed under another name */
 };
 struct inputs { struct input *items; size_t n, cap; const struct simulation *of; };
 /* Lists all inputs: sheets, outermost first, with each key once; then the framework's values; then the recipe's keys that matter. */

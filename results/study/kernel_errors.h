@@ -24,7 +24,7 @@ bool kernel_errors_load(struct kernel_errors *out, const char *path, struct aren
 struct kernel_trust { double half_width; size_t n; bool is_guess; };
 struct kernel_trust kernel_trust_of(const struct kernel_errors *k, const char *kind, const char *chip);
 const char *kernel_kind_of(const struct op *op);
-/* counts how often the interval of each operation, by the errors of the others, holds */
+/* counts how often intervals hold that follow from the errors of other operations */
 void kernel_coverage(struct interval_coverage *out, const struct kernel_errors *k, struct arena *a);
 
 #endif

@@ -25,7 +25,7 @@ struct memory_known {
     struct memory_record record;
 };
 /* The spread of ln(bytes needed / bytes counted) of the uncertain bytes, from calibrating questions and today's counts. Published runs are
- * left out, because they were published since they ran. mean_square_root, which is memory_error (podbench calibrate), is a mean over all
+ * left out, because only runs that fit are published. mean_square_root, which is memory_error (podbench calibrate), is a mean over all
  * spreads weighted by their likelihood: so few rows leave the spread open, and a verdict has to allow for large ones. Before the rows are
  * seen, every order of magnitude is equally likely. NaN without questions. */
 struct memory_spread { double likely, low, high, mean_square_root; size_t n_verdicts, n_known; };

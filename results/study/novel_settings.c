@@ -5,7 +5,7 @@
 #include "results/study/gain.h"
 #include "workloads/recipe/recipe.h"
 
-/* The values that published runs had for one key: the range of numbers, and whether one was the very word. */
+/* The values that published runs had for one key: the range of numbers, and whether a run had the same word. */
 struct had { bool same; double least, most; };
 
 static const char *value_of_key(const struct recipe *r, const char *key, struct arena *a)

@@ -17,7 +17,7 @@ static const double LEVEL = 0.9;
 
 /* ---- counting ------------------------------------------------------------------------------------------- */
 
-/* A published run whose true value is judged by its predicted interval. */
+/* A published run, its predicted interval, and how far its true value lies outside. */
 struct judged_question { const struct reference *reference; enum likeness likeness; double half_width, width, outside; };
 
 static struct judged_question answer_of(const struct question *q, const struct spread *s)
