@@ -90,7 +90,7 @@ void convergence_errors_document(struct document *d, const struct convergence_er
 
 /* ---- leaving one submitter out ----------------------------------------------------------------------------------- */
 
-/* Predicts a submission from the reference. The interval has the others' spread and the noise of a run, and ends where a run evaluates. */
+/* Predicts a submission from the reference. The interval has the others' spread and the noise of a run, and its ends are points where a run evaluates. */
 static bool add_left_out(struct submitter_left_out *l, const struct submission *s, double spread, struct convergence_tables *tables, struct err *err)
 {
     struct submission_terms terms = terms_of_run(s->first);

@@ -239,7 +239,7 @@ static bool read_gains(struct moments gains[N_BENCHMARKS], const struct fits_wri
     return true;
 }
 
-/* Writes the gains of tuning again. Each benchmark has its own mean; the spread is pooled over all, as each has only two or three records. */
+/* Writes the gains from tuning a record again. Each benchmark has its own mean; the spread is pooled over all, as each has only two or three records. */
 static bool write_gains(const struct fits_writer *w)
 {
     struct moments gains[N_BENCHMARKS] = { { 0 } };
