@@ -87,7 +87,7 @@ struct run_log {
     uint64_t n_lines;
     bool has_bad_line;
     const char *problem;                /* why times or counts are impossible, or NULL */
-    bool success;                       /* true if the last run_stop says so, as the reference test reads it */
+    bool success;                       /* true if the last run_stop has status success, as the reference test reads it */
     double run_start_ms, run_stop_ms;   /* times of the first run_stop and of the last run_start before it, since the epoch */
     uint64_t run_start_line, n_run_starts;      /* the line of the run_start that counts, and the number of run_starts before run_stop */
     uint64_t other_stop_line;           /* the line of the last run_stop if its status differs from the one before; otherwise 0 */

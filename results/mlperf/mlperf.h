@@ -45,7 +45,7 @@ struct rcp_verdict {
     const char *text;                   /* rcp_verdict_text(), if it was asked for */
 };
 
-/* Tests convergence. `points` has the epochs or samples in which each run converged, HUGE_VAL if it failed. `t` is pruned by the edition's
+/* The reference-convergence test. `points` has the epochs or samples in which each run converged, HUGE_VAL if it failed. `t` is pruned by the edition's
  * rules. */
 bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, const double *points, size_t n, struct arena *a,
               struct err *err);
@@ -83,7 +83,7 @@ struct judge {
 };
 
 bool judge_load(struct judge *out, const struct judge_options *options, struct arena *a, struct err *err);
-/* Fails if the edition does not have the benchmark. */
+/* Finds the demands on a benchmark. Fails if the edition does not have it. */
 bool judge_benchmark(const struct benchmark_rules **out, struct judge *j, const struct edition *e, const char *benchmark, struct err *err);
 bool judge_knows(const struct judge *j, const char *benchmark);         /* true if any edition has the benchmark */
 /* Loads the fields that a system description must have in this edition. */

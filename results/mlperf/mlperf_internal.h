@@ -54,7 +54,7 @@ struct package {
     bool rcp_bypass, seed_bypass, train_samples;
     struct arena *a;
 };
-/* Fills the parts of the folder's verdict, its reference test, and if it passes. */
+/* Fills the parts of the folder's verdict, its reference test, and whether it passes. */
 void package_judge(struct package *p);
 /* power.c: power_judge() finds the runs whose power logs the package checker refuses, and power_energy() the folder's energy, once it has a
  * score. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * power.c - the power logs in a folder of logs: the energy of a run, and if the package has all of them; see mlperf.h.
+ * power.c - the power logs in a folder of logs: the energy of a run, and whether the package has all power logs; see mlperf.h.
  *     energy_j = (sum over nodes of conversion_eff * sum of P_i * (t_i - t_before)) * T / (stop - start)
  *              + sum over switches of conversion_eff * interconnect_power_est * T
  *
