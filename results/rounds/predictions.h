@@ -55,7 +55,7 @@ void error_stats_end(struct error_stats *s);
 /* ---- judging ----------------------------------------------------------------------------------------------- */
 
 /* Guesses that need no model, from earlier results of the same benchmark and division:
- * .
+ *
  *     nearest     the result whose accelerators x peak is nearest, scaled by accelerators x peak
  *     own last    in the submitter's last round, the result with the nearest number of accelerators, scaled by that number */
 enum baseline { BASELINE_NEAREST, BASELINE_OWN_LAST, N_BASELINES };
