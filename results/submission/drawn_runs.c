@@ -126,7 +126,7 @@ static double olympic_score(const struct run_drawing *d, const struct drawn_run 
 }
 
 /* Tests a complete submission of the closed division against the reference; other submissions pass. For submissions that are too fast, the
- * rules of the round scale either the times in the logs, or the score if it passes. */
+ * rules of the round scale either the times in the logs, or the score of one that passes. */
 static struct outcome judge_submission(const struct run_drawing *d, struct drawn_run *runs, size_t n, bool asks_why, struct arena *a)
 {
     struct rcp_verdict v;
