@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * ask.c - podbench ask: a model and a machine in one line, and one page that answers what to run, how fast it is, if it fits, and how sure
- * that is.
+ * ask.c - podbench ask: a model and a machine in one line, and one page that answers what to run, how fast it is, whether it fits, and how sure that is.
  *
  * It begins with the model's published recipe that is nearest to the machine, or with the recipe that init makes for an ONNX file. It searches
  * around that recipe for a limited time, writes the best configuration as a recipe, and simulates that file as run does. The functions of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * compare.c - podbench compare: what changed between two runs, and if accuracy held. With --all, and for two tables, it lists every cell that
+ * compare.c - podbench compare: what changed between two runs, and whether accuracy held. With --all, and for two tables, it lists every cell that
  * differs.
  */
 #include "harness/harness.h"

@@ -23,7 +23,7 @@ static void part_sets(struct simulation_request *a, struct simulation_request *b
     b->overrides = of_b;
 }
 
-/* Says if one side is a guess, or has no interval at all, because no published run is near it. So is then the difference. */
+/* Says if one side is a guess, or has no interval at all, because no published run is near it. The difference is then a guess, too. */
 static bool add_guess(struct document *d, const char *side, const struct simulation_request *q, const struct track_record *record, struct session *s, struct err *err)
 {
     struct simulation sim;

@@ -16,8 +16,7 @@ static bool id_ends_with(const char *text, const char *end)
     return n >= n_end && text_is(text + n - n_end, end);
 }
 
-/* True for the row RECIPE.NAME of a run in MLPerf's closed division with the vendor's own framework, which has no suffix after the model's
- * name. */
+/* True for the row RECIPE.NAME of a run in MLPerf's closed division whose recipe ends in the model's name, as those of the vendor's own framework do. */
 static bool is_closed_row(const struct check_row *row, const char *name)
 {
     const char *recipe = row->figure->recipe;

@@ -9,7 +9,7 @@
 
 /* The choice of rows and columns. `top` is the number of rows, the best first; 0 shows all, in the order of the sweep unless `sort` names a
  * column. If `sort` is NULL, the best is the highest throughput. Configurations that fit always come first. `columns` lists columns of CSV,
- * separated by commas; NULL means the swept keys, if it fits, throughput with its interval, step, MFU and notes. */
+ * separated by commas; NULL means the swept keys, whether the configuration fits, throughput with its interval, step, MFU and notes. */
 struct sweep_choice { const struct space *space; uint64_t top; const char *sort, *columns; };
 
 /* refuses a wrong choice before work begins */
