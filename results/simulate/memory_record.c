@@ -115,6 +115,14 @@ const struct memory_published *memory_record_published(const struct memory_recor
     return NULL;
 }
 
+const struct memory_published *memory_record_of_hash(const struct memory_record *m, const char *hash)
+{
+    for (size_t i = 0; i < m->published.n; i++)
+        if (text_is(m->published.items[i].hash, hash))
+            return &m->published.items[i];
+    return NULL;
+}
+
 /* ---- the doubt ------------------------------------------------------------------------------------------- */
 
 static double nearest_program(const struct memory_record *m, const char *const *name, const char *without_origin)

@@ -42,8 +42,9 @@ struct memory_doubt { double distance, error, least; };
 /* Programs published by without_origin, unless that is NULL, count as unknown. At distance 0 the error is memory_error and no doubt is added. */
 struct memory_doubt memory_record_doubt(const struct memory_record *m, const char *const *name, double memory_error, const char *without_origin);
 double memory_doubt_probability(const struct memory_doubt *d, double by_bytes);
-/* NULL if no outcome of the recipe was published */
+/* NULL if no outcome of the recipe, or of one with this hash, was published */
 const struct memory_published *memory_record_published(const struct memory_record *m, const char *recipe);
+const struct memory_published *memory_record_of_hash(const struct memory_record *m, const char *hash);
 const char *likely_text(double chance, struct arena *a);     /* the chance as text, such as "50 % likely" or "over 99 % likely"; never 0 or 100 % */
 /* likely_text() with the published outcome, or with a remark if no similar program is known */
 const char *memory_chance_text(const char *published, double counted, double distance, struct arena *a);

@@ -71,16 +71,17 @@ static void fill_memory(struct result *r, const struct plan *p)
     r->off_chip_bytes_per_board = p->off_chip.board_bytes;
 }
 
-/* Replaces the verdict on memory by the published outcome of this very configuration, if there is one. */
+/* Replaces the verdict on memory by the published outcome of this very configuration, if there is one. A recipe of another name may be that
+ * configuration, too; one of an ONNX file is looked up by its name alone, as its hash reads the file. */
 static bool recall_memory(struct result *r, struct simulation *sim, const struct memory_record *known, struct err *err)
 {
-    const struct memory_published *p = sim->simulator->options.judges || !sim->may_be_published ? NULL : memory_record_published(known, sim->recipe.id);
     const char *hash;
-    if (!p)
+    if (sim->simulator->options.judges || !sim->may_be_published || (sim->recipe.model.file && !memory_record_published(known, sim->recipe.id)))
         return true;
     if (!recipe_hash(&hash, &sim->recipe, &sim->arena, err))
         return false;
-    if (!text_is(hash, p->hash))
+    const struct memory_published *p = memory_record_of_hash(known, hash);
+    if (!p)
         return true;
     r->fits_published = memory_outcome_names[p->outcome];
     r->fits = p->outcome == MEMORY_RAN;

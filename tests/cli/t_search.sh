@@ -35,7 +35,7 @@ result $? "what fits with less than 90 % is the best only where that is allowed"
 run search $resnet $space $fixed --limit memory=..490kB
 awk '/^best/ { getline; best = $1 + 0 } END { exit !(best > 0 && best <= 490) }' "$work/out"
 result $? "the fullest tile keeps its limit" "$(grep -A1 '^best' "$work/out")"
-refuses "want ipus, global_batch, tokens, throughput, fits or memory = N or LOW..HIGH" "memory in another unit is refused" search $resnet --limit memory=..3s
+refuses "want ipus, global_batch, tokens, throughput, token_rate, fits or memory = N or LOW..HIGH" "memory in another unit is refused" search $resnet --limit memory=..3s
 run search mlperf-v2.0-closed-bow-pod64-bert-large --most 300
 awk '/^searched/ { sub(/.*configurations*, /, ""); simulated = $1; sub(/.*\(/, ""); unfit = $1 } END { exit !(simulated == 300 && simulated - unfit > 20) }' "$work/out"
 result $? "few simulations find something that fits" "$(grep '^best\|^searched' "$work/out")"
@@ -64,7 +64,7 @@ result $? "and how much better the rest may be" "$(tail -n 1 "$work/out")"
 run search $resnet $space $fixed --limit ipus=64 --limit global_batch=1..1000
 gives 1 "none: no configuration that was simulated fits within the limits" "no answer is exit 1"
 refuses "cannot minimise 'throughput'" "an objective the wrong way round is refused" search $resnet --minimise throughput
-refuses "want ipus, global_batch, tokens, throughput, fits or memory" "an unknown limit is refused" search $resnet --limit speed=3
+refuses "want ipus, global_batch, tokens, throughput, token_rate, fits or memory" "an unknown limit is refused" search $resnet --limit speed=3
 refuses "--limit fits=90..: a chance is from 0 to 1, as in fits=0.9.." "per cent are no chance" search $resnet --limit fits=90..
 refuses "--limit ipus=..64: ipus has a limit already; give LOW..HIGH for both ends" "of two limits neither is dropped" \
     search $resnet --limit ipus=16.. --limit ipus=..64

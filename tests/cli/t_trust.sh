@@ -65,6 +65,14 @@ gives 0 'trust: no interval, as no published run has faults;' "a slow chip is fo
 run run mlperf-v2.0-closed-bow-pod16-resnet50 --set 'faults.chip=3 1'
 gives 0 'trust: 90 % interval' "one that is not slow is not"
 
+# ---- a recipe with the values of a published one knows that it ran, whatever its name
+sed 's/^id = .*/id = other/' workloads/recipes/mlperf-v2.0-closed-bow-pod16-bert-large.ini >"$work/other.ini"
+run run "$work/other.ini"
+gives 0 'fits: yes (it ran; by its bytes alone' "a published configuration under another name"
+run run "$work/other.ini" --set parallel.gradient_accumulation=100
+! grep -q 'it ran' "$work/out"
+result $? "with another value it is another one" "$(sed -n 2p "$work/out")"
+
 # ---- samples to converge were counted with the recipe's own optimizer and rows
 run run mlperf-v2.0-closed-bow-pod16-bert-large --set optimizer.name=sgd --set data.sequence_length=512
 gives 0 'counted with another optimizer.name, and no change of convergence is modelled' "a time to train with another optimizer"
