@@ -66,7 +66,7 @@ run framework PaddlePaddle --format csv
     [ "$(sed 1d "$work/out" | grep -v ^popart-2.1.0 | cut -d, -f1-3)" = paddlepaddle-2.1.0,phases,no ]
 result $? "a sheet of one value: every other is its engine's" "$(cut -d, -f1-3 "$work/out" "$work/err")"
 run framework 'TensorFlow 2' --format csv
-[ "$(grep -c '^tensorflow-2-2.1.0,' "$work/out")" -eq 3 ] && grep -q '^tensorflow-2-2.1.0,session_calls,1,' "$work/out" && grep -q '^tensorflow-1-2.1.0,prefetch_depth,3,' "$work/out"
+[ "$(grep -c '^tensorflow-2-2.1.0,' "$work/out")" -eq 4 ] && grep -q '^tensorflow-2-2.1.0,session_calls,1,' "$work/out" && grep -q '^tensorflow-2-2.1.0,outputs_each_micro_batch,yes,' "$work/out" && grep -q '^tensorflow-1-2.1.0,prefetch_depth,3,' "$work/out"
 result $? "a value of the framework's own sheet takes the place of its engine's" "$(cut -d, -f1-3 "$work/out" "$work/err")"
 # Times and energy by hand: 48 checkpoints of 25,557,032 parameters; four boards for a step.
 number() { # NAME ARGUMENT... - one number of the answer's JSON
