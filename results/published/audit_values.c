@@ -102,7 +102,7 @@ static bool split_at_last_slash(const char **first, const char **second, const c
 {
     const char *slash = strrchr(argument, '/');
     if (!slash)
-        return fail(err, "want %s", want);
+        return fail(err, "lacks a slash; want %s", want);
     *first = arena_printf(a, "%.*s", (int)(slash - argument), argument);
     *second = slash + 1;
     return true;

@@ -155,7 +155,7 @@ static bool simulate_memory(struct check_row *row, struct check_source *from, st
     return true;
 }
 
-/* The published tables have other sizes than the recipe's table, so their sizes are searched and only the machine of the result is used. */
+/* Searches the largest table that fits. The published sizes differ from the recipe's, so the result only serves for its machine. */
 static bool simulate_entities(struct check_row *row, struct check_source *from, const struct result *r, struct arena *a)
 {
     struct err why = {0};
@@ -290,7 +290,7 @@ static bool calibrates_too(const struct check *c, const struct figure *f)
     return false;
 }
 
-/* A ratio of two recipes is a repeat of two configurations. A derived ratio is no repeat. */
+/* How the figure counts. A ratio of two recipes repeats two configurations; a derived ratio repeats none. */
 static enum counts_as counts_as(const struct check *c, const struct figure *f)
 {
     bool repeats = (f->role == FIGURE_VALIDATE && calibrates_too(c, f)) ||
