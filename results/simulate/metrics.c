@@ -160,7 +160,7 @@ static json_t *schema_of_object(json_t *properties, json_t *required, const char
     return json_pack("{s:s, s:s, s:o, s:o}", "type", "object", "description", description, "properties", properties, "required", required);
 }
 
-/* The schema of a group's object or, for N_METRIC_GROUPS, of the metrics that are members of the result itself. */
+/* The schema of a group's object. For N_METRIC_GROUPS it is the schema of the result, with its own metrics as members. */
 static json_t *schema_of_group(int group, const char *description)
 {
     json_t *properties = json_object(), *required = json_array();

@@ -122,7 +122,8 @@ static void list_shape_remedies(struct remedy *out, size_t *n, const struct simu
     list_wider_replicas(out, n, sim, a);
 }
 
-/* Keeps the division of layers that the simulation found. A division that needs another accumulation is not kept, as may happen if heads have a stage of their own. */
+/* Keeps the division of layers that the simulation found. A division that needs another accumulation is not kept, as may happen if heads have a
+   stage of their own. */
 static void note_division(struct remedy *r, const struct simulation *sim, struct arena *a)
 {
     const struct plan_request *o = &sim->plan.request;

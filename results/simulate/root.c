@@ -145,7 +145,7 @@ bool root_is_whole(const char *root, struct arena *a, struct err *err)
     if (!fields_load(&t, path, counted_fields, N_FIELDS(counted_fields), a, err))
         return false;
     if (!t.n_rows || !text_is(t.rows[0].cells[0], TABLES))
-        return fail(err, "%s: the first row does not count this file; %s", path, restore);
+        return fail(err, "%s: the first row is not that of this file itself; %s", path, restore);
     for (size_t i = 0; i < t.n_rows; i++) {
         struct counted_file f;
         if (!fields_from_row(&f, counted_fields, N_FIELDS(counted_fields), &t, &t.rows[i], err))
