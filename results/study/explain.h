@@ -60,7 +60,7 @@ struct explanation {
     bool is_guess;                      /* no published run is near, which the last line of CSV says */
 };
 
-/* Explains a simulation by simulating every move of it. `sim` and `result` are those of the request, and stay the caller's. */
+/* Explains a simulation, and simulates it again with each value moved. `sim` and `result` are those of the request, and stay the caller's. */
 void explain(struct explanation *out, const struct simulation *sim, const struct result *result, const struct simulation_request *q, struct arena *a);
 void bound_find(struct bound *out, const struct simulation *sim, const struct cost *tree);
 void waterfall_build(struct waterfall *out, const struct timeline *t);

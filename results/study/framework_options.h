@@ -21,7 +21,7 @@ bool framework_option_of(struct framework_option *out, const char *framework, co
 struct table framework_options(const struct simulation *sim, struct arena *a);
 /* The framework's name among the options. Programs of PopART that cut layers over IPUs, or run them in phases, are written in PopXL. */
 const char *framework_options_name(const struct simulation *sim);
-/* Writes the options as Python with everything that is no code as comments, or a line that says that no name is known. */
+/* Writes the options as Python, in which lines that are no code are comments. If no name is known, it says so. */
 void framework_options_document(struct document *d, const char *framework, const struct table *options);
 
 #endif

@@ -244,8 +244,7 @@ static double changed_by(const char *const *sets, size_t n_sets, double step_tim
     return n_sets && result_with(&r, q, sets, n_sets, NULL) ? r.step_time_s / step_time_s - 1 : 0;
 }
 
-/* The share of the step that is in proportion to this origin's numbers: the relative change of the step when they all move by a tenth, over
- * that tenth. */
+/* The relative change of the step when all numbers of this origin move by a tenth, divided by that tenth. */
 static double share_in_proportion(enum origin origin, const struct inputs *inputs, double step_time_s, const struct simulation_request *q, struct arena *a)
 {
     const char **sets = ARENA_ROOM(a, const char *, inputs->n);

@@ -17,8 +17,8 @@ extern const char *const novelty_names[N_NOVELTIES];
 struct first_seen {
     const struct figure *figure;
     enum novelty novelty;
-    /* error_then is that of the version that first saw the row; error_again is that of its first recipe in a later version, or error_then;
-     * error_now is today's. */
+    /* Errors at three times. error_then: in the version that first saw the row. error_again: of the first recipe in a later version, or else
+       error_then. error_now: today. */
     double error_then, error_again, error_now;
     double ratio_then, ratio_now;       /* predicted / published, by the version that first saw the row and today */
 };

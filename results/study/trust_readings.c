@@ -140,8 +140,8 @@ static const char *default_of_key(const char *key, const struct field *field, co
                  : field_text(field_find(framework_fields, n_framework_fields, strchr(key, '.') + 1), &sim->framework, a);
 }
 
-/* Adds a reading of a key, next to the recipe's value or the default; a `value` of "" takes the key away. The meaning of a 0 is read from the
- * key's help. */
+/* Adds a reading of a key, next to the recipe's value or the default; a `value` of "" takes the key away. If the value is 0, the key's help may
+   say what that means. */
 static void list_reading(struct open_readings *out, const char *key, const char *value, double unset_share, const struct simulation *sim, struct arena *a)
 {
     static const char says_zero[] = "default 0: ", says_unset[] = "default: ";      /* if a key cannot be set to 0, 0 is its default */
