@@ -28,7 +28,7 @@ struct levels {
     const struct series_acceptance *accepted; size_t n_accepted;
     struct series_level *items; size_t n_items, cap;
     size_t base;                        /* the accepted level: 0 before all changes, k for the level that items[k - 1] begins */
-    size_t first_open;                  /* no change before this index lasts */
+    size_t first_open;                  /* all changes before this index have ended */
     bool is_worse;                      /* true if the latest level was worse when it was last judged */
     struct level_points points;         /* points of the latest level */
     struct level_points compared;       /* the points that compare_levels() compares */
