@@ -45,8 +45,8 @@ struct rcp_verdict {
     const char *text;                   /* rcp_verdict_text(), if it was asked for */
 };
 
-/* The reference-convergence test. `points` has the epochs or samples in which each run converged, HUGE_VAL if it failed. `t` is pruned by the edition's
- * rules. */
+/* The reference-convergence test. `points` has the epochs or samples in which each run converged, HUGE_VAL if it failed. `t` is pruned by the
+ * edition's rules. */
 bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, const double *points, size_t n, struct arena *a,
               struct err *err);
 /* The verdict in one line. */
@@ -198,7 +198,7 @@ struct tree_visit {
     void (*folder)(void *user, const char *dir, char *const *logs, size_t n, struct arena *a);  /* `a` is freed after the call */
     void (*notice)(void *user, const char *path, const char *text);
     void *user;
-    uint64_t *n_skipped;                /* counts the paths that notices are about; may be NULL */
+    uint64_t *n_skipped;                /* the number of skipped paths; may be NULL */
     struct watch watch;                 /* reports each folder that is searched */
 };
 
