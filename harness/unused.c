@@ -103,7 +103,7 @@ static bool is_tried(const struct configuration *c, size_t at, const struct reci
         && (is_sheet_override(x->text) || (!c->is_of_many && !(c->draws && begins_with(x->key, of_draws)) && !repeats_own_value(own, x, a)));
 }
 
-/* True if a list of unused keys names this key. Words after a blank in a name say which part of the key is meant. */
+/* True if the list of unused keys has this key. An entry may have further words after a blank, about a part of the key. */
 static bool is_named(const char *const *names, size_t n, const char *key)
 {
     for (size_t i = 0; i < n; i++)

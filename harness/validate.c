@@ -80,7 +80,7 @@ static json_t *by_role_json(const struct check *c, struct check_group g, struct 
     return json_pack("{s:o, s:o}", "calibrate", accuracy_json(&calibrate), "validate", accuracy_json(&validate));
 }
 
-/* Adds the accuracy by kind of figure. The JSON members "calibrate" and "validate" are those of runs. */
+/* Adds the accuracy by kind of figure. In JSON, runs have the members "calibrate" and "validate", and each other kind has an object. */
 static void add_accuracy(struct document *d, const struct check *c)
 {
     struct check_group given = { .samples = SAMPLES_PUBLISHED }, predicted = { .samples = SAMPLES_PREDICTED };
