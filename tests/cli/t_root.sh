@@ -87,7 +87,7 @@ for table in $(find . -name '*.csv' | cut -c3-); do
     lines=$(wc -l <"$work/kept")
     head -n $((lines / 2)) "$work/kept" >"$table"
     run list metrics --root .
-    [ "$status" -eq 2 ] && [ ! -s "$work/out" ] && grep -q "^podbench: $table: \(is cut: $((lines / 2)) of $lines lines\|the first row does not count this file\|is empty\)" "$work/err" && cut=$((cut + 1))
+    [ "$status" -eq 2 ] && [ ! -s "$work/out" ] && grep -q "^podbench: $table: \(is cut: $((lines / 2)) of $lines lines\|the first row is not that of this file itself\|is empty\)" "$work/err" && cut=$((cut + 1))
     cp "$work/kept" "$table"
 done
 [ "$cut" -ge 150 ] && [ "$cut" -eq "$(find . -name '*.csv' | wc -l)" ]

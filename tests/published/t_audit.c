@@ -147,8 +147,9 @@ static void what_is_named_is_found_or_missed(void **state)
         assert_true(*err.msg);
     }
     static const struct { const char *kind, *argument, *message; } refused[] = {
-        { "recipe", "nothing", "want RECIPE/section.key" }, { "run", "nothing", "want RECIPE/metric" }, { "workload", "nothing", "want WORKLOAD/parameters" },
-        { "recompute", "nothing", "want WORKLOAD/memory_share" }, { "workload", "resnet50/price", "'price' is not one of: parameters, forward_mac" },
+        { "recipe", "nothing", "lacks a slash; want RECIPE/section.key" }, { "run", "nothing", "lacks a slash; want RECIPE/metric" },
+        { "workload", "nothing", "lacks a slash; want WORKLOAD/parameters" },
+        { "recompute", "nothing", "lacks a slash; want WORKLOAD/memory_share" }, { "workload", "resnet50/price", "'price' is not one of: parameters, forward_mac" },
         { "recompute", "resnet50/price", "'price' is not one of: memory_share, extra_work_share" },
         { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/parallel.layers_per_ipu#x", "'x' is no place in the list; want a number from 1" },
         { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/recipe.workload", "'bert-large' is not a number" },      /* its second line, after the name */
