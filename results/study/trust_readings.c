@@ -30,7 +30,7 @@ static const char CALL_KEY[] = "hosts.steps_per_call", SHEET_KEY[] = "framework.
 /* Texts about a key that nobody stated, and about the reading that is tried for it. */
 static const struct unset_key { const char *key, *takes, *instead, *remedy; } unset_keys[] = {
     { CALL_KEY, "calls are", "all steps in one call", "set it as the program has it, in [hosts] or with --set hosts.steps_per_call=STEPS" },
-    { UNEXPLAINED_KEY, "a time without a known cause, which calls of models of 25 million parameters take and of 4 million do not, would be", "with it",
+    { UNEXPLAINED_KEY, "a time without a known cause, which calls of models of 25 million parameters take on GC200 and Bow, and of 4 million do not, would be", "by the other reading",
       "set it to 1 or 0, once a call of the program was measured" },
     { CONVERSION_KEY, "copying input that is not contiguous is", "without a copy", "set it to 0, if the program hands over contiguous tensors" },
     { FEED_KEY, "the host may bound the step: to hand its input over is", "at another rate of loaders", "set it to the rate of the program's loader" },
@@ -79,6 +79,13 @@ static double unexplained_share(const struct simulation *sim)
     double step_s = (double)sim->timeline.step_cycles / sim->machine->chip.clock_hz;
     bool unknown = q->training && !q->host.synthetic_data && parameters > PARAMETERS_WITHOUT_UNEXPLAINED && own < q->program.unexplained_parameters;
     return unknown && call_s > CALL_SHARE * step_s ? call_s / step_s : 0;
+}
+
+/* The share of the step that unexplained calls take on a chip of another generation than those whose rows show them; 0 if it is too small to matter. */
+static double foreign_calls_share(const struct simulation *sim)
+{
+    double share = (double)sim->plan.call_cycles[CALL_UNEXPLAINED] / (double)sim->timeline.step_cycles;
+    return sim->plan.request.training && sim->machine->chip.generation != GENERATION_MK2 && share > CALL_SHARE ? share : 0;
 }
 
 static double conversion_share(const struct simulation *sim)
@@ -166,6 +173,8 @@ void open_readings_list(struct open_readings *out, const struct simulation *sim,
         list_reading(out, CALL_KEY, "0", share, sim, a);
     if (unexplained_share(sim) > 0 && !is_stated(r, UNEXPLAINED_KEY))
         list_reading(out, UNEXPLAINED_KEY, "1", unexplained_share(sim), sim, a);
+    if (foreign_calls_share(sim) > 0 && !is_stated(r, UNEXPLAINED_KEY))
+        list_reading(out, UNEXPLAINED_KEY, "0", foreign_calls_share(sim), sim, a);
     if (conversion_share(sim) > 0 && !is_stated(r, CONVERSION_KEY))
         list_reading(out, CONVERSION_KEY, "0", conversion_share(sim), sim, a);
     if (feeding_share(sim) > 0 && !is_stated(r, FEED_KEY)) {
