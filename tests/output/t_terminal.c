@@ -3,7 +3,10 @@
 #include "tests/check.h"
 #include "system-model/output/output.h"
 #include <math.h>
+#include <pty.h>
 #include <stdlib.h>
+#include <termios.h>
+#include <unistd.h>
 
 static void quantities(void **state)
 {
@@ -45,6 +48,8 @@ static void lines_are_broken(void **state)
         { "a  first  the last cell is long", 20, "a  first  the last\n          cell is\n          long\n" },
         { "a wide first cell  and more", 20, "a wide first cell\n  and more\n" },           /* its last cell begins too far right */
         { "\303\244\303\244\303\244\303\244 \303\244\303\244\303\244\303\244 x", 9, "\303\244\303\244\303\244\303\244 \303\244\303\244\303\244\303\244\n  x\n" },
+        { "a[1mbc de", 8, "a[1mbc\n  de\n" }, { "\033xy z", 3, "\033xy\n  z\n" },            /* and what is none takes all */
+        { "short  ", 10, "short  \n" },
         { "\033[1mbold\033[0m words", 10, "\033[1mbold\033[0m words\n" },                   /* escapes take no column */
     };
     (void)state;
@@ -56,5 +61,67 @@ static void lines_are_broken(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(quantities), cmocka_unit_test(digits_that_mean_something), cmocka_unit_test(lines_are_broken) };
+/* What a terminal of so many columns gets. */
+static void shown(char *out, size_t room, unsigned short columns, const char *text)
+{
+    const struct winsize size = { .ws_row = 24, .ws_col = columns };
+    struct termios raw;
+    int master, slave;
+    assert_int_equal(openpty(&master, &slave, NULL, NULL, &size), 0);
+    tcgetattr(slave, &raw);
+    cfmakeraw(&raw);
+    tcsetattr(slave, TCSANOW, &raw);
+    FILE *to = fdopen(slave, "w"), *f = terminal_stream(to);
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    fputs("\033", to);                  /* the end, so that reading need not wait */
+    fflush(to);
+    size_t n = 0;
+    do {
+        ssize_t n_read = read(master, out + n, room - n);
+        assert_true(n_read > 0);
+        n += (size_t)n_read;
+    } while (out[n - 1] != '\033');
+    out[n - 1] = '\0';
+    fclose(to);
+    close(master);
+}
+
+#define TEN "nine char "
+static void a_terminal_is_written_to(void **state)
+{
+    static const struct { unsigned short columns; const char *term, *no_color, *text, *want; } cases[] = {
+        { 40, "xterm", NULL, "rate: 5\n", "\033[1mrate\033[0m: 5\n" }, { 40, "xterm", "", "rate: 5", "\033[1mrate\033[0m: 5\n" },
+        { 40, "xterm", "1", "rate: 5\nx\n", "rate: 5\nx\n" }, { 40, "dumb", NULL, "rate: 5\n\nx", "rate: 5\n\nx\n" },
+        { 40, "xterm", NULL, "Rate: 5\n r: 5\nr:5\nr 5\n: 5\n", "Rate: 5\n r: 5\nr:5\nr 5\n: 5\n" },
+        { 40, "xterm", NULL, "abcdefghijklmnopqrst, xy: 5\n", "\033[1mabcdefghijklmnopqrst, xy\033[0m: 5\n" },
+        { 40, "xterm", NULL, "abcdefghijklmnopqrst, xyz: 5\n", "abcdefghijklmnopqrst, xyz: 5\n" },
+        { 40, "xterm", NULL, TEN TEN TEN TEN "x\n", TEN TEN TEN "nine char\n  x\n" },
+        { 39, "xterm", NULL, TEN TEN TEN TEN TEN "x\n", TEN TEN TEN TEN TEN "x\n" },              /* too narrow to be broken for */
+        { 120, "xterm", NULL, TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "x\n", TEN TEN TEN TEN TEN TEN TEN TEN TEN "nine char\n  x\n" },
+        { 120, "xterm", NULL, "  " TEN TEN TEN TEN TEN TEN TEN TEN TEN "nine\n", "  " TEN TEN TEN TEN TEN TEN TEN TEN TEN "nine\n" },
+        { 120, "xterm", NULL, "  " TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "x\n", "  " TEN TEN TEN TEN TEN TEN TEN TEN TEN "nine\n    char x\n" },
+        { 120, "xterm", NULL, "a  " TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "x\n", "a  " TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "x\n" },      /* a table's row */
+    };
+    char out[1000];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        setenv("TERM", cases[i].term, 1);
+        if (cases[i].no_color)
+            setenv("NO_COLOR", cases[i].no_color, 1);
+        else
+            unsetenv("NO_COLOR");
+        shown(out, sizeof out, cases[i].columns, cases[i].text);
+        assert_string_equal(out, cases[i].want);
+    }
+    FILE *f = tmpfile();
+    assert_null(terminal_stream(f));
+    assert_false(takes_escapes(f) || in_colour(f));
+    fclose(f);
+}
+
+static const struct CMUnitTest tests[] = { cmocka_unit_test(quantities), cmocka_unit_test(digits_that_mean_something), cmocka_unit_test(lines_are_broken),
+    cmocka_unit_test(a_terminal_is_written_to),
+};
 TAP_MAIN(tests)
