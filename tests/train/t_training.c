@@ -185,6 +185,73 @@ static void a_batch_is_cut_in_any_way(void **state)
         trainee_free(&p[i]);
 }
 
+/* Four kinds of images are told apart after a while: then each of the evaluated items is right. */
+static void each_item_is_judged(void **state)
+{
+    struct trainee p;
+    (void)state;
+    trainee_make(&p, (struct texts){ { "optimizer.opt_base_learning_rate=0.2" }, 1 });
+    p.t.target = 1;
+    assert_true(trained(&p, (struct training_request){ .last_step = 120, .until_target = true }).reached);
+    trainee_free(&p);
+}
+
+/* ---- speech --------------------------------------------------------------------------------------------------- */
+
+/* An array as numpy writes it, of two or three dimensions. */
+static FILE *array(const char *name, const char *type, const char *shape)
+{
+    char path[128], head[128];
+    snprintf(path, sizeof path, "%s/%s.npy", top, name);
+    snprintf(head, sizeof head, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, shape);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    fwrite("\x93NUMPY\1\0\x76\0", 1, 10, f);
+    fprintf(f, "%-117s\n", head);
+    return f;
+}
+
+/* Sixteen utterances of three words, of three kinds; every second of eight frames shows one. */
+static void write_speech(const char *part)
+{
+    char name[2][32];
+    snprintf(name[0], sizeof name[0], "%s-features", part);
+    snprintf(name[1], sizeof name[1], "%s-labels", part);
+    FILE *x = array(name[0], "<f4", "16, 8, 120"), *y = array(name[1], "<i4", "16, 3");
+    for (uint32_t i = 0; i < 16; i++)
+        for (int32_t frame = 0; frame < 8; frame++) {
+            int32_t word = (int32_t)(hash_bytes((const uint32_t[]){ i, (uint32_t)frame / 2 }, 8, *(const unsigned char *)part) % 3);
+            if (frame % 2 && frame < 6)
+                fwrite(&word, sizeof word, 1, y);
+            for (int32_t k = 0; k < 120; k++)
+                fwrite(&(float){ frame % 2 && frame < 6 && k / 40 == word ? 1 : 0 }, sizeof(float), 1, x);
+        }
+    fclose(x);
+    fclose(y);
+}
+
+/* Whoever reads three words of each utterance right has no word error; each of 48 words counts as much. */
+static void words_are_read(void **state)
+{
+    struct trainee p = { 0 };
+    char path[96];
+    (void)state;
+    write_speech("train");
+    write_speech("eval");
+    snprintf(path, sizeof path, "data.path=%s", top);
+    const struct texts sets = { { path, "data.sequence_length=8", "parallel.replicas=1", "training.eval_samples=16", "training.eval_every=40",
+                                  "optimizer.opt_learning_rate_warmup_steps=1" }, 6 };
+    run_with(&p.sim, &p.r, "workloads/recipes/trained/digits.ini", sets, &paths, &p.cache);
+    assert_true(training_setup_make(&p.t, &p.sim, &p.r, &p.a, &p.err));
+    assert_true(p.t.quality.lower_is_better && p.t.eval_items == 16);
+    assert_string_equal(p.t.quality.name, "word errors");
+    p.t.target = 0.07;
+    struct training tr = trained(&p, (struct training_request){ .last_step = 120, .until_target = true });
+    assert_true(tr.reached && tr.points[9].quality > 0.8);
+    assert_near(48 * tr.quality, round(48 * tr.quality), 1e-9);
+    trainee_free(&p);
+}
+
 /* ---- checkpoints ------------------------------------------------------------------------------------------- */
 
 static void a_checkpoint_goes_on(void **state)
@@ -310,7 +377,7 @@ static void tables_by_hand(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_setup_by_hand), cmocka_unit_test(points_by_hand), cmocka_unit_test(first_weights_guess), cmocka_unit_test(a_target_ends_it),
     cmocka_unit_test(a_batch_is_cut_in_any_way), cmocka_unit_test(a_checkpoint_goes_on), cmocka_unit_test(a_bad_checkpoint_is_refused),
-    cmocka_unit_test(a_log_by_hand), cmocka_unit_test(tables_by_hand),
+    cmocka_unit_test(each_item_is_judged), cmocka_unit_test(words_are_read), cmocka_unit_test(a_log_by_hand), cmocka_unit_test(tables_by_hand),
 };
 
 int main(void)
