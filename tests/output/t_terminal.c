@@ -51,6 +51,7 @@ static void lines_are_broken(void **state)
         { "a[1mbc de", 8, "a[1mbc\n  de\n" }, { "\033xy z", 3, "\033xy\n  z\n" },            /* and what is none takes all */
         { "short  ", 10, "short  \n" },
         { "\033[1mbold\033[0m words", 10, "\033[1mbold\033[0m words\n" },                   /* escapes take no column */
+        { "\033[1mbold\033[0m words", 9, "\033[1mbold\033[0m\n  words\n" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -92,7 +93,8 @@ static void shown(char *out, size_t room, unsigned short columns, const char *te
 static void a_terminal_is_written_to(void **state)
 {
     static const struct { unsigned short columns; const char *term, *no_color, *text, *want; } cases[] = {
-        { 40, "xterm", NULL, "rate: 5\n", "\033[1mrate\033[0m: 5\n" }, { 40, "xterm", "", "rate: 5", "\033[1mrate\033[0m: 5\n" },
+        { 40, "xterm", NULL, "rate: 5\n", "\033[1mrate\033[0m: 5\n" }, { 40, "xterm", NULL, "r: 5\n", "\033[1mr\033[0m: 5\n" },
+        { 40, "xterm", "", "rate: 5", "\033[1mrate\033[0m: 5\n" },
         { 40, "xterm", "1", "rate: 5\nx\n", "rate: 5\nx\n" }, { 40, "dumb", NULL, "rate: 5\n\nx", "rate: 5\n\nx\n" },
         { 40, "xterm", NULL, "Rate: 5\n r: 5\nr:5\nr 5\n: 5\n", "Rate: 5\n r: 5\nr:5\nr 5\n: 5\n" },
         { 40, "xterm", NULL, "abcdefghijklmnopqrst, xy: 5\n", "\033[1mabcdefghijklmnopqrst, xy\033[0m: 5\n" },
@@ -103,6 +105,7 @@ static void a_terminal_is_written_to(void **state)
         { 120, "xterm", NULL, "  " TEN TEN TEN TEN TEN TEN TEN TEN TEN "nine\n", "  " TEN TEN TEN TEN TEN TEN TEN TEN TEN "nine\n" },
         { 120, "xterm", NULL, "  " TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "x\n", "  " TEN TEN TEN TEN TEN TEN TEN TEN TEN "nine\n    char x\n" },
         { 120, "xterm", NULL, "a  " TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "x\n", "a  " TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "x\n" },      /* a table's row */
+        { 120, "xterm", NULL, "  a  " TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "x\n", "  a  " TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "x\n" },
     };
     char out[1000];
     (void)state;
