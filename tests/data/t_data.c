@@ -65,7 +65,7 @@ static void an_epoch_has_every_item_once(void **state)
 
 /* Twenty passages, of which the last is evaluated on. Words of those before, from row 5 on: the 37 times, sea 36, and 19, earth and heaven once;
  * "whale" is in the last passage alone, so that it is unknown. */
-static void open_text(struct dataset **d, struct graph *g, struct arena *a)
+static void open_packs_of(uint32_t sequences, struct dataset **d, struct graph *g, struct arena *a)
 {
     static const struct workload w = { .name = "bert", .build = bert_build, .config = &words_bert, .default_sequence_length = 16 };
     struct err err = { "" };
@@ -75,12 +75,14 @@ static void open_text(struct dataset **d, struct graph *g, struct arena *a)
         fprintf(f, "The sea AND the sea\n");
     fprintf(f, "the whale and the sea\n");
     fclose(f);
-    make_graph(g, &w, (struct model_options){ .micro_batch = 1, .sequences_per_pack = 2 }, a);
-    struct data_request q = { g, "a test", in_folder("text"), 2 };
+    make_graph(g, &w, (struct model_options){ .micro_batch = 1, .sequences_per_pack = sequences }, a);
+    struct data_request q = { g, "a test", in_folder("text"), sequences };
     if (!dataset_open(d, &q, a, &err))
         fprintf(stderr, "%s\n", err.msg);
     assert_string_equal(err.msg, "");
 }
+
+static void open_text(struct dataset **d, struct graph *g, struct arena *a) { open_packs_of(2, d, g, a); }
 
 static void fill_one(float *to, const struct dataset *d, const struct graph *g, const char *name, const char *layer, enum data_part part, uint64_t item)
 {
@@ -99,6 +101,8 @@ static void text_is_packed(void **state)
     assert_int_equal(dataset_items(d, DATA_TRAIN), 10);
     assert_int_equal(dataset_items(d, DATA_EVAL), 1);
     assert_near(dataset_samples_per_item(d), 1.9, 1e-12);
+    const char *line = strstr(dataset_line(d, &a), ": ");           /* of 99 words, only the whale is unknown */
+    assert_string_equal(line, ": 19 passages in 10 packs to train on (1.9 a pack), 1 in 1 to evaluate on; 99.0 % of the words are in the vocabulary");
     fill_one(tokens, d, &g, "tokens", NULL, DATA_TRAIN, 0), fill_one(positions, d, &g, "positions", NULL, DATA_TRAIN, 0);
     fill_one(types, d, &g, "types", NULL, DATA_TRAIN, 0), fill_one(numbers, d, &g, "sequence-numbers", NULL, DATA_TRAIN, 0);
     fill_one(starts, d, &g, "sequence-starts", NULL, DATA_TRAIN, 0), fill_one(next, d, &g, "labels", "nsp-head", DATA_TRAIN, 0);
@@ -130,6 +134,49 @@ static void text_is_packed(void **state)
     for (int i = 0; i < 16; i++)
         n_unknown += tokens[i] == 1;
     assert_int_equal(n_unknown, 1);     /* the whale, which is never to be predicted */
+    arena_free(&a);
+}
+
+/* A third sample has a place, and no room: 7 and 8 tokens of 16 are taken. */
+static void packs_are_as_long_as_a_row(void **state)
+{
+    struct arena a = { 0 };
+    struct graph g;
+    struct dataset *d;
+    (void)state;
+    open_packs_of(3, &d, &g, &a);
+    assert_int_equal(dataset_items(d, DATA_TRAIN), 10);
+    arena_free(&a);
+}
+
+/* Where the second half is the first passage's, it ends with its last word, earth. A word in the place of another is one of the vocabulary. */
+static void halves_end_with_their_passage(void **state)
+{
+    struct arena a = { 0 };
+    struct graph g;
+    struct dataset *d;
+    float tokens[16], types[16], labels[3], masked[3];
+    size_t n_earths = 0, n_others = 0;
+    (void)state;
+    open_text(&d, &g, &a);
+    for (uint64_t key = 0; key < 400; key++)
+        for (uint64_t item = 1; item < 9; item++) {
+            dataset_fill(d, tokens, named(&g, "tokens", NULL), DATA_TRAIN, &item, key);
+            dataset_fill(d, types, named(&g, "types", NULL), DATA_TRAIN, &item, key);
+            dataset_fill(d, labels, named(&g, "labels", "mlm-head"), DATA_TRAIN, &item, key);
+            dataset_fill(d, masked, named(&g, "masked-positions", NULL), DATA_TRAIN, &item, key);
+            for (int i = 0; i < 15; i++)
+                if (tokens[i] == 8 && types[i] == 1 && tokens[i - 1] == 5 && masked[0] != (float)i && masked[1] != (float)i && masked[2] != (float)i) {
+                    n_earths++;
+                    assert_near(tokens[i + 1], 3, 0);
+                }
+            for (int k = 0; k < 3; k++)
+                if (labels[k] >= 0 && tokens[(int)masked[k]] != 4 && tokens[(int)masked[k]] != labels[k]) {
+                    n_others++;
+                    assert_true(tokens[(int)masked[k]] >= 5);
+                }
+        }
+    assert_true(n_earths > 20 && n_others > 20);
     arena_free(&a);
 }
 
@@ -250,7 +297,8 @@ static void speech_is_read_or_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(an_epoch_has_every_item_once), cmocka_unit_test(text_is_packed),
-                                        cmocka_unit_test(words_are_hidden_at_random), cmocka_unit_test(speech_is_read_or_refused) };
+                                        cmocka_unit_test(packs_are_as_long_as_a_row),
+    cmocka_unit_test(halves_end_with_their_passage), cmocka_unit_test(words_are_hidden_at_random), cmocka_unit_test(speech_is_read_or_refused) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

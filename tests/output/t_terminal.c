@@ -62,7 +62,7 @@ static void lines_are_broken(void **state)
     }
 }
 
-/* What a terminal of so many columns gets. */
+/* Writes a text to a terminal of so many columns, and reads the bytes that reach it. */
 static void shown(char *out, size_t room, unsigned short columns, const char *text)
 {
     const struct winsize size = { .ws_row = 24, .ws_col = columns };
