@@ -101,7 +101,7 @@ static void text_is_packed(void **state)
     assert_int_equal(dataset_items(d, DATA_TRAIN), 10);
     assert_int_equal(dataset_items(d, DATA_EVAL), 1);
     assert_near(dataset_samples_per_item(d), 1.9, 1e-12);
-    const char *line = strstr(dataset_line(d, &a), ": ");           /* of 99 words, only the whale is unknown */
+    const char *line = strstr(dataset_line(d, &a), ": ");           /* the whale is unknown, 1 word of 99 */
     assert_string_equal(line, ": 19 passages in 10 packs to train on (1.9 a pack), 1 in 1 to evaluate on; 99.0 % of the words are in the vocabulary");
     fill_one(tokens, d, &g, "tokens", NULL, DATA_TRAIN, 0), fill_one(positions, d, &g, "positions", NULL, DATA_TRAIN, 0);
     fill_one(types, d, &g, "types", NULL, DATA_TRAIN, 0), fill_one(numbers, d, &g, "sequence-numbers", NULL, DATA_TRAIN, 0);
@@ -149,7 +149,7 @@ static void packs_are_as_long_as_a_row(void **state)
     arena_free(&a);
 }
 
-/* Where the second half is the first passage's, it ends with its last word, earth. A word in the place of another is one of the vocabulary. */
+/* A second half of the first passage ends with its last word, earth. A word in the place of another is one of the vocabulary. */
 static void halves_end_with_their_passage(void **state)
 {
     struct arena a = { 0 };
