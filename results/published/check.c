@@ -264,7 +264,7 @@ static void judge_row(struct check_row *row)
         row->verdict = VERDICT_OUT_OF_TOLERANCE;
 }
 
-/* Two rows that publish the same score count as one prediction, which the first row keeps. */
+/* Removes the row's prediction if an earlier row has one of the same recipe, because the two rows publish one score. */
 static void drop_restated(const struct check *c, struct check_row *row)
 {
     for (const struct check_row *before = c->rows; before < row && row->has_predicted; before++)
