@@ -49,7 +49,7 @@ struct search_family {
     bool recomputes, streams;                   /* streams: weights come in phases, without a pipeline */
     struct search_candidate *candidates; size_t n, next;       /* candidates, the smallest micro-batch first */
     double bound;                               /* the best bound of all candidates */
-    double best_value; bool any;                /* any: some configuration counts; best_value: the best of those that count */
+    double best_value; bool any;                /* any: true if a configuration counts; best_value: the best value of such a configuration */
     uint32_t n_unlike_own;                      /* the number of settings that differ from the recipe's */
 };
 

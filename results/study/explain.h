@@ -36,7 +36,7 @@ struct bound {
     bool slow_chip;                     /* the IPU's fault costs more time than any class of work */
     enum part_class class;
     const struct cost *part, *phase, *operation;    /* the largest nodes within the class; phase and operation may be NULL */
-    uint32_t ipu, idlest_ipu;           /* numbers of IPUs within the replica */
+    uint32_t ipu, idlest_ipu;           /* the IPUs that wait least and most, by number within the replica */
     uint32_t ipu_of_machine;            /* the number of `ipu` in the machine */
     double class_share;                 /* the class's share of the step on that IPU */
     double least_waiting_share, most_waiting_share;

@@ -296,7 +296,7 @@ static void add_energy(struct document *d, const struct explanation *e)
 
 /* ---- values and moves -------------------------------------------------------------------------------- */
 
-/* A value as a row, in three forms: the plain value, its text in the list of moves, and its text among the inputs of a part. */
+/* An input value as a row of three tables: the values, the moves, and the inputs of a part. */
 struct value_row {
     const char *name, *value, *unit, *source, *file; uint32_t line; const char *origin;
     const char *to, *refused; json_t *fits; double step_time_s, step_time_change_s, sample_time_change, sample_energy_change;

@@ -55,7 +55,7 @@ struct reference {
     double without_family, unfitted;
     double first_sight;                 /* ln(predicted / published) of the first prediction; NaN if it was not recorded */
     double open_low, open_high;         /* ln(throughput / answer) of the slowest open reading, at most 0, and of the fastest, at least 0 */
-    double first_open_low, first_open_high;     /* open_low and open_high for the readings that were open at the first prediction */
+    double first_open_low, first_open_high;     /* open_low and open_high, for the readings open at the first prediction */
     bool is_own;                        /* measured on the user's machine (own_runs.h); it counts as several published runs */
     const char *role_name, *id;         /* role and id of the row in its table */
     enum generation generation;         /* the generation of its chip, needed only while references are built */
