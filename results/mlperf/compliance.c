@@ -125,7 +125,8 @@ static bool mentions_value(const char *text)
     return false;
 }
 
-/* The number that a computed demand comes to, and what the line's metadata has instead, such as ", here 1199872". */
+/* The end of a message about a condition that computes a number: the number wanted in this log and the one found, such as
+   ", here 1199872 and not 1200000". It is "" if the condition computes no number, and says so if a line that it needs is missing. */
 static const char *computed_demand(const struct rule_check *check, const struct rule_scope *s, struct arena *a)
 {
     struct expression left, wanted;

@@ -80,7 +80,7 @@ bool folder_holds(const char *dir, const char *name);                   /* true 
 /* ---- lint_print.c: the formats of lint ------------------------------------------------------------------------ */
 
 void lint_print_head(struct lint *l);
-/* `f` is NULL if the log was given by name. */
+/* Prints the judgement of a log. `f` is its folder, or NULL for a log that was named on the command line. */
 void lint_print_log(struct lint *l, const struct folder *f, const char *path, const struct log_judgement *j, struct arena *a);
 void lint_print_folder(struct lint *l, const struct folder *f, struct arena *a);
 /* Prints a message about a file or folder, before the folder of logs to which it belongs. `check` is the name of the check in CSV. */

@@ -69,7 +69,7 @@ struct rule {
     const char *layer, *key, *source;
     enum rule_occurs occurs;
     uint64_t at_least;
-    const char *any_of[MOST_OF];        /* the keys of a group */
+    const char *any_of[MOST_OF];        /* n_of keys; a log must have one of them or the rule's own */
     struct rule_check checks[MOST_CHECKS], once;    /* once.text is NULL if the rule has no ONCE */
     struct action actions[MOST_ACTIONS];
     size_t n_of, n_checks, n_actions;
