@@ -23,7 +23,7 @@ static void find_weights(struct compiler *c, const struct graph *g)
         }
 }
 
-/* Tied weights are read by a layer that does not own them. There is one entry for each such layer. */
+/* Lists each use of a weight by a layer that does not own it (tied weights). */
 static void find_tied(struct compiler *c, const struct graph *g)
 {
     for (uint32_t i = 0; i < g->n_forward_ops; i++) {
@@ -103,15 +103,15 @@ static const struct op_layout *result_layout_of(const struct tensor *t, const st
     return t->producer_op == NO_ID ? &lying_alone : &places[t->producer_op];
 }
 
-/* One plan puts all results of one shape on the same tiles, whatever operation they belong to. */
+/* True if both tensors surely lie on the same tiles: they have one shape, and equal plans laid them out. */
 static bool lie_alike(const struct tensor *a, const struct op_layout *at, const struct tensor *b, const struct op_layout *bt)
 {
     return RESULTS_LIE_ALIKE && at->laid_by && bt->laid_by && tensor_is_same_shape(a, b)
         && (at->laid_by == bt->laid_by || memcmp(at->laid_by, bt->laid_by, sizeof *at->laid_by) == 0);
 }
 
-/* The layout of an element-wise operation is that of its most even operand (poputil, createOutputForElementWiseOp). A gradient has the layout of
-   the tensor that the forward pass kept, and is brought to it. */
+/* The layout of an element-wise operation is that of its most even operand (poputil, createOutputForElementWiseOp). A gradient is moved to the
+ * layout of the tensor that the forward pass kept. */
 static struct operands operands_of(const struct graph *g, const struct op *op, const struct op_layout *places, const struct op_layout **taken)
 {
     uint64_t n = tensor_elements(&g->tensors[op->kind == OP_CROSS_ENTROPY ? op->inputs[0] : op->outputs[0]]);
@@ -136,8 +136,8 @@ static struct operands operands_of(const struct graph *g, const struct op *op, c
     return (struct operands){ (*taken)->imbalance, several && alike, (*taken)->groups, (*taken)->turned, (*taken)->crowding };
 }
 
-/* n elements of an axis lie on the tiles in equal parts, and are cut into slices in the same way every `period` elements. Returns the elements of a
- * slice on its fullest tile over an even share. */
+/* An axis of n elements lies on the tiles in equal parts, and each `period` of its elements is cut into `slices` equal slices. Returns the
+ * elements of one slice on its fullest tile over an even share. */
 static double crowding_along(uint64_t n, uint64_t parts, uint64_t period, uint64_t slices)
 {
     uint64_t on_tile = ceil_div(n, max_u64(1, parts)), slice = period / slices;
@@ -187,8 +187,8 @@ static uint32_t code_of(struct compiler *c, const struct op *op, const struct op
     return hash_table_first(&c->codes, what, sizeof what, (uint32_t)c->codes.n, c->arena);
 }
 
-/* The plan of vector work, lookups apart, does not depend on the memory for temporaries. A plan that was made for other memory can therefore be
-   reused if its operands are laid out alike. */
+/* A plan of vector work does not depend on the memory for temporaries, unless it is a lookup. A plan made for other memory is therefore reused if
+ * its operands are laid out alike. */
 static const struct op_plan *plan_with_other_memory(const struct compiler *c, uint32_t op_id, struct operands at, const struct op_plan_options *opt)
 {
     const struct op *op = &c->graph->ops[op_id];
@@ -375,8 +375,8 @@ struct cycles compile_weight_work(struct compiler *c, const struct layer_range *
 }
 
 /* Everything that a plan may read of an operation and its tensors, in words without padding, so that equal forms give equal plans. Equal
- * attributes are the same object. forward: in a backward pass, the first operation equal to the one that it differentiates, else NO_ID. of_input:
- * for a result, the index of the forward input whose gradient it is. Each tensor is followed by its dimensions. */
+ * attributes are the same object. forward: for a backward pass, the first operation that equals its forward operation; else NO_ID. of_input: for a
+ * result, the index of the forward input whose gradient it is. Each tensor is followed by its dimensions. */
 struct tensor_form { uint8_t type, role, is_made, n_dims; uint32_t of_input; };
 struct op_form { uint64_t attributes; uint32_t kind, pass, forward, n_inputs; };
 struct longest_form { struct op_form op; struct { struct tensor_form form; uint64_t dims[MAX_DIMS]; } tensors[MAX_OP_INPUTS + MAX_OP_OUTPUTS]; };

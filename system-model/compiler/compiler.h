@@ -35,7 +35,7 @@ struct layer_cost {
     uint64_t kept_bytes;                    /* activations that backward passes read; without recomputation they live until then */
     uint64_t temp_bytes_per_tile, interleaved_bytes;        /* the most that any of its operations needs */
     uint64_t host_bytes, result_bytes;      /* host_bytes: inputs from the host; result_bytes: forward results that no operation reads */
-    uint64_t n_arrivals, n_results;         /* n_arrivals: operations that are the first to read some input */
+    uint64_t n_arrivals, n_results;         /* n_arrivals: operations that are the first to read some input of the host */
     uint64_t code;                          /* a hash that layers of equal code have in common; 0 for a layer without operations */
 };
 /* The costs of all layers that need no plan: parameters and bytes, which are the same on every chip. */
@@ -43,41 +43,41 @@ const struct layer_cost *layer_costs_unplanned(const struct graph *g, struct are
 
 /* ---- device_loop.c ------------------------------------------------------------------------------------------------- */
 
-/* A round of a loop on the device that carries the graph's inputs and results by value, without the forward operations. */
+/* Plans one round of a loop on the device, which copies the graph's inputs and results, without the graph's own operations. */
 void device_loop_plan(struct op_plan *out, const struct graph *g, const struct chip *chip, const struct op_plan_options *opt);
 
 /* ---- compiler.c: a graph compiled, and everything remembered --------------------------------------------------- */
 
-enum { MAX_STAGES = 128, MAX_REPLICA_IPUS = 64 };      /* the most stages of a pipeline, or phases */
+enum { MAX_STAGES = 128, MAX_REPLICA_IPUS = 64 };      /* the most stages of a pipeline, and the most phases */
 
 /* A graph compiled for one chip and one set of options. */
 struct compiled {
     struct op_plan_options options;
     const struct op_plan **op_plans;        /* the plan of each operation of the graph; equal operations share a plan */
     struct layer_cost *layers;
-    const struct tensor_room *tensors;      /* the room of each tensor of the graph */
+    const struct tensor_room *tensors;      /* the bytes of each tensor of the graph */
 };
-/* Bytes of a tensor: as they are, and as they count if every tile held as much of it as the fullest tile does. Results lie where their plan
-   computed them. */
+/* bytes: the bytes of a tensor; lying_bytes: the bytes if every tile held as much of it as the fullest tile does. Results lie where their plan
+ * computed them. */
 struct tensor_room { uint64_t bytes, lying_bytes; };
 const struct tensor_room *tensor_rooms(const struct graph *g, const struct op_plan *const *op_plans, struct arena *a);
 
 struct tied_use { uint32_t layer_id, tensor_id; };      /* a layer that reads a weight of another layer */
 typedef bool layer_test(const void *user, uint32_t layer_id);
 
-/* Compiles on demand and remembers, so that a sweep over configurations of one graph on one machine pays for each layer and each collective only
-   the first time. compiler_start() sets it up; callers may then set what is marked as optional. */
+/* Compiles on demand and remembers the results, so that a sweep over configurations of one graph on one machine pays for each layer and each
+ * collective only once. compiler_start() sets it up; callers may then set the optional fields. */
 struct compiler {
     /* Set by the caller; they outlive the compiler. */
     const struct graph *graph;
     const struct topology *topology;
-    const struct chip *chip;                    /* compiler_start() takes the topology's */
+    const struct chip *chip;                    /* the topology's chip, set by compiler_start() */
     struct plan_cache *cache;
     struct arena *arena;                        /* owns all artefacts that are compiled */
-    const struct chip *splits_of;               /* optional: op_plan_options.splits_of of everything compiled */
+    const struct chip *splits_of;               /* optional: the chip whose splits all plans take (op_plan_options.splits_of) */
     const struct watch *watch;                  /* optional: told of operations as they are planned */
     const uint32_t *alike;                      /* optional: compile_equal_ops() of the graph; NULL: each operation is planned by itself */
-    const struct layer_cost *layers;            /* optional: layer_costs_unplanned() of the graph; NULL: made when wanted */
+    const struct layer_cost *layers;            /* optional: layer_costs_unplanned() of the graph; NULL: made on demand */
     struct compiler *of_graph;                  /* optional: compiler_of_graph(), which remembers what follows from the graph alone; NULL: itself */
     struct compiler *of_chip;                   /* optional: compiler_of_chip(), which compiles operations for all topologies of one chip; NULL: itself */
     /* Found in the graph by compiler_start(). */
@@ -85,8 +85,8 @@ struct compiler {
     uint64_t input_numbers;                     /* graph_input_numbers() */
     uint32_t *spanning; uint32_t n_spanning;    /* operations that exchange something with neighbouring replicas */
     struct tied_use *tied; size_t n_tied, cap_tied;
-    /* Everything made so far: `memo` has parts, which many plans share, and `plans` has whole plans. The compiler is the world that their
-     * functions read. */
+    /* Results made so far: `memo` has parts, which many plans share, and `plans` has whole plans. The functions that make them may read the
+     * compiler. */
     struct memo memo, plans;
     const struct compiled **variants; size_t n_variants, cap_variants;
     struct hash_table codes;
@@ -96,14 +96,14 @@ struct compiler {
  * it. */
 bool tied_is_first(const struct compiler *c, size_t i, layer_test *is_here, const void *user);
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
-/* Sets up a compiler that compiles nothing, but remembers for all compilers of one graph, whatever their topology, what follows from the graph alone. */
+/* Sets up a compiler that compiles nothing. It remembers what follows from the graph alone, for all compilers of that graph, whatever their
+ * topology. */
 void compiler_of_graph(struct compiler *c, const struct graph *g, struct arena *a);
-/* Sets up a compiler without a topology, which plans operations for all compilers of one graph and of chips with equal values. */
+/* Sets up a compiler without a topology, which plans operations for all compilers of this graph whose chips have equal values. */
 void compiler_of_chip(struct compiler *c, const struct graph *g, const struct chip *chip, struct plan_cache *cache, struct arena *a);
-void compiler_forget(struct compiler *c);       /* artefacts live on, but are not found again */
+void compiler_forget(struct compiler *c);       /* drops all remembered results; pointers to them stay valid */
 
-/* For each operation, the first one that is planned in the same way if operands are laid out alike: the layers of
- * most models repeat. */
+/* For each operation, the first operation that gets the same plan if its operands have the same layout. The layers of most models repeat. */
 const uint32_t *compile_equal_ops(const struct graph *g, struct arena *a);
 /* The graph compiled with these options. Equal options give the same object. */
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt);
@@ -112,26 +112,26 @@ const struct compiled *compile_graph(struct compiler *c, const struct op_plan_op
 MEMO_INPUT(collective_question, uint32_t kind, method, unfolded, full_routes; struct rank_pattern ranks; uint64_t n_in_use; double bytes, port_bytes;);
 bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_question *q, struct err *err);
 
-/* Flows that n_replicas make at the same time, remembered. `flows` are those of replica 0; each next replica is
- * `width` IPUs further. */
+/* The cost, remembered, of flows that n_replicas send at the same time. `flows` are those of replica 0; each next replica is `width` IPUs further. */
 struct flows_cost { double time_s, busiest_bytes[N_LINK_KINDS]; };
 bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow *flows, size_t n, uint32_t n_replicas, uint32_t width,
                    struct err *err);
 
 /* n compiled layers from `first` on. The ranges of one IPU are summed together. */
 MEMO_INPUT(layer_range, struct owned compiled; uint32_t first, n;);
-/* Code is shared: operations with equal plans call it. CODE_SHARED_BY_VALUE: each call also copies its inputs. */
+/* The code of operations with equal plans: one copy each, or one shared copy that they call. CODE_SHARED_BY_VALUE: each call also copies its
+ * inputs. */
 enum code_sharing { CODE_OWN, CODE_SHARED, CODE_SHARED_BY_VALUE };
-/* image_code: exchanges between convolutions with different layouts take an instruction for each piece, as they are made for few cycles and not for
- * little code. */
+/* image_code: an exchange between convolutions with different layouts has one instruction for each piece, because it is optimized for cycles and
+ * not for code size. */
 struct code_options { enum code_sharing sharing; bool image_code; };
 /* The program on a tile besides its data (program_code.c). */
 struct program_bytes compile_program(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, struct code_options options);
 /* vector_work_plan(), remembered. */
 const struct op_plan *compile_vector_work(struct compiler *c, enum vector_work work, uint64_t n_elements, enum data_type type, double moment_bytes,
                                           const struct op_plan_options *opt);
-/* Work over all weights of the layers, tensor by tensor. Computing counts as `part`. Not for optimizers, whose
- * moments are unknown here. */
+/* The cycles of work over all weights of the layers, tensor by tensor. Compute cycles count as `part`. Optimizers are not priced here, as their
+ * moments are not given. */
 struct cycles compile_weight_work(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, enum vector_work work,
                                   enum part part);
 

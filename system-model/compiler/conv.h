@@ -21,27 +21,26 @@ struct conv_shape {
     uint32_t in_stride_h, in_stride_w;  /* step in the input from one output position to the next */
     uint32_t out_stride_h, out_stride_w;            /* step in the output from one position to the next (dilated gradient) */
     uint32_t in_h, in_w;                /* the input field without padding: halos end there */
-    uint32_t before_h, before_w;        /* rows and columns of padding above and left of the region that kernels may meet */
-    uint32_t met_h, met_w;              /* size of that region: the convolution's own input, also in the gradient to it */
+    uint32_t before_h, before_w;        /* padding above and left of the region that kernels may meet */
+    uint32_t met_h, met_w;              /* size of the region that kernels may meet: the convolution's own input, also for the data gradient */
     uint32_t dilation;                  /* step in the input from one element of the kernel to the next */
     uint32_t in_expand;                 /* rows in which each input element appears (weight gradient of a k x k kernel) */
     uint32_t type;                      /* enum data_type */
     uint32_t pass;                      /* enum op_pass */
-    /* Layouts before the operation. With zeros an operand is laid out as this plan wants it: each tile has its share
-     * of what it needs. */
+    /* Layouts before the operation. If all of these are 0, the operands lie as this plan wants them: each tile has its share of what it needs. */
     uint32_t in_elsewhere, weights_elsewhere;       /* 1: another operation has laid the operand out, so that all of it moves */
     uint32_t rearrange_in, rearrange_weights;       /* 1: in addition, every element changes its place in the order */
     uint32_t rearrange_out;                         /* 1: every element of the results changes its place in the order */
-    uint32_t weights_stay;              /* 1: serial steps slice weights that lie in place, instead of a copy in the steps' order */
-    uint32_t columns_are_field;         /* 1: of a product, whose weights are its first operand; then rows are output channels */
+    uint32_t weights_stay;              /* 1: serial steps slice the weights where they lie; 0: they slice a copy in the order of the steps */
+    uint32_t columns_are_field;         /* 1: a product whose columns are the field and whose rows are output channels; its weights are its first operand */
 };
 
-/* A forward convolution of groups x [batch, in_h, in_w, in_chans]; in_chans and out_chans are those of one group.
- * pad_h and pad_w are above and on the left; whatever else is reached beyond the input is below or on the right. */
+/* A forward convolution of groups x [batch, in_h, in_w, in_chans]; in_chans and out_chans are those of one group. pad_h and pad_w are above and on
+ * the left; padding below and on the right follows from the size of the output. */
 struct conv_params {
     uint32_t groups, batch, in_h, in_w, out_h, out_w, kernel_h, kernel_w, in_chans, out_chans, stride;
     enum data_type type;
-    uint32_t stride_w, pad_h, pad_w, dilation;      /* stride_w: 0 is as stride; dilation: 0 is 1 */
+    uint32_t stride_w, pad_h, pad_w, dilation;      /* stride_w: 0 stands for `stride`; dilation: 0 stands for 1 */
 };
 struct conv_shape conv_shape_of_pass(const struct conv_params *p, enum op_pass pass);
 /* A product of groups x [rows, inner] x [inner, columns], with the columns as field and the rows as output channels. For a gradient, the caller has
@@ -64,7 +63,7 @@ static inline uint64_t shape_positions(const struct conv_shape *s)
 struct share {
     uint64_t p_groups, p_batch, p_field, p_kernel, p_in, p_out, serial_in, serial_out;
     uint64_t groups, batch, height, width, kernel_h, in, out;
-    uint64_t in_each_step;              /* 1: output-serial steps receive the input anew, 0: once before the loop */
+    uint64_t in_each_step;              /* 1: each output-serial step receives the input again; 0: the input arrives once, before the loop */
 };
 
 static inline uint64_t share_positions(const struct share *t) { return t->batch * t->height * t->width; }
@@ -84,8 +83,9 @@ struct conv_units {
                                            row_positions: positions of one longest row for each worker */
     double load, position, channel, loads;          /* load: cycles of a load of weights; position: cycles to use a load at all positions; channel: further
                                            such cycles for each grain of input channels; loads: of a kernel row, without by_in and by_out */
-    double weights, weight_copy, input, thin_input; /* weights: bytes of a kernel row between two grains; weight_copy: cycles a byte to copy
-                                           weights; input: bytes of all input of one grain; thin_input: the same with no more rows than the field */
+    double weights, weight_copy, input, thin_input; /* weights: bytes of a kernel row's weights for one input and one output grain;
+                                           weight_copy: cycles a byte to copy weights; input: bytes of all input of one grain; thin_input: the same with no
+                                           more rows than the field */
     double received, padding, slice;    /* cycles a byte: to receive input; to copy it on the tile; to slice an operand */
     double results, outputs, partial_bytes;         /* results: of a grain of output channels; outputs: output elements for each result; partial_bytes: bytes of one partial sum */
     double slice_once, add_once;        /* slice_once: cycles of a slice without elements; add_once: cycles to add one element to a sum */
@@ -109,7 +109,7 @@ struct conv_candidate {
     size_t order;                       /* place in the list: of equal plans the earlier candidate's is kept */
 };
 
-enum { MAX_CANDIDATES = 48 };           /* at most 40 of the AMP, from 1024 units in eight grains, and four others */
+enum { MAX_CANDIDATES = 48 };           /* the AMP has at most 40 candidates, with up to 1024 units in eight grains; other vertices have four */
 struct candidates { struct conv_candidate items[MAX_CANDIDATES]; size_t n; };
 
 void conv_candidates(struct candidates *list, const struct conv_shape *s, const struct chip *chip,
@@ -135,10 +135,10 @@ struct conv_cost {
     uint64_t compute, exchange, supersteps, rearrange, temp_bytes, sum_bytes, received_bytes;
     uint64_t held_bytes;                /* temp_bytes without operands that lie where they are used */
     uint64_t copied_bytes;              /* input of the fullest tile that is copied into another layout before the vertex */
-    uint64_t planned_copies;            /* cycles of one step that the planner expects those copies to take */
+    uint64_t planned_copies;            /* cycles of one step that the planner estimates for those copies */
 };
 
-/* The effort of finding a plan, which bounds and the order of visits keep small. */
+/* The effort of a search: branches visited, and splits priced. */
 struct effort { uint64_t n_branches, n_priced; };
 
 /* A search of splits, and its best one so far. */
@@ -149,7 +149,7 @@ struct search {
     const struct conv_shape *shape;
     uint64_t n_tiles, bound_bytes, best_cycles;
     uint64_t least_over_bytes;          /* the least memory of a split that was left out for its memory */
-    struct conv_cost layout, by_step;   /* layout: the changes of layout of all splits; by_step: bringing weights into the order of serial steps, where there are any */
+    struct conv_cost layout, by_step;   /* layout: cost of layout changes, equal for all splits; by_step: cost of ordering weights by serial steps */
     uint64_t rearranged_bytes;
     uint64_t operand_bytes;             /* a tile's even share of operands and results */
     const struct conv_candidate *best_candidate;
@@ -160,7 +160,7 @@ struct search {
 };
 struct search conv_search_start(const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt);
 
-/* A branch that may be as fast as the best is searched: of equal plans the first in order is kept. */
+/* True if a branch may be as fast as the best plan. It is then searched, because of equal plans the first in order is kept. */
 static inline bool conv_is_as_fast(const struct search *f, double cycles) { return cycles <= (double)f->best_cycles; }
 
 /* Keeps the split if it is the fastest so far and within the memory bound. Returns false if its work alone takes longer than the fastest split, or
@@ -188,13 +188,13 @@ enum open_splits { OPEN_FIELD, OPEN_KERNEL, OPEN_INPUTS, OPEN_OUTPUTS, OPEN_GROU
 struct least { double cycles, bytes; };         /* bytes is 0 if the cycles alone are more than the best plan's */
 void conv_add_units(struct conv_candidate *c, const struct search *f);       /* must precede conv_least() */
 struct least conv_least(const struct search *f, const struct conv_candidate *c, const struct share *t, double tiles, enum open_splits open);
-/* How many tiles, if more than one, may share a sum in a plan as good as the best: p_in * p_kernel, both still open in t. */
+/* The range of p_in * p_kernel, the number of tiles that share a sum, in plans as good as the best that share sums. Both are still open in t. */
 struct conv_range { double low, high; };
 struct conv_range conv_sum_range(struct search *f, const struct conv_candidate *c, const struct share *t, double tiles);
 
 /* ==== conv_search.c: the fastest split ========================================================================== */
 
-/* The range of memory for temporaries in which a plan is the best: from its own memory to the least memory of a plan that was left out because of it. */
+/* The bounds on temporary memory for which a plan is the best: from its own memory to the least memory of a plan that the bound left out. */
 struct bounds { uint64_t least_bytes, most_bytes; };
 uint64_t conv_bound_bytes(const struct chip *chip, const struct op_plan_options *opt);     /* available_memory x tile memory */
 
@@ -249,7 +249,7 @@ struct plan_choice {
  * three. `out` has one plan for each pass. */
 void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], struct plan_choice *choice, const struct layer_shape *l, const struct chip *chip,
                                const struct op_plan_options *opt);
-/* Prices what was chosen for another chip, as conv_plan_as() does. */
+/* Prices the choice made for another chip, as conv_plan_as() does. */
 bool conv_plan_fully_connected_as(struct op_plan out[N_OP_PASSES], const struct plan_choice *choice, const struct layer_shape *l,
                                   const struct chip *chip, const struct op_plan_options *opt);
 

@@ -29,8 +29,8 @@ static uint64_t received_pieces(const struct search *f)
     return min_u64(pieces, ceil_div(ceil_div(f->best_cost.received_bytes, steps), 128));
 }
 
-/* An image comes from the tiles of another convolution, which laid it out in another way. It therefore arrives position by position and group of
-   channels by group; if the kernel is wider, a few positions come together (FIELD_PIECE_BYTES, KERNEL_PIECE_BYTES). */
+/* An image comes from the tiles of another convolution, which laid it out in another way. Each group of channels of each position therefore
+ * arrives as a piece; if the kernel is wider than one element, a piece has a few positions (FIELD_PIECE_BYTES, KERNEL_PIECE_BYTES). */
 static uint64_t field_pieces(const struct search *f)
 {
     const struct conv_candidate *c = f->best_candidate;
@@ -42,8 +42,8 @@ static uint64_t field_pieces(const struct search *f)
     return min_u64(ceil_div(received_bytes, c->flat ? FIELD_PIECE_BYTES : KERNEL_PIECE_BYTES), MOST_FIELD_PIECES);
 }
 
-/* True for an image that another operation laid out, in a forward pass. A product is a field of one column, inputs of the program are laid out for
- * their reader, and no profile shows the passes of gradients. */
+/* True for an image that another operation laid out, in a forward pass. Products have one column, inputs of the program are laid out for their
+ * reader, and no profile shows the pieces of backward passes. */
 static bool has_field(const struct search *f) { return f->shape->in_w > 1 && f->shape->in_elsewhere && f->shape->pass == PASS_FORWARD; }
 
 /* ---- vertices --------------------------------------------------------------------------------------------- */
@@ -55,8 +55,7 @@ static const uint32_t state_bytes[N_VERTEX_KINDS] = {
 
 enum { ADDRESS_BYTES = 4, ITEM_NUMBERS = 3, LIST_BYTES = 4, SLIC_WINDOW = 4 };
 
-/* The number of rows that the workers meet, summed over the workers, if they share the positions evenly: a row that two of them share counts
- * twice. */
+/* The rows that workers touch if they share the positions evenly; a row that two workers share counts twice. */
 static uint64_t rows_of_workers(uint64_t rows, uint64_t columns, uint64_t n_workers)
 {
     uint64_t met = 0, positions = rows * columns;

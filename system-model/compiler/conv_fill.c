@@ -42,7 +42,7 @@ static void pay_copies(const struct search *f, struct conv_cost *k)
     k->rearrange += steps * more;
 }
 
-/* Takes off what the planner's estimate does not know: vertices skip positions where a kernel element meets only padding. */
+/* Subtracts the cycles of positions where a kernel element meets only padding: vertices skip them, but the planner's estimate counts them. */
 static void leave_out_padding(const struct search *f, struct conv_cost *k)
 {
     struct conv_candidate crowded = *f->best_candidate;
@@ -140,7 +140,7 @@ static uint64_t rows_cycles(const struct search *f, const struct conv_candidate 
     return conv_rows_cycles(f->vertices, f->chip, &c->amp, &w);
 }
 
-/* Each load of weights runs over the positions that it meets: one load for each pass over kernel rows and columns. */
+/* The cycles saved in one block, summed over passes: each pass over kernel rows and columns runs only over positions that meet the input. */
 static uint64_t left_out_of_a_block(const struct search *f, const struct conv_candidate *c, const struct share *t)
 {
     const struct conv_shape *s = &c->s;

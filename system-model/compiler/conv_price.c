@@ -36,9 +36,8 @@ static uint64_t zero_sums_cycles(const struct search *f, const struct conv_candi
 
 struct rows { uint64_t n, width; };
 
-/* The rows of a tile's positions: rows of the field, image after image. A field of one column is a single dimension,
- * and so one row. With a kernel of one column, the same row of all images is one row (flattenDims of poplin); with a
- * kernel of one element, all positions are. */
+/* The rows of a tile's positions: rows of the field, image after image. A field of one column is a single dimension, and so one row. With a kernel
+ * of one column, the same row of all images is one row (flattenDims of poplin); with a kernel of one element, all positions form one row. */
 static struct rows tile_rows(const struct conv_candidate *c, const struct share *t)
 {
     if (c->flat)
@@ -208,7 +207,7 @@ static void add_kernel_padding(const struct search *f, struct conv_cost *k, cons
     uint64_t cycles = copy_pieces_cycles(f->vertices, b->weights + (alone ? b->in : 0));
     k->compute += cycles;
     k->rearrange += cycles;
-    k->supersteps += alone;             /* a copy that is not alone is part of the superstep in which the input's channels arrive */
+    k->supersteps += alone;             /* otherwise the weights are copied in the superstep that copies the input */
 }
 
 /* A tile's even share of the whole input, laid out by kernel elements. Kernels that keep their rows have the input's
@@ -275,14 +274,14 @@ static struct conv_cost step_cost(const struct search *f, const struct conv_cand
     return k;
 }
 
-/* The bytes of what a tile copies in order to pad it with zeros. Original and copy exist at the same time. */
+/* Bytes that a tile copies in order to pad them with zeros. Original and copy exist at the same time. */
 static uint64_t padded_bytes(const struct search *f, const struct share *t, const struct conv_candidate *c, const struct operand_bytes *b)
 {
     bool in = conv_pads_tiles(f, c), kernel = pads_kernel(t, c);
     return (in || kernel ? b->in : 0) + (kernel ? b->weights : 0);
 }
 
-enum { SLIC_BUFFER_BYTES = 200 };       /* besides the sums of one group, which SLIC's vertex writes to two places in turn (poplin ConvModel.cpp:653-662) */
+enum { SLIC_BUFFER_BYTES = 200 };       /* a buffer next to the sums of one group: SLIC's vertex writes to the two in turn (poplin ConvModel.cpp:653-662) */
 
 /* The temporary bytes of a plan, as poplin's planner estimates and bounds them. Sums that a stage of additions receives
  * are left out: the step's operands are freed by then. PopLibs' programs do not take more, either (benchmark_results.csv @f9273583):

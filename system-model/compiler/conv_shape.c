@@ -96,8 +96,8 @@ struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inn
     };
 }
 
-/* The transpose of the result is the product of the transposes in the other order: rows become columns, and each operand is loaded as the other was. All
- * of them are laid out anew for it. */
+/* The transpose of the result is the product of the transposes in reverse order: rows become columns, and the operands change places. All tensors
+ * are laid out anew for this form. */
 bool conv_shape_swapped(struct conv_shape *out, const struct conv_shape *s)
 {
     bool has_strides = s->in_stride_h > 1 || s->in_stride_w > 1 || s->out_stride_h > 1 || s->out_stride_w > 1;
@@ -129,8 +129,7 @@ static struct conv_candidate *add_candidate(struct candidates *list, enum vertex
     return c;
 }
 
-/* Results are in groups of this many channels (outChanGroup of poplin's planner, which charges any other group as one
- * to be regrouped). */
+/* Results are in groups of this many channels. The planner charges a regrouping for groups of any other size (outChanGroup of poplin). */
 enum { RESULT_GROUP = 16 };
 
 /* The passes of a grain of output channels: several if it is wider than the AMP's units. In a narrower grain only as many units work as it has
@@ -180,7 +179,7 @@ static struct conv_shape columns_as_channels(const struct conv_shape *s)
     e.in_chans *= s->kernel_w;
     e.kernel_w = e.in_stride_w = 1;
     e.in_w = s->field_w;
-    e.before_w = 0;                     /* zeros are copied like anything else */
+    e.before_w = 0;                     /* the copied columns include the zeros of the padding */
     e.met_w = s->field_w * s->out_stride_w;
     return e;
 }
@@ -211,7 +210,7 @@ static void add_hmac(struct candidates *list, const struct conv_shape *s, struct
     c->amp.partial_bytes = 4;
 }
 
-/* Slice vertices came with the second generation of the chip (16 half units). */
+/* SLIC vertices came with the second generation of the chip (16 half units). */
 static bool has_slic(const struct chip *chip) { return chip->conv_units_fp16_fp16 >= 16; }
 
 static void add_slic(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp)

@@ -12,7 +12,7 @@ enum part {
     PART_MATMUL, PART_CONV, PART_NORM, PART_ELEMENTWISE, PART_SOFTMAX, PART_EMBEDDING, PART_POOLING, PART_LSTM, PART_LOSS,
     PART_REARRANGE,
     PART_EXCHANGE, PART_SYNC,
-    PART_ACTIVATIONS,                   /* sums of activations and their gradients over the IPUs that a layer is cut over */
+    PART_ACTIVATIONS,                   /* sums of activations and of their gradients over the IPUs that share a layer */
     PART_STAGE_COPY,                    /* activations and gradients between the replica's IPUs */
     PART_BUBBLE,                        /* waiting: fill, drain, uneven stages, slower chips */
     PART_ACCUMULATE,

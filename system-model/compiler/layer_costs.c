@@ -131,7 +131,7 @@ const char *const part_class_names[N_PART_CLASSES] = {
     [CLASS_COMPUTE] = "compute", [CLASS_EXCHANGE] = "exchange on the chip", [CLASS_SYNC] = "sync of the tiles",
     [CLASS_LINKS] = "links between IPUs", [CLASS_WAITING] = "waiting", [CLASS_MEMORY] = "streaming memory", [CLASS_HOST] = "the host",
 };
-/* Parts that are not named here are compute. */
+/* Parts without an entry are of the class CLASS_COMPUTE. */
 const enum part_class part_classes[N_PARTS] = {
     [PART_EXCHANGE] = CLASS_EXCHANGE, [PART_SYNC] = CLASS_SYNC, [PART_ACTIVATIONS] = CLASS_LINKS, [PART_STAGE_COPY] = CLASS_LINKS, [PART_ALL_REDUCE] = CLASS_LINKS,
     [PART_BUBBLE] = CLASS_WAITING, [PART_STREAMING] = CLASS_MEMORY, [PART_HOST] = CLASS_HOST,

@@ -24,11 +24,10 @@ struct op_plan_options {
     double available_memory;            /* share of tile memory that temporaries may take: 0..1 */
     bool inference;                     /* norms fold into fewer passes */
     bool log_softmax;                   /* losses of classes are computed from log-probabilities, as in PopTorch */
-    bool even_slices;                   /* slices of a product's result lie on all tiles */
+    bool even_slices;                   /* slices of a product's result are spread evenly over the tiles */
     bool plain_products;                /* products with weights are not planned as fully connected layers: each pass has a plan of its own */
     uint64_t n_tiles;                   /* tiles that compute: the chip's, less I/O tiles */
-    const struct chip *splits_of;       /* convolutions take the splits that are best on that chip, and are priced on this one; NULL: splits are
-                                           searched */
+    const struct chip *splits_of;       /* convolutions take the splits that are best on that chip, but the prices of this one; NULL: splits are searched */
 };
 
 /* How often each dimension of a convolution is split. The product of the first six is the number of tiles in use. */

@@ -86,7 +86,7 @@ static const struct work_cost lars_cost = { MOMENTUM_PASSES, { WEIGHTS, WEIGHTS 
 static const struct work_cost adam_cost = { ADAM_PASSES, { WEIGHTS }, 0, false };
 static const struct work_cost lamb_cost = { ADAM_PASSES, { WEIGHTS, UPDATE }, 2, false };
 
-/* A row has all its members, in their order: a compiler that finds one missing says so. LAMB's names serve Adam too. */
+/* Each row initializes all members in order, so that the compiler warns of a missing one. Adam's settings have the same names as LAMB's. */
 #define DECAYING(prefix) prefix "base_learning_rate", prefix "end_learning_rate", prefix "learning_rate_decay_poly_power", NULL, \
     prefix "learning_rate_decay_steps", prefix "momentum", NULL
 #define LAMB_SETTINGS { NULL, "opt_lamb_learning_rate_min", "opt_lamb_learning_rate_decay_poly_power", NULL, NULL, \

@@ -75,8 +75,7 @@ static bool plan_as(struct known_plan *out, const struct plan_key *key, const st
 
 static const struct known_plan *cached(const struct plan_key *key, const struct chip *chip, const struct op_plan_options *opt, struct plan_cache *c);
 
-/* If the splits are another chip's, the choice made there is looked up first. A chip that cannot use it searches
- * again. */
+/* If splits are taken from another chip, the choice made there is looked up first. A chip that cannot use it searches again. */
 static struct known_plan *plan_anew(const struct plan_key *key, uint64_t bound_bytes, const struct chip *chip, const struct op_plan_options *opt,
                                     struct plan_cache *c)
 {

@@ -81,7 +81,7 @@ void program_add_op(struct tile_program *out, const struct op *op, const struct 
     out->ops[out->n_ops++] = (struct program_op){ op, p, part == PART_CONV || part == PART_MATMUL, false };
 }
 
-enum { MOST_RUN = 64 };         /* a run with more products among its operations is not looked for */
+enum { MOST_RUN = 64 };         /* runs with more products than this are not searched for */
 
 /* Marks the operations of runs that have occurred before. A run has OUTLINED_RUN operations besides products, the last of which ends it. */
 static void find_repeated(struct tile_program *out)
@@ -113,7 +113,7 @@ static void note_layout(struct tile_program *out, const struct program_op *o)
     }
 }
 
-/* Counts a word for each piece of the image, up to the most that were seen. */
+/* Bytes of code that bring an image into another layout: a word for each piece, up to the most pieces that profiles show. */
 static uint64_t copy_in_bytes(const struct tile_program *out, const struct program_op *o)
 {
     const struct tensor *x = &out->graph->tensors[o->op->inputs[0]];

@@ -17,10 +17,10 @@
 
 enum { PATTERNS = 15 };
 
-/* A number between 0 and 1 for each i. */
+/* The i-th of a series of pseudo-random numbers between 0 and 1. */
 static double drawn_share(uint64_t i) { return ((double)(hash_bytes(&i, sizeof i, 0) >> 11) + 0.5) * 0x1p-53; }
 
-enum { MOST_MEAN = 200, MOST_DRAWN = 512, STRIDE = 16 };        /* draws of such a mean stay far below 512 */
+enum { MOST_MEAN = 200, MOST_DRAWN = 512, STRIDE = 16 };        /* draws with a mean up to MOST_MEAN stay far below MOST_DRAWN */
 
 /* at_most[k] is the chance that no more than k of n places have a block; the first n_known are computed. */
 struct binomial { unsigned n; double density, at_most[MOST_DRAWN]; unsigned n_known; };
@@ -33,7 +33,7 @@ static double chance_of_at_most(struct binomial *b, unsigned k)
     return b->at_most[k];
 }
 
-/* The number of blocks below which lies this share of all draws. Means above MOST_MEAN are normal. */
+/* The number of blocks at the quantile `share` of the distribution. Above MOST_MEAN a normal distribution is used. */
 static uint64_t drawn_blocks(double share, struct binomial *b)
 {
     double mean = b->density * b->n;
@@ -49,8 +49,8 @@ static uint64_t drawn_blocks(double share, struct binomial *b)
     return k;
 }
 
-/* Moves the blocks that are too many in each of n partitions in a ring to the nearest ones before it. Returns the longest way, and how many blocks found
-   no room. */
+/* Moves excess blocks of each of n partitions in a ring to the nearest partitions before it. Returns the longest way, and in `left` how many
+ * blocks found no room. */
 static uint64_t settle_row(uint64_t *blocks, uint64_t n, uint64_t room, uint64_t *left)
 {
     uint64_t farthest = 0;
@@ -69,7 +69,7 @@ static uint64_t settle_row(uint64_t *blocks, uint64_t n, uint64_t room, uint64_t
     return farthest;
 }
 
-/* One pattern of many: how far its blocks travel, and the most of one partition. */
+/* One random pattern: how far its blocks travel, and the most blocks of one partition. */
 struct drawn_pattern { uint64_t steps, most_blocks; };
 
 static struct drawn_pattern draw_pattern(const struct dynamic_split *p, uint64_t draw, struct binomial *of_partition, uint64_t *blocks, uint64_t *rows)

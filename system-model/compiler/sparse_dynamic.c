@@ -25,7 +25,7 @@ static struct met blocks_met(double density, uint64_t x, uint64_t y)
     return (struct met){ met, max_u64(1, ceil_div((uint64_t)ceil((double)x * (double)y * density), met)) };
 }
 
-/* Words of a bucket: of a sub-group, of each worker, of a row, of a block. */
+/* The words of a bucket's metadata: a head for each sub-group, each worker, each row and each block. */
 static uint64_t meta_words(const struct dynamic_search *f, uint64_t x, uint64_t y)
 {
     struct met m = blocks_met(f->density, x, y);
@@ -117,7 +117,7 @@ static double bucket_vertex_cycles(const struct dynamic_search *f, const struct 
     return (double)turns * dynamic_sparse_cycles(&work);
 }
 
-/* A sum over `depth` tiles, or a cast. */
+/* Cycles of a sum over `depth` tiles, or of a cast if depth is 1. */
 static uint64_t reduce_or_cast(const struct dynamic_search *f, uint64_t sums, uint64_t depth)
 {
     uint64_t w = f->chip->n_workers;
@@ -211,7 +211,7 @@ struct dynamic_split dynamic_sparse_split(const struct sparse_shape *s, const st
     struct dynamic_search f = dynamic_sparse_search(s, chip, opt);
     search_partitions(&best, &f);
     uint64_t amp_grain = s->type == TYPE_FP32 ? 8 : 16;
-    if (s->block > 1 && s->columns % amp_grain == 0) {          /* a method for the gradient of blocks that takes this many columns at once */
+    if (s->block > 1 && s->columns % amp_grain == 0) {          /* another method for the gradient, which takes amp_grain columns at once */
         f.grain = amp_grain;
         search_partitions(&best, &f);
     }

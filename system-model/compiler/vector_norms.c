@@ -104,8 +104,8 @@ void plan_norm(struct passes *p, const struct vector_op *w)
     add_gradient_sums(p, n, k, by_row);
     add_shared_statistics(p, w, 2 * k);
     passes_broadcast(p, 2 * k, n);
-    add_statistic(p, CHANNELS_MUL, n, by_row);      /* the part of the gradient that comes through the deviation, */
-    add_statistic(p, CHANNELS_ADD, n, by_row);      /* and through the mean */
+    add_statistic(p, CHANNELS_MUL, n, by_row);      /* the gradient through the deviation */
+    add_statistic(p, CHANNELS_ADD, n, by_row);      /* the gradient through the mean */
     passes_map(p, MAP_SCALED_ADD, n);
     add_statistic(p, CHANNELS_MUL_IN_PLACE, n, by_row);
 }

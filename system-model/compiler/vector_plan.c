@@ -147,7 +147,7 @@ static void plan_pool(struct passes *p, const struct vector_op *w)
         plan_global_pool(p, w);
         return;
     }
-    uint64_t lanes = p->chip->vector_bytes_per_cycle / p->element_bytes;     /* a sheet has 4 bytes or more */
+    uint64_t lanes = p->chip->vector_bytes_per_cycle / p->element_bytes;     /* every sheet has 4 bytes or more */
     const struct tensor *out = w->backward ? w->x : w->y;
     uint64_t rows = out->dims[0] * out->dims[1] * ceil_div(out->dims[3], lanes);
     uint64_t kernel = (uint64_t)at->kernel_h * at->kernel_w;

@@ -44,12 +44,13 @@ static uint64_t even_share(uint64_t n, uint64_t part, uint64_t whole) { return (
 
 /* ---- the planner's estimate: cycles of all parts of the series, and temporaries ---------------------------------------------------- */
 
-/* floor, bytes: lower bounds of the cycles and the bytes of every split that has the same parts of the table, and lookups in 2 or more groups, up
- * to as many as here. excluded: the planner does not take the split. */
+/* cycles, bytes: the planner's estimate. floor: a lower bound of the cycles of every split with the same parts of the table and lookups in 2 up to
+ * this many groups. excluded: the planner does not take the split. */
 struct slice_estimate { uint64_t cycles, bytes, floor; bool excluded; };
 typedef struct slice_estimate estimate_slices(const struct passes *p, const struct slice_task *t, const struct slice_split *s);
 
-/* The planner's rate of writing bounds the split of lookups: 8 bytes a cycle of all tiles. The second stage counts grains for elements. */
+/* The planner limits the split of lookups by its rate of writing, 8 bytes a cycle of all tiles. Its second stage counts grains as if they were
+ * elements. */
 static struct slice_estimate estimate_lookups(const struct passes *p, const struct slice_task *t, const struct slice_split *s)
 {
     struct slice_part part = slice_part_of(p, t, s);

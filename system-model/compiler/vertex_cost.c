@@ -181,8 +181,8 @@ uint64_t conv_vertex_cycles(const struct vertex_table *v, const struct chip *chi
 
 /* ---- their lower bounds ---------------------------------------------------------------------------------------- */
 
-/* A lower bound may not exceed positions_cycles(), which may round down by a thousandth of a worker's cycle. So this, which is more, is subtracted
- * for each item and each load. */
+/* A lower bound may not exceed positions_cycles(), which may round down by a thousandth of a worker's cycle. This larger amount is therefore
+ * subtracted for each item and each load. */
 static const double MOST_ROUNDED_OFF = 0.01;
 
 static double less_rounding(double cycles) { return fmax(cycles - MOST_ROUNDED_OFF, 0); }

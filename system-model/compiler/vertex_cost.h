@@ -14,12 +14,12 @@
 struct amp {
     uint64_t units, in_grain, load_cycles;
     double core_cycles;                 /* the MACs of a position over the rate that an inner loop sustains */
-    double conflict_cycles;             /* further cycles, where the memory serves the two loads of a cycle one after the other */
+    double conflict_cycles;             /* further cycles in which the memory serves the two loads of a cycle one after the other */
     uint64_t element_bytes, partial_bytes, result_bytes;
 };
 /* The type must be one that the chip multiplies (chip_multiplies()). */
 struct amp amp_for(const struct chip *chip, enum data_type type, enum partials_type partials);
-struct amp amp_with_units(const struct chip *chip, struct amp a, uint64_t units);       /* loads as many weights as the new number of units takes */
+struct amp amp_with_units(const struct chip *chip, struct amp a, uint64_t units);       /* the AMP with this many units, and as many weight loads as they need */
 
 /* ---- the table of coefficients ------------------------------------------------------------------------------------
  * Every number of PopLibs' estimators is here once. The exact costs sum them; conv_vertex_least() and
