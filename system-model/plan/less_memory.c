@@ -12,8 +12,8 @@
 
 enum { MOST_TRIES = 8 };
 
-/* The share that is left, in hundredths, if it is less than the present one. Otherwise the present share is halved until it is below what the
-   temporaries need. */
+/* The share of memory `left`, rounded down to hundredths, if it is less than the present share. Otherwise `taken`, the share that temporaries
+ * take, halved until it is less. */
 static double lower_share(double left, double taken, double now)
 {
     double share = left < now ? left : taken;
@@ -22,7 +22,7 @@ static double lower_share(double left, double taken, double now)
     return floor(100 * share) / 100;
 }
 
-/* The share for an IPU that is too full; 0: lowering it does not help. */
+/* The lower share for an IPU that is too full; 0 if a lower share does not help. */
 static double ipu_share(const struct plan *p, const double *rooms, uint32_t ipu)
 {
     double capacity = (double)p->topology->machine->chip.tile_memory_bytes, most_over = 0, share = 0;

@@ -75,7 +75,7 @@ static uint32_t depth_of_stash(const struct memory_input *q, const struct stage_
     return depths[s - (const struct stage_plan *)q->stages.at];
 }
 
-/* In a cycle of these schedules a stage runs forward and backward, so that one of its two packets waits while it works on the other. */
+/* True if a stage runs forward and backward in each cycle, so that the tensors that arrived for one task wait while the other works. */
 static bool both_wait(enum schedule schedule) { return schedule == SCHEDULE_GROUPED || schedule == SCHEDULE_POPART; }
 
 uint64_t plan_waiting_bytes(const struct plan *p, const struct stage_plan *s)
@@ -84,9 +84,8 @@ uint64_t plan_waiting_bytes(const struct plan *p, const struct stage_plan *s)
     return both_wait(p->request.schedule) ? forward + backward : max_u64(forward, backward);
 }
 
-/* A pipeline's stash is a tensor of its own. PopART's has a slot for each micro-batch in flight, which always lives, and what is restored lives
- * besides that; in TensorFlow the micro-batch at work has no slot. If only one micro-batch is in flight, its tensors stay in place, and there is no
- * stash. */
+/* A pipeline's stash is a tensor of its own. PopART's stash always has a slot for each micro-batch in flight, and restored tensors exist besides
+ * it; in TensorFlow the micro-batch at work has no slot. If only one micro-batch is in flight, its tensors stay in place, and there is no stash. */
 static struct moment moment_of(const struct memory_input *q, const struct stage_plan *s, const struct stage_moment *m, enum task_kind task)
 {
     uint64_t tiles = s->compiled->options.n_tiles, depth = q->phases.at ? 1 : max_u32(depth_of_stash(q, s), 1), live_bytes = m->live_bytes, stash = 0;
@@ -153,9 +152,10 @@ static uint64_t held_bytes(const struct tile_memory *m, const struct moment *wor
     return m->bytes[MEMORY_WEIGHTS] + m->bytes[MEMORY_ACCUMULATORS] + m->bytes[MEMORY_OPTIMIZER] + worst->activations + worst->temporaries;
 }
 
-/* Only one phase is on the chip at a time. While its micro-batches run, the chip has the phase's weights, gathered from shards, and their gradients,
- * and no stash, and the state too if it updates at once. While replicas exchange these, it has no activations, but what comes from other groups. While its
- * optimizer runs, it has shards of weights, gradients and state. `m` and `worst` keep the fullest of these times and of earlier phases. */
+/* Only one phase is on the chip at a time. While its micro-batches run, the chip holds the phase's weights, gathered from shards, and their
+ * gradients, and no stash; if the phase updates at once, the chip also holds the optimizer's state. While replicas exchange gradients and weights,
+ * it holds no activations, but what comes from other groups. While the optimizer runs, it holds shards of weights, gradients and state. `m` and
+ * `worst` keep the fullest of these times over all phases so far. */
 static void keep_fullest_phase(struct tile_memory *m, struct moment *worst, const struct memory_input *q, uint32_t stage)
 {
     enum { WORKS, EXCHANGES, OPTIMIZES, N_TIMES };
@@ -196,7 +196,7 @@ static uint64_t most_passed_bytes(const struct memory_input *q)
 }
 
 /* I/O tiles hold their part of the micro-batch that arrives and of the results that leave, and nothing of the model. Both kinds of tiles hold the
- * code that passes these on. */
+ * code of the copies between them. */
 static void add_io_tiles(struct tile_memory *m, const struct memory_input *q, const struct chip *chip, uint64_t passed_bytes)
 {
     uint64_t held_bytes = ceil_div(passed_bytes, q->io_tiles);
@@ -206,8 +206,8 @@ static void add_io_tiles(struct tile_memory *m, const struct memory_input *q, co
     m->bytes[MEMORY_EXCHANGE_CODE] += exchange_code_bytes(1, ceil_div(received_bytes, MOVED_PIECE_BYTES));
 }
 
-/* The bytes that the weight update of one IPU takes besides weights and their state: code, the tensors that a chain makes for a while, and state that
-   add_stage() does not count. Merged chains, which have no work on tensors, are a part of their own. */
+/* The bytes that the weight update of one IPU takes besides weights and their state: code, the temporary tensors of a chain, and state that
+ * add_stage() does not count. Merged chains have no work on tensors, and are a part of their own. */
 struct update_bytes { struct program_bytes code; double most_buffer_bytes; uint64_t more_state_bytes; };
 
 MEMO_INPUT(update_bytes_input,
@@ -219,7 +219,7 @@ MEMO_INPUT(update_bytes_input,
 
 struct update_count { const struct update_bytes_input *q; struct compiler *c; struct update_bytes *out; bool has_codelet[N_VECTOR_WORKS]; };
 
-/* Adds the code of work on a weight tensor, which is called this many times. The codelet itself counts once. */
+/* Adds the code of work on a weight tensor, which is called n_calls times. The codelet itself counts once. */
 static void add_weight_work(struct update_count *t, const struct update_chain *chain, enum vector_work work, uint64_t n_calls)
 {
     const struct op_plan_options opt = { .n_tiles = t->q->work_tiles };
@@ -230,8 +230,8 @@ static void add_weight_work(struct update_count *t, const struct update_chain *c
     program_bytes_add(&t->out->code, &plan->code, n_calls);
 }
 
-/* A chain's collectives, its accesses to streaming memory and the work around them. A transfer counts as one exchange of all that a tile receives.
- * Steps of a chain are called together, so that the optimizer's call is the only one. */
+/* Adds the code of a chain's collectives, accesses to streaming memory, and the work around them. A transfer counts as one exchange of all that a
+ * tile receives. Steps of a chain are called together, so only the optimizer's call counts. */
 static void add_update_step(struct update_count *t, const struct update_chain *chain, const struct update_op *op)
 {
     static const struct { enum vector_work works[2]; uint32_t n; } made_of[N_UPDATE_KINDS] = {
@@ -244,7 +244,7 @@ static void add_update_step(struct update_count *t, const struct update_chain *c
         t->out->code.exchange_code += exchange_code_bytes(1, ceil_div((uint64_t)op->bytes, t->q->n_tiles * MOVED_PIECE_BYTES));
 }
 
-/* The tensors that the steps of a chain make for a while: one in the collective's layout, and moments from streaming memory. */
+/* The bytes of the temporary tensors of a chain: one in the collective's layout, and moments from streaming memory. */
 static double update_buffer_bytes(const struct update_chain *c)
 {
     double copy_bytes = 0, loaded_bytes = 0;
@@ -349,7 +349,7 @@ static void add_program(struct tile_memory *m, const struct memory_input *q, str
     const struct program_bytes layers = compile_program(c, ranges, n_ranges, (struct code_options){ (enum code_sharing)q->code_sharing, q->image_code });
     m->bytes[MEMORY_VERTEX_CODE] = EMPTY_VERTEX_CODE_BYTES + layers.vertex_code + update->vertex_code;
     m->bytes[MEMORY_VERTEX_STATE] = layers.vertex_state + update->vertex_state;
-    m->bytes[MEMORY_VERTEX_FIELDS] = layers.vertex_fields;       /* the weight update has no such fields */
+    m->bytes[MEMORY_VERTEX_FIELDS] = layers.vertex_fields;       /* the weight update has no vertex fields of this kind */
     m->bytes[MEMORY_CONTROL_CODE] = EMPTY_CONTROL_BYTES + layers.control_code + update->control_code;
     m->bytes[MEMORY_EXCHANGE_CODE] = (has_streams ? HOST_EXCHANGE_BYTES : 0) + layers.exchange_code + update->exchange_code
                                    + received_code_bytes(q, ipu, n_tiles);
@@ -376,7 +376,7 @@ static void count_ipu(struct tile_memory *m, const struct memory_input *q, struc
         }
     const struct update_bytes update = update_bytes(q, c, ipu, tiles);
     m->bytes[MEMORY_OPTIMIZER] += spread_over_tiles(update.more_state_bytes, tiles, WEIGHT_GRAIN_BYTES);
-    if (!q->phases.at)                  /* an optimizer phase has counted what it loads */
+    if (!q->phases.at)                  /* with phases, the optimizer's phase already counts what it loads */
         keep_worst(&worst_here, (struct moment){ .temporaries = spread_over_tiles((uint64_t)update.most_buffer_bytes, tiles, WEIGHT_GRAIN_BYTES) });
     m->bytes[MEMORY_ACTIVATIONS] = worst_here.activations;
     m->bytes[MEMORY_TEMPORARIES] = worst_here.temporaries;
@@ -501,7 +501,7 @@ const double *plan_layer_rooms(const struct plan *p, struct arena *a)
     return rooms;
 }
 
-/* Bytes on a tile of a layer's weights, with gradients and optimizer state, spread evenly over the tiles. */
+/* Bytes of a layer's weights, gradients and optimizer state on a tile, spread evenly over the tiles. */
 static uint64_t layer_held_bytes(const struct memory_input *q, const struct layer_cost *l, uint64_t n_tiles)
 {
     double state = q->training && !q->streams ? q->state_bytes_per_param / q->shard : 0;
@@ -509,7 +509,7 @@ static uint64_t layer_held_bytes(const struct memory_input *q, const struct laye
     return ceil_div((uint64_t)bytes, n_tiles);
 }
 
-/* The bytes on the tile that micro-batches in flight keep of a layer. If that is only one micro-batch, the layer's work counts them. */
+/* Bytes of a layer on a tile that micro-batches in flight keep. If only one is in flight, its bytes count as the layer's work. */
 static uint64_t layer_stash_bytes(const struct memory_input *q, const struct stage_plan *s, uint32_t layer)
 {
     uint64_t depth = depth_of_stash(q, s) > 1 && !q->phases.at ? depth_of_stash(q, s) : 0;

@@ -29,7 +29,7 @@ static uint64_t bytes_once(struct move_count *m, uint32_t id, enum tensor_role r
 
 static uint32_t maker_layer(const struct move_count *m, uint32_t id) { return m->g->ops[m->g->tensors[id].producer_op].layer_id; }
 
-/* Adds tensors that a task reads and other phases have made, and tensors that it makes and others read. */
+/* Adds the tensors that a task reads and another phase has made, and those that it makes and another phase reads. */
 static void count_task(struct move_count *m, const struct id_list *ops, enum task_kind task)
 {
     enum tensor_role role = task == TASK_FORWARD ? ROLE_ACTIVATION : ROLE_GRADIENT;
@@ -61,7 +61,8 @@ static void count_kept(struct move_count *m, const struct stage_program *program
     }
 }
 
-/* Keys and values of earlier tokens come whole, get the newest row, and go whole (graphcore/examples 3cc8f81 nlp/llama/popxl/inference.py: past_k_buffer). */
+/* The states of earlier tokens (keys and values) are loaded whole, get the newest row, and are stored whole (graphcore/examples 3cc8f81
+ * nlp/llama/popxl/inference.py: past_k_buffer). */
 static void count_caches(struct move_count *m, const struct id_list *ops)
 {
     for (uint32_t i = 0; i < ops->n; i++) {

@@ -49,7 +49,8 @@ static bool each_weight(const struct compiler *c, const struct stage_plan *s, on
     return good;
 }
 
-/* Bytes that come from other groups: shards of a weight, and in training whole gradients of all replicas, from which each takes its group's and adds them up. */
+/* Bytes that a gather brings from other groups. Inference gathers shards of a weight. Training also gathers the whole gradients of all replicas,
+ * from which each replica sums those of its group. */
 static uint64_t bytes_between(const struct plan *p, uint32_t n_shards, const struct tensor *t)
 {
     uint32_t stride = tensor_span(t);
@@ -128,7 +129,8 @@ static uint64_t transfer_cycles(const struct plan *p, double bytes)
     return bytes > 0 ? cycles_of(p->topology, latency_s + bytes / plan_remote_rate(p)) : 0;
 }
 
-/* The cycles of a task with its transfers: for every micro-batch, and once in a phase. */
+/* The cycles of a task's transfers. moved, io_copies: for each micro-batch; once: the first load and the last store of a phase, if the others
+ * overlap with work. */
 struct transfers { uint64_t moved, io_copies, once; };
 
 static struct transfers transfers_of(const struct plan *p, double read_bytes, double stored_bytes)
@@ -177,8 +179,8 @@ static bool load_weights(struct gatherer *g, struct stage_plan *s, const struct 
     return true;
 }
 
-/* The latency of a phase's accesses to memory in its update, whose bytes update.c counts: gradients are stored; they are loaded with weights and
- * state; and these are stored. If the phase updates at once, only the last access is needed. */
+/* The cycles of latency that a phase's accesses to memory take in its update. Gradients are stored, then loaded with weights and state, and the
+ * results are stored; a phase that updates at once has only the last access. update.c counts the bytes. */
 static uint64_t update_access_cycles(const struct plan *p, const struct phase_bytes *b)
 {
     return (b->updates_at_once ? 1 : 3) * cycles_of(p->topology, p->topology->machine->host_latency_s);

@@ -85,7 +85,8 @@ static bool copies_in_full(const struct plan *p)
     return p->request.schedule == SCHEDULE_POPART && p->request.training;
 }
 
-/* The flows after a slot in replica 0. A forward task hands its output on, unless its stage is the last; a backward task hands back the gradient. */
+/* Lists the copies after a slot in replica 0. A forward task sends its output to the next stage, if there is one; a backward task sends the
+ * gradient to the stage before. */
 static size_t slot_flows(struct flow *flows, const struct plan *p, const struct pipeline_run *r, uint32_t slot)
 {
     bool in_full = copies_in_full(p);
@@ -103,7 +104,7 @@ static size_t slot_flows(struct flow *flows, const struct plan *p, const struct 
     return n;
 }
 
-/* All replicas copy at the same time, over the links that they share. */
+/* Costs the copies after a slot. All replicas copy at the same time, over the links that they share. */
 static bool plan_copy(struct pipeline_run *r, uint32_t slot, const struct plan *p, struct compiler *c, struct err *err)
 {
     struct flow flows[2 * MAX_STAGES];
@@ -124,7 +125,7 @@ static bool plan_copy(struct pipeline_run *r, uint32_t slot, const struct plan *
 
 static bool copy_in_run(struct pipeline_run *r, const struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
-    if (r > p->runs && copies_in_full(p)) {         /* the copies are alike in all runs */
+    if (r > p->runs && copies_in_full(p)) {         /* every run has the same copies */
         r->copies = r[-1].copies;
         r->copy_cycles = r[-1].copy_cycles;
         return true;
@@ -136,7 +137,7 @@ static bool copy_in_run(struct pipeline_run *r, const struct plan *p, struct com
     return true;
 }
 
-/* Sets which tasks are at work in the run's first cycle, beginning from those of the run before, and for how many cycles these stay the same. */
+/* Sets the tasks at work in the run's first cycle, starting from those of the run before, and the number of cycles until a task begins or ends. */
 static void find_tasks(struct pipeline_run *r, const struct plan *p)
 {
     uint64_t cycle = r->first_cycle, n = p->request.grad_accum;
@@ -199,9 +200,10 @@ static uint32_t stash_depth(const struct plan *p, uint32_t stage)
     return 1;
 }
 
-/* Host exchanges of a micro-batch. PopART copies a tensor from the host as late as it can, before the first operation that reads it, and a result to the host as
- * soon as it is there, unless streams are grouped, which costs memory and saves time; so copies that stand together are taken to share one exchange (graphcore/popart willow/src/popx/irlowering.cpp:3639-3647, 3765-3771 and sessionoptions.hpp:1541 at
- * d2f20d78); streams of a stage of a pipeline stand together (irlowering.cpp:3217-3226). */
+/* The number of host exchanges of a micro-batch. Unless streams are grouped, which costs memory and saves time, PopART copies an input just before
+ * the first operation that reads it, and a result as soon as it is made. Copies at the same place in the program are taken to share one exchange
+ * (graphcore/popart willow/src/popx/irlowering.cpp:3639-3647, 3765-3771 and sessionoptions.hpp:1541 at d2f20d78); all streams of a pipeline's
+ * stage are at one place (irlowering.cpp:3217-3226). */
 static double host_exchanges(const struct plan *p)
 {
     const struct plan_request *o = &p->request;
@@ -211,12 +213,13 @@ static double host_exchanges(const struct plan *p)
     return (double)((apart ? s->n_arrivals : 1) + (returns ? (all_results ? s->n_results : 1) : 0));
 }
 
-/* A host exchange is a sync of the whole replica with its process. There is one for the input, and one for the results if each micro-batch has any
- * for the host, as in inference; or one for each tensor. I/O tiles take bytes off the way and not the sync; results leave I/O tiles in the exchange
- * that brings input. That they save no sync is assumed: ResNet-50 on C600 takes 10 us a batch more with real data than with data made on the chip
- * (docs/maintainers/unexplained.md). A replica whose streams are not buffered waits for a copy in each exchange, and for the syncs of the others that
- * its process serves in turn; bytes are there by then, as a stream is filled again once it has been read (docs.graphcore.ai poplar-api,
- * StreamCallback), and bound the step alone (plan_feeding_s()). With more buffers a process is ahead of its replicas and grants the sync at once. */
+/* A host exchange is a sync of the whole replica with its process. There is one for the input, and in inference one for the results; ungrouped
+ * streams have one for each tensor. I/O tiles hide the transfer of bytes but not the sync, and their results leave in the exchange that brings
+ * input. That I/O tiles save no sync is assumed: ResNet-50 on C600 takes 10 us a batch more with real data than with data made on the chip
+ * (docs/maintainers/unexplained.md). Without buffered streams a replica waits for a copy in each exchange, and for the syncs of the other replicas
+ * that its process serves in turn. The bytes have arrived by then, because a stream is filled again once it has been read (docs.graphcore.ai
+ * poplar-api, StreamCallback); they only bound the step (plan_feeding_s()). With more buffers a process is ahead of its replicas and grants the
+ * sync at once. */
 static void plan_fetch(struct plan *p, double step_bytes)
 {
     const struct plan_request *o = &p->request;
@@ -233,7 +236,7 @@ static uint64_t io_wait_cycles(const struct plan *p, uint64_t n_bytes, double po
     return tiles ? plan_io_copy_cycles(p, n_bytes) : cycles_of(p->topology, (double)n_bytes / port_bytes_per_s);
 }
 
-/* Bytes of a micro-batch in one direction: of a replica, and of the IPU that has most, as its stages share one port. */
+/* Bytes of a micro-batch in one direction. sum: of a replica; most: of the busiest IPU, whose stages share one port. */
 struct port_bytes { double sum, most; };
 
 static struct port_bytes port_bytes(const struct plan *p, uint64_t stage_bytes(const struct plan *, uint32_t), struct arena *a)

@@ -23,7 +23,7 @@ static uint32_t count_blocks(const struct graph *g)
     return n;
 }
 
-/* Without a list, blocks are spread evenly; the earlier stages take the remainder. */
+/* Spreads blocks evenly over the stages; the first stages take the remainder. */
 static void spread_evenly(struct stage_size *sizes, uint32_t n_stages, uint32_t n_blocks)
 {
     for (uint32_t s = 0; s < n_stages; s++) {
@@ -32,7 +32,7 @@ static void spread_evenly(struct stage_size *sizes, uint32_t n_stages, uint32_t 
     }
 }
 
-/* Stages that a split table's layers of a role are on. */
+/* The number of stages that hold the layers of a role, which are several if the word table is split. */
 static uint32_t count_parts(const struct graph *g, enum layer_role role)
 {
     uint32_t n = 1;
@@ -41,8 +41,8 @@ static uint32_t count_parts(const struct graph *g, enum layer_role role)
     return n;
 }
 
-/* A table in parts: each of the first IPUs has one part as a stage. The last stages are on the same IPUs, and each computes the part of the heads'
- * product that its part of the table gives. */
+/* Sets the stages of a split word table. Each of the first IPUs has one part of the table as a stage. The last stages are on the same IPUs, and
+ * each computes the heads' product with its part. */
 static bool spread_with_table(struct plan *p, uint32_t n_blocks, struct err *err)
 {
     struct plan_request *o = &p->request;
@@ -72,7 +72,7 @@ static bool settle_rest(struct stage_size *sizes, uint32_t n_stages, uint32_t n_
     return true;
 }
 
-/* Phases of this many blocks, between those of the embeddings and of the heads. */
+/* Makes phases of this many blocks, between a phase of the embeddings and one of the heads. */
 static bool settle_phases(struct plan *p, uint32_t n_blocks, struct err *err)
 {
     struct plan_request *o = &p->request;
@@ -119,9 +119,9 @@ static bool settle_sizes(struct plan *p, struct err *err)
 
 /* ---- named checkpoints ------------------------------------------------------------------ */
 
-MEMO_INPUT(names_input, struct owned texts; uint64_t n;);       /* texts one after the other, each with its terminating zero */
+MEMO_INPUT(names_input, struct owned texts; uint64_t n;);       /* texts: names one after the other, each with its terminating zero */
 
-/* Which layers have these names: an array of bool by layer. */
+/* An array by layer: true if the layer has one of these names. */
 static const void *find_named(void *world, const void *input, struct err *err)
 {
     const struct compiler *c = world;
@@ -160,7 +160,8 @@ static bool find_checkpoints(struct plan *p, struct compiler *c, struct arena *a
 
 /* ---- what a stage costs ------------------------------------------------------------------ */
 
-/* The layers tell if a stage is the last, or the only one, and their compiled form tells if they are trained. */
+/* All that the cost of a stage depends on. The layers tell if the stage is the last, or the only one; their compiled form tells if they are
+ * trained. */
 MEMO_INPUT(stage_input, struct owned compiled, checkpoints; uint64_t calls_by_value; uint32_t first_layer, n_layers, recompute, stash_type, accumulates, timed_only, phased, unused;);
 
 /* Cuts the stage into segments at its checkpoints, and adds up what is recomputed. */
@@ -237,7 +238,7 @@ static void sum_layers(struct stage_plan *s)
         energy_add(&s->energy, &l->backward_energy, 1);
         s->recompute_mac += l->slices_mac;
     }
-    s->output_bytes = s->compiled->layers[stage_end(s) - 1].output_bytes;       /* 0 for the last layer of all */
+    s->output_bytes = s->compiled->layers[stage_end(s) - 1].output_bytes;       /* 0 for the last layer of the model */
 }
 
 /* Computes everything of a stage that depends on its layers alone. */
@@ -266,8 +267,8 @@ static const void *sum_stage(void *world, const void *input, struct err *err)
 /* ---- a placement --------------------------------------------------------------------------- */
 
 MEMO_INPUT(placement_input,
-    struct owned sizes, shares, checkpoints;    /* sizes: by stage; shares of memory for temporaries: by IPU; checkpoints: by layer */
-    uint64_t exchanging_replicas;       /* 0 if no operation exchanges anything */
+    struct owned sizes, shares, checkpoints;    /* sizes: by stage; shares: of memory for temporaries, by IPU; checkpoints: by layer */
+    uint64_t exchanging_replicas;       /* 0 if no operation exchanges data with other replicas */
     uint64_t calls_by_value;
     uint32_t n_stages, n_shares, ipus_per_replica, training, accumulates, recompute, stash_type, partials, io_tiles, each_replica, unfolded, timed_only;
     uint32_t phased, log_softmax, plain_products, even_slices;
@@ -314,7 +315,7 @@ static bool holds_layer(const struct stage_plan *s, uint32_t layer_id)
     return layer_id >= s->first_layer && layer_id < stage_end(s);
 }
 
-/* Adds the collectives of operations, forward, recomputed and backward. */
+/* Adds the time of the collectives of operations: forward, recomputed and backward. */
 static bool add_exchanges(const struct placer *p, struct stage_plan *s)
 {
     const struct exchange_place at = { (uint32_t)p->q->exchanging_replicas, p->q->ipus_per_replica, p->q->each_replica, p->q->unfolded };
@@ -325,8 +326,8 @@ static bool add_exchanges(const struct placer *p, struct stage_plan *s)
     return good;
 }
 
-/* If a stage reads a weight of another IPU, its own IPU keeps a copy, accumulates and reduces the copy's gradients and updates it with moments of
- * its own. Not modelled: programs that bring the copies together and update them from the first. */
+/* If a stage reads a weight of another IPU, its own IPU keeps a copy, and accumulates, reduces and updates it like a weight of its own. Not
+ * modelled: programs that add up the gradients of all copies and update the copies from the first. */
 struct ipu_of_placer { const struct placer *p; const struct stage_plan *s; };
 
 static bool is_on_ipu(const void *user, uint32_t layer_id)

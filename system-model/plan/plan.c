@@ -22,7 +22,7 @@ static bool check_options(const struct plan *p, struct err *err)
 
 MEMO_INPUT(energy_input, struct owned chains; uint32_t n_chains, ipus_per_replica;);
 
-/* Tensors of the update are read or written once in each of its steps, and cross a link once in those of its collectives. */
+/* Each step of the update reads or writes its tensors once in memory; each step of a collective sends them once over a link. */
 static const void *sum_update_energy(void *world, const void *input, struct err *err)
 {
     const struct energy_input *q = input;
@@ -77,7 +77,7 @@ static void count_work(struct plan *p)
     p->global_batch = p->graph->micro_batch * p->request.grad_accum * plan_data_replicas(&p->request);
 }
 
-/* Cycles of all micro-batches' tasks in a part. */
+/* Cycles of one part of the step, summed over the tasks of all micro-batches. */
 static double part_of_tasks(const struct plan *p, enum part part)
 {
     double cycles = 0;
@@ -86,7 +86,7 @@ static double part_of_tasks(const struct plan *p, enum part part)
     return cycles;
 }
 
-/* The class of work that takes most of a step that is too long. `computing` includes exchanges inside a stage. */
+/* The name of the work that takes most of a step that is too long. `computing` includes exchanges inside a stage. */
 static const char *longest_class(const struct plan *p, double computing, double copies, double update, double input)
 {
     double norms = part_of_tasks(p, PART_ALL_REDUCE), activations = part_of_tasks(p, PART_ACTIVATIONS);

@@ -84,7 +84,8 @@ double plan_preparing_cores(const struct plan_request *r)
 
 /* ---- plans ----------------------------------------------------------------------------- */
 
-/* Evaluations read the same samples again and again, and find them prepared: in MLPerf v2.0 the later ones take 0.2 to 0.5 s for 50,000 images. */
+/* The time to prepare a step's input. In an evaluation it is 0, because the same samples were prepared before: in MLPerf v2.0 later evaluations
+ * take 0.2 to 0.5 s for 50,000 images. */
 double plan_preparing_s(const struct plan *p)
 {
     const struct plan_request *o = &p->request;
@@ -109,7 +110,8 @@ uint64_t plan_own_parameters(const struct plan *p)
     return n;
 }
 
-/* Callbacks of all replicas run in one thread of the process; loaders that work ahead hand their batches over at a rate of their own. */
+/* The time that one process needs to feed its replicas. Callbacks of all replicas run in one thread; loaders that work ahead hand over batches at
+ * a rate of their own. */
 double plan_feeding_s(const struct plan *p)
 {
     const struct plan_request *o = &p->request;
@@ -159,10 +161,10 @@ uint32_t ipu_layers(struct layer_range *ranges, const struct stage_plan *stages,
     return n_ranges;
 }
 
-/* A program's layer is a whole block: of its halves the second ends it. The vendor's BERT checkpoints its feed-forward parts in PopART (MLPerf training
- * v2.0 482ba246 Graphcore/benchmarks/bert/implementations/popart/bert_model.py, should_checkpoint_ffn; attention in the last stage alone, which is left
- * out), its layers in PyTorch (graphcore/examples 3cc8f81 nlp/bert/pytorch/modeling.py:184, 470) and blocks in phases (graphcore/popxl-addons 7499fca
- * transforms/recomputation.py, recompute_graph()). */
+/* Checkpoints are at the ends of blocks, whose second half ends a program's layer. The vendor's BERT checkpoints its feed-forward parts in PopART
+ * (MLPerf training v2.0 482ba246 Graphcore/benchmarks/bert/implementations/popart/bert_model.py, should_checkpoint_ffn; attention in the last
+ * stage alone, which is left out), its layers in PyTorch (graphcore/examples 3cc8f81 nlp/bert/pytorch/modeling.py:184, 470) and blocks in phases
+ * (graphcore/popxl-addons 7499fca transforms/recomputation.py, recompute_graph()). */
 bool is_checkpoint(const struct graph *g, enum recompute recompute, const bool *named, uint32_t layer_id)
 {
     const struct layer *l = &g->layers[layer_id];
@@ -217,8 +219,8 @@ double plan_remote_rate(const struct plan *p)
     return remote_rate(m, min_u64(m->ipus_per_board, in_use), in_use, p->request.fitted.streaming_s_per_byte);
 }
 
-/* Input that has arrived on I/O tiles is passed on to the tiles that compute, and results are passed back, by an exchange on which all tiles wait
- * (PopART's copy between the two kinds of tiles). Few tiles send what many receive, or the other way round. */
+/* Cycles of the exchange that copies input from I/O tiles to the tiles that compute, or results back. All tiles wait for it (PopART's copy between
+ * the two kinds of tiles). Few tiles send what many receive, or the other way round. */
 uint64_t plan_io_copy_cycles(const struct plan *p, uint64_t n_bytes)
 {
     const struct chip *chip = &p->topology->machine->chip;

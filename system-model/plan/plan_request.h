@@ -13,7 +13,7 @@ enum { MAX_CHECKPOINTS = 64 };
 enum schedule { SCHEDULE_NONE, SCHEDULE_SEQUENTIAL, SCHEDULE_GROUPED, SCHEDULE_INTERLEAVED, SCHEDULE_POPART, N_SCHEDULES };
 enum recompute { RECOMPUTE_NONE, RECOMPUTE_STAGE, RECOMPUTE_LAYER, RECOMPUTE_CHECKPOINTS, N_RECOMPUTES };
 enum weights_place { WEIGHTS_ON_CHIP, WEIGHTS_STREAMING };
-enum phase_io { PHASE_IO_IN_TURN, PHASE_IO_OVERLAPPED };     /* a micro-batch is transferred before and after its work, or while others are at work */
+enum phase_io { PHASE_IO_IN_TURN, PHASE_IO_OVERLAPPED };     /* transfers before and after a micro-batch's work, or during the work of others */
 enum optimizer_place { OPTIMIZER_ON_CHIP, OPTIMIZER_STREAMING };
 enum rts { RTS_NO, RTS_YES };
 enum rts_domain { RTS_DOMAIN_ALL, RTS_DOMAIN_POD };
@@ -25,7 +25,7 @@ extern const char *const recompute_names[N_RECOMPUTES + 1];
 /* How many block parts a stage holds. A block may have two parts, its attention half and its feed-forward half: "7/6" is {7, 6}, seven of the
    first and six of the second; "7" is {7, 7}. */
 struct stage_size { uint32_t part_count[2]; };
-#define STAGE_REST UINT32_MAX           /* in part_count[0]: the blocks that the other stages leave */
+#define STAGE_REST UINT32_MAX           /* in part_count[0]: this stage takes all blocks that the other stages leave */
 
 /* The place of the optimizer's state, and the replicas that share it: update.c and memory.c. */
 struct state_request { enum optimizer_place place; enum rts rts; enum rts_domain rts_domain; };
@@ -34,7 +34,7 @@ struct state_request { enum optimizer_place place; enum rts rts; enum rts_domain
 struct host_request {
     uint32_t n_hosts, n_instances;      /* n_hosts: machines; n_instances: processes on all of them together */
     uint32_t requests;                  /* inference: micro-batches of requests under way at once; 0: as the framework does */
-    double decode_bytes_per_s;          /* one host's input pipeline; 0 if it is no limit */
+    double decode_bytes_per_s;          /* rate of one host's input pipeline; 0 if it is no limit */
     uint32_t cores, workers;            /* cores: of a host; workers: of a process, each on a core; both are 0 if they set no limit */
     double sample_s;                    /* time in which one core prepares a sample; 0 if it is no limit */
     bool synthetic_data;                /* input is made on the chip, and none is read from the host */
@@ -42,7 +42,7 @@ struct host_request {
 
 /* The parts of a plan that are wanted, and their detail. */
 struct plan_detail {
-    uint64_t timed_steps;               /* steps from the start of a run over which the published rate is the mean; 0: later steps */
+    uint64_t timed_steps;               /* the published rate is the mean over this many steps from the start of a run; 0: the mean of later steps */
     bool totals_only;                   /* the timeline keeps no spans, only what each IPU's cycles were spent on */
     bool timed_only;                    /* memory is not counted: the plan is taken to fit */
     bool unfolded;                      /* every replica is simulated, instead of one for all that are alike */

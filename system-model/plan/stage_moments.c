@@ -24,7 +24,7 @@
 
 struct stage_walk {
     const struct graph *g; const struct stage_plan *s;
-    bool *there, *waits;                /* by tensor. there: it is live; waits: it is in the stash of this micro-batch */
+    bool *there, *waits;                /* by tensor. there: it is live; waits: it is in the stash of the task's micro-batch */
     uint64_t waiting_bytes, live_bytes; /* the bytes of waiting tensors, and of live ones */
     uint64_t tile_bytes;                /* live_bytes, each tensor counted as uneven as it lies, unless it only waits for a backward operation */
     uint64_t most_bytes, received_bytes;        /* received_bytes: bytes of the tensors that the neighbour has sent to the task */
@@ -39,7 +39,7 @@ static bool lives(const struct stage_walk *w, uint32_t id)
 
 static uint64_t lying_bytes(const struct stage_walk *w, uint32_t id) { return w->s->compiled->tensors[id].lying_bytes; }
 
-/* At rest, a tensor that only waits for a backward operation counts as even, and any other as uneven as it lies. */
+/* Adds or removes a tensor that is not in use. A tensor that only waits for a backward operation counts as even, any other as uneven as it lies. */
 static void hold_tensor(struct stage_walk *w, uint32_t id, bool there)
 {
     if (w->there[id] == there || !lives(w, id))
@@ -83,9 +83,9 @@ static bool is_freed(const struct op_sequence *q, uint32_t i, uint32_t id)
     return false;
 }
 
-/* The bytes of the copy that a norm makes of its input. It normalises the copy and makes its result of that; backward it multiplies the copy by
- * the gradient into one more tensor (poplin's normWhiten, normScale, normParamGradients). The copy takes the place of an input that is not read
- * again. A batch norm whose statistics are known makes no copy. */
+/* The bytes of the copy that a norm makes of its input. The norm whitens the copy, from which it makes its result; in its backward pass it
+ * multiplies the copy by the gradient, which makes one more tensor (poplin's normWhiten, normScale, normParamGradients). The copy takes the place
+ * of an input that is not read again. A batch norm whose statistics are known makes no copy. */
 static uint64_t normalised_bytes(const struct stage_walk *w, const struct op_sequence *q, uint32_t i)
 {
     const struct op *op = &w->g->ops[q->ops.ids[i]];
@@ -98,8 +98,8 @@ static uint64_t normalised_bytes(const struct stage_walk *w, const struct op_seq
     return lying_bytes(w, input);
 }
 
-/* The bytes that an operation takes besides live tensors. If the sums of a convolution are its result (neither shared, nor cast, nor put together
- * from steps), they exist once. */
+/* The bytes that an operation takes besides live tensors. The sums of a convolution are its result if no tiles share them, nothing casts them and
+ * no steps assemble them; such sums count only once. */
 static uint64_t temp_bytes_besides(const struct stage_walk *w, uint32_t op_id)
 {
     const struct op *op = &w->g->ops[op_id];
@@ -119,7 +119,7 @@ static bool is_called(const struct stage_walk *w, uint32_t op_id)
     return (part == PART_CONV || part == PART_MATMUL) && w->code_uses && w->code_uses[w->s->compiled->op_plans[op_id]->code_id] > 1;
 }
 
-/* Operands of a call that live on outside it are held a second time while it works. */
+/* The bytes of a call's operands that exist a second time while it works, because they live on outside the call. */
 static uint64_t called_bytes(const struct stage_walk *w, const struct op_sequence *q, uint32_t i)
 {
     const struct op *op = &w->g->ops[q->ops.ids[i]];
@@ -134,7 +134,7 @@ static uint64_t moment_tile_bytes(const struct stage_walk *w, const struct stage
     return ceil_div(m->waiting_bytes + m->live_bytes, w->s->compiled->options.n_tiles) + m->temp_bytes_per_tile;
 }
 
-/* Keeps the moment if its layer needs more than ever before; the last of equal ones. */
+/* Keeps the moment if its layer never needed more; of equal moments the last is kept. */
 static void keep_most(struct stage_walk *w, uint32_t layer_id, struct stage_moment now, enum task_kind task)
 {
     struct stage_moment *most = &w->s->layers[layer_id - w->s->first_layer].moments[task];
@@ -142,8 +142,8 @@ static void keep_most(struct stage_walk *w, uint32_t layer_id, struct stage_mome
         *most = now;
 }
 
-/* The bytes that a product saves because its first operand is freed, once copied, before results are made: at most the results' bytes, as the copy
- * and the operand exist together before that. In a product that is turned round the first operand serves as weights. */
+/* The bytes that a product saves by freeing its first operand, once it is copied, before results are made. It saves at most the results' bytes,
+ * because the copy and the operand exist together before that. In a product that is turned round the first operand serves as weights. */
 static uint64_t taken_over_bytes(const struct stage_walk *w, const struct op_sequence *q, uint32_t i)
 {
     const struct op *op = &w->g->ops[q->ops.ids[i]];
@@ -174,7 +174,8 @@ static void free_after(struct stage_walk *w, const struct op_sequence *q, uint32
         hold_tensor(w, q->freed.ids[k], false);
 }
 
-/* Takes what a neighbour has handed over: all that the task reads without making or restoring it, and what it only passes on. */
+/* Takes the tensors that a neighbour has handed over: those that the task reads without making or restoring them, and those that it only passes
+ * on. */
 static void hold_received(struct stage_walk *w, const struct op_sequence *q, const struct id_list *handed, struct arena *a)
 {
     bool *made = ARENA_ARRAY(a, bool, w->g->n_tensors);
@@ -191,7 +192,7 @@ static void hold_received(struct stage_walk *w, const struct op_sequence *q, con
             hold_tensor(w, handed->ids[i], true);
 }
 
-/* After a call its result exists twice, in the caller and in the subgraph, and what the call read has gone. */
+/* Notes the moment at the end of a call: the result exists twice, in the caller and in the subgraph, and the operands are freed. */
 static void note_copied_out(struct stage_walk *w, uint32_t op_id, enum task_kind task)
 {
     const struct op *op = &w->g->ops[op_id];

@@ -11,7 +11,7 @@
 #include "system-model/plan/stage_program.h"
 #include "system-model/graph/graph.h"
 
-struct maker { const struct graph *g; const struct stage_layers *s; uint32_t end; struct arena *a; };       /* end: the layer after the last */
+struct maker { const struct graph *g; const struct stage_layers *s; uint32_t end; struct arena *a; };       /* end: the index after the stage's last layer */
 
 static void list_add(struct id_list *l, uint32_t id) { l->ids[l->n++] = id; }
 
@@ -80,7 +80,7 @@ static bool is_carried(const struct maker *m, uint32_t id)
     return last_stage && m->s->recompute != RECOMPUTE_NONE && m->g->tensors[id].layer_id >= m->s->first + m->s->n_again;
 }
 
-/* Marks what a pass reads without having made it. */
+/* Marks the tensors that a pass reads but does not make. */
 static bool *needed_by(const struct op_sequence *q, const struct maker *m)
 {
     bool *needed = ARENA_ARRAY(m->a, bool, m->g->n_tensors), *made = ARENA_ARRAY(m->a, bool, m->g->n_tensors);

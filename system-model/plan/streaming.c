@@ -15,7 +15,7 @@ const char *const off_chip_names[N_OFF_CHIP] = {
     [OFF_CHIP_CACHE] = "keys and values",
 };
 
-/* Elements of state of the IPU that streams most. Chains of one IPU are neighbours. */
+/* Elements of state of the IPU that streams the most. The chains of one IPU are neighbours in the list. */
 static double most_streamed_elements(const struct plan *p)
 {
     double n = 0, most = 0;
@@ -55,7 +55,7 @@ void plan_off_chip(struct plan *p)
     out->overflows = out->capacity_bytes > 0 && out->board_bytes > out->capacity_bytes;
 }
 
-/* In phases, too many bytes are a verdict and no error. */
+/* In phases, a lack of memory is a verdict (`fits`) and not an error. */
 bool plan_check_streaming(const struct plan *p, struct err *err)
 {
     const struct machine *m = p->topology->machine;

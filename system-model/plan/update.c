@@ -76,7 +76,8 @@ static bool add_collective(struct update_op *op, struct update_builder *b, enum 
     return add_uneven_collective(op, b, kind, g, bytes, bytes);
 }
 
-/* In series, the collective of one IPU has the links to itself. Without a fault it takes equally long on every IPU, so IPU 0 stands for all. */
+/* The replicas of a collective. In series, the collective of one IPU has all links to itself. Without a fault it takes equally long on every IPU,
+ * so IPU 0 stands for all. */
 static struct group over(const struct update_builder *b, uint32_t ipu, uint32_t n_ranks, uint32_t stride, uint32_t n_starts)
 {
     const struct update_terms *o = b->q;
@@ -85,8 +86,8 @@ static struct group over(const struct update_builder *b, uint32_t ipu, uint32_t 
     return (struct group){ n_ranks, stride, n_starts, o->has_faults ? ipu : 0, 1 };
 }
 
-/* The replicas that each have a shard of the tensor at hand: those with the same part of it, in one pod. If the tensor is in parts, the groups of
-   one pod stand for all. */
+/* The replicas that each have a shard of the current tensor: replicas of one pod that have the same part of it. If the tensor is in parts, the
+ * groups of one pod stand for all. */
 static struct group over_shard(const struct update_builder *b, uint32_t ipu)
 {
     return b->n_parts > 1 ? over(b, ipu, b->n_shards, b->n_parts, b->n_parts) : over(b, ipu, b->q->shard, 1, b->n_pods);
@@ -94,7 +95,7 @@ static struct group over_shard(const struct update_builder *b, uint32_t ipu)
 
 static uint32_t n_copies(const struct update_builder *b) { return b->q->n_replicas / (uint32_t)b->q->tensor_replicas; }
 
-/* The copies of the model, which add up their gradients. */
+/* The group of the copies of the model, which sum their gradients. */
 static struct group over_copies(const struct update_builder *b, uint32_t ipu)
 {
     uint32_t width = (uint32_t)b->q->tensor_replicas;
@@ -108,7 +109,7 @@ static struct update_op *add_op(struct update_builder *b, enum update_kind kind,
     return &b->ops[b->n_ops++];
 }
 
-/* A sum over a group of replicas; in phases one that may gather whole addends from all replicas between them. */
+/* Adds a sum over a group of replicas. In phases the sum may gather whole addends from all replicas in between. */
 static bool add_sum(struct update_builder *b, enum collective_kind kind, struct group g, double bytes)
 {
     struct update_op *op = add_op(b, UPDATE_REDUCE, false);
@@ -134,8 +135,8 @@ static bool is_merged(const struct update_builder *b, double bytes)
     return bytes <= b->q->merge_buffer_bytes;
 }
 
-/* A tensor whose shards are on more replicas than add up its gradient is reduced whole, and each replica takes its slice (graphcore/popxl-addons 7499fca
- * rts.py:reduce_replica_sharded_tensor). */
+/* Adds the reduction of a gradient. If a tensor's shards are on more replicas than sum its gradient, the gradient is reduced whole, and each
+ * replica takes its slice (graphcore/popxl-addons 7499fca rts.py:reduce_replica_sharded_tensor). */
 static bool add_reduction(struct update_builder *b, const struct update_chain *chain, double bytes)
 {
     const struct update_terms *o = b->q;
@@ -169,7 +170,8 @@ static bool add_word(struct update_op *op, struct update_builder *b, uint32_t ip
     return true;
 }
 
-/* The shard's squares are added over its replicas and sent to the IPU that makes the global norm; the factor is sent back; gradients are scaled. */
+/* Adds the clipping of gradients: the squares of a shard are summed over its replicas and sent to the IPU that computes the global norm; the
+ * factor is sent back, and gradients are scaled by it. */
 static bool add_clip(struct update_builder *b, const struct update_chain *chain, uint64_t n_local)
 {
     if (!b->q->clip_norm)
@@ -198,7 +200,7 @@ static double streaming_rate(uint32_t *together, const struct update_builder *b,
 /* In phases, a reduced gradient waits off the chip for the global norm. */
 static bool waits_off_chip(const struct update_terms *o) { return o->phased && o->clip_norm; }
 
-/* In series, IPUs that move their state together share the time, so that it counts for one of them. */
+/* Adds an access to streaming memory. In series, IPUs that move their state at the same time share its duration, so that it counts once. */
 static void add_streaming(struct update_builder *b, enum update_kind kind, const struct update_chain *chain, uint64_t n_local)
 {
     const struct update_terms *o = b->q;
@@ -370,7 +372,7 @@ static void list_tensors(struct update_builder *b, uint32_t ipu)
  * tensors with norms, in shards or not; and the widest type of all tensors with norms. */
 struct merged { double bytes, sharded_bytes; uint32_t n_sharded, n_sharded_norms, n_norms; uint64_t norm_elements; enum data_type norm_type; };
 
-/* The merged bytes of an IPU: the mean over a replica's IPUs behind one port to other domains, for the port with most. */
+/* The merged bytes of an IPU: the mean over a replica's IPUs behind one port to other domains, taken for the busiest port. */
 static double merged_behind_port(const struct update_builder *b, const struct update_program *const *of_ipus, bool sharded)
 {
     uint32_t width = b->q->ipus_per_replica, n = min_u32(width, b->c->topology->ipus_per_hub);
@@ -400,7 +402,7 @@ static void add_to_merged(struct merged *m, const struct update_builder *b, cons
     m->norm_type = c->has_norms && data_type_bytes(c->type) > data_type_bytes(m->norm_type) ? c->type : m->norm_type;
 }
 
-/* The largest sum of n IPUs. */
+/* For each field, the largest sum of one of n IPUs. */
 static struct merged largest_merged(const struct update_builder *b, const struct update_program *const *of_ipus, uint32_t n)
 {
     struct merged most = { .norm_type = TYPE_FP16 };

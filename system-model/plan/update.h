@@ -11,13 +11,13 @@
 
 enum update_kind {
     UPDATE_ZERO,                        /* the tensor that will be reduced is cleared */
-    UPDATE_REARRANGE,                   /* the gradient is copied into that tensor */
+    UPDATE_REARRANGE,                   /* the gradient is copied into the cleared tensor */
     UPDATE_REDUCE, UPDATE_REDUCE_PODS,  /* gradients are reduced over the replicas that share a shard; shards are reduced between pods */
     UPDATE_CLIP,                        /* squares of gradients are added to a global norm, by which gradients are scaled */
     UPDATE_STORE_GRADIENT,              /* in phases, the gradient goes to the memory off the chip */
     UPDATE_LOAD,                        /* moments come from streaming memory */
     UPDATE_OPTIMIZER,                   /* moments, norms on the chip, new weight */
-    UPDATE_NORMS,                       /* partial norms are added over the shards; a merged collective does so for many tensors at once */
+    UPDATE_NORMS,                       /* partial norms are summed over the shards; a merged collective sums those of many tensors at once */
     UPDATE_GATHER,                      /* new weights from all shards */
     UPDATE_COPY_BACK,                   /* the weight is copied out of the collective's layout */
     UPDATE_STORE,                       /* moments go back to streaming memory */
@@ -28,7 +28,7 @@ extern const char *const update_kind_names[N_UPDATE_KINDS];
 struct update_op {
     enum update_kind kind;
     bool all_ipus;                      /* a merged collective, which all IPUs run at once */
-    bool on_tiles;                      /* computing, which a slow chip delays; else links, memory and syncs */
+    bool on_tiles;                      /* true: work on the tiles, which a slow chip delays; false: links, memory and syncs */
     struct cycles cycles;
     uint64_t n_cycles;                  /* the sum of cycles */
     double bytes;                       /* bytes that are moved or worked on, on one IPU */
@@ -46,7 +46,7 @@ struct update_steps {
 enum { ALL_IPUS = UINT32_MAX };
 struct update_chain {
     uint32_t ipu;                       /* an IPU of the replica; ALL_IPUS: side by side on all */
-    const char *tensor;                 /* the first tensor; in a merged chain: what is merged */
+    const char *tensor;                 /* name of the first tensor; in a merged chain: what is merged */
     enum data_type type;
     uint64_t n_elements;                /* elements of each tensor */
     bool has_norms;                     /* the optimizer needs the norms of these tensors */
