@@ -77,7 +77,7 @@ static bool read_output(struct codelet *c, const char *where, struct err *err)
     return good || fail(err, "%s: '%.40s': want input, for results that are like the inputs, or at most %d sizes such as 8x16", where, c->output, MOST_OUTPUT_DIMS);
 }
 
-/* Derives what depends on several keys, after all of them were read. */
+/* Sets the values that follow from several keys, once all keys are read. */
 static bool finish_codelet(struct codelet *c, const struct codelets *all, bool has_cycles, struct err *err)
 {
     struct arena scratch = {0};

@@ -28,9 +28,9 @@ enum tensor_role {
  * such as query, key and value side by side, and each piece is cut into `parts`. IPUs with neighbouring parts are `stride` apart. The whole dimension
  * has whole_size elements, so the last parts may hold padding. */
 struct tensor_part { uint32_t dim, parts, pieces, stride; uint64_t whole_size, first; };      /* first: the index at which the first part begins */
-enum { MOST_CUTS = 2 };     /* axes of IPUs; each cuts another dimension of a tensor, or none */
+enum { MOST_CUTS = 2 };     /* the most axes of IPUs; the axes cut different dimensions of a tensor */
 
-/* The place of a ROLE_STATE that each call hands to the next one, such as the keys of earlier tokens; other states are the same in every call. */
+/* Where a ROLE_STATE lies that each call hands to the next one, such as the keys of earlier tokens. STATE_FIXED: it is the same in every call. */
 enum state_place { STATE_FIXED, STATE_ON_CHIP, STATE_OFF_CHIP };
 
 struct tensor {
@@ -42,12 +42,12 @@ struct tensor {
     uint32_t layer_id;      /* the layer that makes or owns it */
     uint32_t producer_op;   /* NO_ID: input or weight */
     uint32_t of_tensor;     /* for a gradient: the tensor of which it is the gradient; else NO_ID */
-    uint32_t first_reader, last_reader;         /* the first and the last layer with an operation that reads it, forward or backward; NO_ID and 0 if no layer has any */
+    uint32_t first_reader, last_reader;         /* the first and the last layer that read it, forward or backward; NO_ID and 0 if no layer does */
     bool read_backward;     /* a backward operation reads it */
     struct tensor_part cuts[MOST_CUTS];         /* by axis of IPUs */
     enum state_place place;
     bool sharded;           /* a weight of which each replica has rows of its own: nothing reduces its gradients */
-    uint32_t n_joined;      /* the number of equal weights that this one stands for, which the update treats one by one; 0: only itself */
+    uint32_t n_joined;      /* the number of equal weights that this one stands for, which the update treats one by one; 0: it stands for itself alone */
 };
 
 /* Row order of op_rules in op_kinds.c. Shapes: image tensors are [batch, height, width, channels]; sequences are
@@ -83,23 +83,22 @@ enum op_kind {
     OP_SCATTER,                             /* writes rows of a table by index, in the way of at.scatter; the result is a table */
     OP_RMS_NORM,                            /* x over the root of its mean square in the last dimension, times a vector */
     OP_ROTARY,                              /* pairs of each head's elements turned by their token's angle, given as cosines and sines */
-    OP_SPARSE_MATMUL,                       /* a dense matrix times one of which only some blocks exist, or the reverse order (at.sparse) */
+    OP_SPARSE_MATMUL,                       /* a dense matrix times a matrix that has only some of its blocks, or the reverse order (at.sparse) */
     OP_ALL_REDUCE,                          /* the sum of a tensor over at.ranks IPUs; its gradient passes through unchanged */
-    OP_SHARE,                               /* a tensor that at.ranks IPUs have alike, each for its own part of the work; its gradient is the sum of theirs */
-    OP_ALL_GATHER,                          /* the parts of at.ranks IPUs side by side along at.axis, to at.length; forward only */
+    OP_SHARE,                               /* a tensor that at.ranks IPUs have alike, each for its own part of the work; its gradient is the sum over these IPUs */
+    OP_ALL_GATHER,                          /* the parts of at.ranks IPUs joined along at.axis, to at.length elements; forward only */
     OP_CODELET,                             /* an operation of the user's own (at.codelet) on a grid; at.pieces results like the first input, or of given sizes */
     OP_RANDOM,                              /* numbers of the chip's generator, in the first input's shape or at.view (at.draw, at.low, at.high) */
     OP_ALL_TO_ALL,                          /* [n, ..]: piece i goes to replica i of n; the piece that replica i sent takes its place */
     OP_DISTANCE,                            /* [a, width], [b, width] -> [a, b]: sums of absolute differences */
-    OP_NOISE,                               /* a dropout's factors alone, 0 or 1 / (1 - at.rate), of the input's shape, whose elements are not read */
+    OP_NOISE,                               /* the factors of a dropout, 0 or 1 / (1 - at.rate), in the shape of its input, whose elements are not read */
     N_OP_KINDS
 };
 extern const char *const op_kind_names[N_OP_KINDS];
 /* A set of kinds has one bit for each kind. */
 static inline uint64_t op_kind_bit(enum op_kind kind) { return UINT64_C(1) << kind; }
 
-/* The border that OP_PAD adds: a number (at.rate), or the tensor's own elements, mirrored, the outermost, or from the
- * other end. */
+/* The border that OP_PAD adds: a number (at.rate), or the tensor's own elements: mirrored, the outermost, or those of the opposite end. */
 enum pad_border { BORDER_NUMBER, BORDER_MIRRORED, BORDER_OUTERMOST, BORDER_OTHER_END };
 
 /* Uniform between at.low and at.high; normal with mean at.low and standard deviation at.high. */
@@ -107,9 +106,8 @@ enum random_draw { DRAW_UNIFORM, DRAW_NORMAL };
 
 enum scatter_how { SCATTER_REPLACE, SCATTER_ADD, SCATTER_MAXIMUM };
 
-/* The function that OP_MAP computes of each element, with low and high as constants; from FUNCTION_SUBTRACT on, the
- * one that OP_COMBINE computes of two. Row order of op_functions.c (names, values) and of compiler/vector_plan.c
- * (passes). */
+/* The functions of one element (OP_MAP), with low and high as constants, and from FUNCTION_SUBTRACT on those of two (OP_COMBINE). Rows of
+ * op_functions.c (names, values) and of compiler/vector_plan.c (passes) have this order. */
 enum op_function {
     FUNCTION_EXP, FUNCTION_LOG, FUNCTION_SQRT, FUNCTION_ABS, FUNCTION_NEGATE, FUNCTION_RECIPROCAL, FUNCTION_SQUARE, FUNCTION_ERF,
     FUNCTION_LEAKY_RELU, FUNCTION_ELU, FUNCTION_HARD_SIGMOID, FUNCTION_HARD_SWISH, FUNCTION_SOFTPLUS, FUNCTION_CLIP, FUNCTION_ADD, FUNCTION_DIVIDE_BY,
@@ -121,12 +119,13 @@ enum op_function {
     N_OP_FUNCTIONS
 };
 
-/* Resize: places of results in the input, and the neighbour that is nearest (ONNX's coordinate_transformation_mode and nearest_mode). */
+/* How a resize finds the place of a result in the input, and the nearest neighbour of that place (ONNX's coordinate_transformation_mode and
+ * nearest_mode). */
 enum resize_place { RESIZE_HALF_PIXEL, RESIZE_ASYMMETRIC, RESIZE_ALIGN_CORNERS, RESIZE_PYTORCH_HALF_PIXEL, RESIZE_TF_HALF_PIXEL, RESIZE_SYMMETRIC,
                     N_RESIZE_PLACES };
 enum resize_nearest { NEAREST_PREFER_FLOOR, NEAREST_PREFER_CEIL, NEAREST_FLOOR, NEAREST_CEIL, N_RESIZE_NEAREST };
 
-/* A sparse matrix: inner x outer, of which n blocks of block x block elements are there. Its weight is [n, block, block], each block by rows. */
+/* A sparse matrix of inner x outer elements, which has n blocks of block x block elements. Its weight is [n, block, block], each block by rows. */
 struct sparsity {
     uint32_t block;
     uint32_t dynamic;                                       /* blocks may move while the program runs */
@@ -138,7 +137,7 @@ struct sparsity {
 /* Unused members stay 0. */
 struct op_attributes {
     uint32_t kernel_h, kernel_w, stride, pad, groups;       /* convolution, pooling (groups: convolution; rotary: heads in the last dimension) */
-    uint32_t stride_w, dilation, zeros[4];                  /* stride_w: 0 means as stride; dilation: 0 means 1; zeros beyond pad: top, left, bottom, right */
+    uint32_t stride_w, dilation, zeros[4];                  /* stride_w: 0 means `stride`; dilation: 0 means 1; zeros: further zeros besides `pad`, at top, left, bottom, right */
     bool counts_padding;                                    /* average pool: zeros of the padding count in the mean */
     uint32_t hidden;                                        /* LSTM, GRU: width of its state */
     bool from_last;                                         /* LSTM, GRU: the steps run from the last to the first */
@@ -154,10 +153,10 @@ struct op_attributes {
     double factors[2];                                      /* resize: factors of rows and columns; 0: the quotient of their numbers */
     double rate;                                            /* dropout: the share that is dropped; scale: the constant; pad: the value */
     uint32_t norm_groups;                                   /* group norm: groups; batch norm: replicas that it spans */
-    double epsilon;                                         /* norms: added to the variance; 0: 1e-5 */
+    double epsilon;                                         /* norms: the number added to the variance; 0: 1e-5 */
     bool stable;                                            /* batch and group norm: the mean is subtracted before the variance is computed */
     uint32_t axis;                                          /* concat, slice, pad */
-    uint32_t pieces;                                        /* slice: the number of equal outputs; 0 means the range below. losses: the number of slices, of which this loss sees one */
+    uint32_t pieces;                                        /* slice: the number of equal outputs; 0 means the range below. losses: the number of slices of the logits, of which this loss reads one */
     uint64_t begin, length;                                 /* slice: the range; pad: zeros before, length afterwards; top-k: k; rotary: elements of a head that turn */
     enum pad_border border;                                 /* pad */
     enum scatter_how scatter;                               /* scatter */
@@ -172,7 +171,7 @@ struct op_attributes {
     uint32_t merge;                                         /* transpose: the number of last dimensions that become one; 0 if none */
     enum data_type to_type;                                 /* cast, input preparation */
     uint32_t ranks;                                         /* all-reduce, share, all-gather: IPUs that take part, `stride` apart; 0: neighbours */
-    uint32_t serial_steps;                                  /* split by the user's request (embedding serialised); 0 if none */
+    uint32_t serial_steps;                                  /* matmul: number of serial steps that the user asks for (embedding serialised); 0 if none */
     double labels_per_sample;                               /* transducer loss: target length */
     struct sparsity sparse;
     bool sparse_first;                                      /* sparse matmul: [outer, inner] times dense [inner, columns]; else dense [.., inner] times [inner, outer] */
@@ -208,9 +207,9 @@ struct graph {
     struct layer *layers;   size_t n_layers, cap_layers;
     struct hash_table attributes;                 /* attributes of operations, by their bytes */
     size_t n_forward_ops;                   /* ops[0..n_forward_ops) are forward; the rest backward */
-    uint32_t n_rough_ops;                   /* operations that stand for one that is not modelled: each costs a pass over its result */
+    uint32_t n_rough_ops;                   /* operations that stand for others, which are not modelled; each costs a pass over its result */
     const struct graph *whole;              /* the whole model, if this graph is one IPU's part of it (graph_slice()); else NULL */
-    const uint32_t *whole_ids;              /* by forward tensor: the tensor of the whole model that it is, or is part of; NO_ID if none */
+    const uint32_t *whole_ids;              /* by forward tensor: the id of the same tensor, or of the one it is a part of, in the whole model; NO_ID if none */
 };
 
 /* ---- building ----------------------------------------------------------------------- */
@@ -221,17 +220,16 @@ uint32_t graph_layer(struct graph *g, struct layer layer);      /* opens a layer
 uint32_t graph_tensor(struct graph *g, const char *name, enum tensor_role role, enum data_type type,
                       uint32_t n_dims, const uint64_t *dims);
 uint64_t graph_input_numbers(const struct graph *g);    /* whole numbers of a micro-batch's input, such as tokens and labels */
-/* Appends a forward operation to the open layer and infers its output's shape. Returns the output tensor; of a slice in pieces the first, and the
- * others have the next ids. A shape that does not fit is a bug of the builder, and asserted. */
+/* Appends a forward operation to the open layer and infers its output's shape. Returns the id of the output; if a slice has several pieces, they
+ * have this id and the next ones. A shape that does not fit is a bug of the builder, and asserted. */
 uint32_t graph_op(struct graph *g, enum op_kind kind, const uint32_t *inputs, uint32_t n_inputs,
                   struct op_attributes at);
 
-/* Appends every backward pass that the chain rule asks for. PASS_BACKWARD_DATA makes gradients of activations; for a matmul that of
- * its first operand. PASS_BACKWARD_WEIGHT makes gradients of weights; for a matmul that of its second operand, be it a
- * weight or an activation (role ROLE_GRADIENT). An OP_ADD in a backward pass with forward_op NO_ID sums two gradients of
- * one tensor; an OP_SCALE, by 0, is the gradient of a slice's piece that the loss does not depend on. An LSTM's data
- * pass has the gradient of its gates as last output, which its weight pass reads. Forward tensors among a backward
- * operation's inputs are those it needs kept. */
+/* Appends every backward pass that the chain rule asks for. PASS_BACKWARD_DATA makes gradients of activations; for a matmul that of its first
+ * operand. PASS_BACKWARD_WEIGHT makes gradients of weights; for a matmul that of its second operand, be it a weight or an activation (role
+ * ROLE_GRADIENT). An OP_ADD in a backward pass with forward_op NO_ID sums two gradients of one tensor; an OP_SCALE, by 0, is the gradient of a
+ * slice's piece that the loss does not depend on. An LSTM's data pass has the gradient of its gates as last output, which its weight pass reads.
+ * The inputs of a backward operation include the forward tensors that must be kept for it. */
 void graph_add_backward(struct graph *g);
 uint32_t graph_append(struct graph *g, struct op op);           /* appends an operation unchanged; returns its id */
 
@@ -248,7 +246,7 @@ void graph_keep_fp32(struct graph *g, uint64_t kinds);
 enum sparse_pattern { PATTERN_STATIC, PATTERN_DYNAMIC };
 extern const char *const sparse_pattern_names[];        /* NULL-ended */
 struct sparse_request {
-    double density;                     /* share of the blocks that are there; 0: all is dense */
+    double density;                     /* the share of blocks that are kept; 0: all products stay dense */
     double oversize;                    /* dynamic: room of a bucket beyond an even share; 0: 0.3 */
     uint64_t block;                     /* 1, 4, 8 or 16 */
     int pattern;                        /* enum sparse_pattern */
@@ -259,8 +257,8 @@ bool graph_make_sparse(struct graph *g, const struct sparse_request *q, struct e
 
 /* ---- graph_grid.c: one grid over several IPUs ---------------------------------------- */
 
-/* Turns the graph into that of one IPU of those which share its grids: each axis that codelets cut has 1/ipus[i] of its length, rounded up. All ones
- * or zeros change nothing. Refuses operations that are neither codelets nor element by element, and grids that differ. */
+/* Turns the graph into the graph of one of the IPUs that share its grids: each axis that codelets cut has 1/ipus[i] of its length, rounded up. All
+ * ones or zeros change nothing. Refuses operations that are neither codelets nor element by element, and grids that differ. */
 bool graph_cut_grid(struct graph *g, const uint32_t ipus[MOST_GRID_AXES], struct err *err);
 
 /* ---- split_table.c: a table over several stages ------------------------------------- */
@@ -289,15 +287,16 @@ uint32_t tensor_part_of(const struct tensor_part *cut, uint32_t replica);       
 uint32_t tensor_span(const struct tensor *t);           /* replicas this far apart have the same part; 1: all have it whole */
 uint32_t tensor_parts(const struct tensor *t);          /* number of different parts; fewer than the span if neighbours have the same part */
 
-/* op_exchange.c: the collectives of one operation, n of them one after the other, over `ranks` replicas of the program that are `stride` apart, 0 for
- * neighbours; ranks 0: none. bytes: of a rank's whole vector. */
+/* op_exchange.c: the collectives of one operation. It has n of them, one after the other, over `ranks` replicas of the program that are `stride`
+ * apart (0: neighbours). ranks 0: it has none. bytes: the whole vector of one rank. */
 struct op_exchange { uint32_t ranks, stride, n; double bytes; bool gathers, of_activations, of_halos, sends_pieces; };     /* of_halos: halos go to neighbours on a grid, and there is no collective */
 struct op_exchange op_exchange(const struct graph *g, const struct op *op);
 /* ---- graph_tables.c: tables whose rows are spread over replicas ------------------------ */
 
-/* Deals out the tables that only lookups read, in layers of these names ("auto": all), to n replicas: each keeps every nth row and looks up what the
- * others ask for, so that an all-to-all follows each lookup. The host sorts indices by shard. If `names` is NULL or n below 2, nothing changes. Fails
- * if no layer with such a table has one of the names, or if n does not divide a lookup's rows. Must come before graph_add_backward(). */
+/* Spreads tables that only lookups read, in layers of these names ("auto": all), over n replicas: each keeps every nth row and looks up the rows
+ * that others ask for, so that an all-to-all follows each lookup. The host sorts indices by shard. If `names` is NULL or n below 2, nothing
+ * changes. Fails if no layer with such a table has one of the names, or if n does not divide a lookup's rows. Must come before
+ * graph_add_backward(). */
 bool graph_shard_tables(struct graph *g, const char *names, uint64_t n, struct err *err);
 bool layer_is_named(const char *patterns, const char *layer);       /* true if the name fits one of the patterns, which commas separate; * stands for any text */
 
@@ -306,7 +305,7 @@ bool layer_is_named(const char *patterns, const char *layer);       /* true if t
 const char *op_function_name(enum op_function f);
 bool op_function_is_of_two(enum op_function f);
 bool op_function_is_flat(enum op_function f);       /* comparisons, roundings: no gradient passes through */
-/* OP_MAP and the activations (relu, gelu, tanh, sigmoid, swish); OP_ADD, OP_MUL and OP_COMBINE. */
+/* The values of OP_MAP and the activations (relu, gelu, tanh, sigmoid, swish) for one element; and of OP_ADD, OP_MUL and OP_COMBINE for two. */
 double op_value_of_one(enum op_kind kind, const struct op_attributes *at, double x);
 double op_slope(enum op_kind kind, double kept);        /* The derivative, computed from what the backward pass reads: the output of relu, tanh and
                                                            sigmoid, the input of gelu and swish. */
@@ -327,9 +326,9 @@ uint64_t tensor_bytes(const struct tensor *t);
 bool tensor_is_same_shape(const struct tensor *a, const struct tensor *b);
 /* The place of block i of n, counted by rows of blocks: as given, or drawn by a hash from an even share of all places. */
 uint64_t sparse_place(const struct sparsity *s, uint64_t i, uint64_t n);
-/* The operation whose shapes count: op itself, or the forward one that it differentiates. */
+/* The operation whose tensors give the sizes: op itself or, for a backward pass, its forward operation. */
 const struct op *op_forward(const struct graph *g, const struct op *op);
-/* The operation of a sheet that a pass of a codelet runs. A gradient follows its operation in the sheet; it was looked up when the model was read. */
+/* The operation of the sheet that computes this pass of a codelet. The gradients of all codelets were looked up when the model was read. */
 const struct codelet *op_codelet(const struct graph *g, const struct op *op);
 /* The shape of the forward pass, for a matmul or one of its backward passes. */
 struct matmul_shape { uint64_t groups, rows, inner, columns; };
@@ -339,8 +338,8 @@ uint64_t op_flop(const struct graph *g, const struct op *op);   /* 2 x op_mac, p
 uint64_t op_repeats(const struct graph *g, const struct op *op);   /* repeats of its layer times its rounds, at least 1 */
 uint64_t layer_repeats(const struct layer *l);                  /* repeats alone, at least 1 */
 bool op_has_gradient(const struct op *op);                      /* true if a backward pass can go through the operation */
-/* Adds to arrays of n_layers zeros, by layer: bytes of its activations that backward passes read; bytes of
- * activations, its own and of earlier layers, that later layers read forward. */
+/* Adds, by layer, to arrays of n_layers zeros. kept_bytes: the layer's activations that backward passes read; output_bytes: activations of this
+ * and earlier layers that later layers read forward. */
 void graph_activations(uint64_t *kept_bytes, uint64_t *output_bytes, const struct graph *g);
 uint64_t graph_parameters(const struct graph *g);               /* elements of ROLE_WEIGHT; a tied tensor counts once */
 uint64_t graph_forward_mac(const struct graph *g);

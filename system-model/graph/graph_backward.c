@@ -26,7 +26,7 @@ static bool is_weight(const struct graph *g, uint32_t tensor_id) { return g->ten
 /* Whole numbers and truth values have no gradients. */
 static bool is_smooth(const struct tensor *t) { return t->type != TYPE_INT32 && t->type != TYPE_UINT8; }
 
-/* A result is worth differentiating if any of its inputs is. */
+/* Marks the tensors whose gradient is needed: weights, and results that depend on one. */
 static void mark_wanted(struct backward *b)
 {
     const struct graph *g = b->g;
@@ -91,8 +91,8 @@ static bool in_pass(const struct backward *b, const struct op *f, uint32_t i, en
     return second == (pass == PASS_BACKWARD_WEIGHT);
 }
 
-/* [batch, time, 4 hidden]: the gradient of the gates, which flows back through the steps whether or not the input needs a gradient. For a GRU the
- * four are update, reset, and both addends of the candidate, from the input and from the state. */
+/* The gradient of the gates, [batch, time, 4 hidden], which flows back through the steps even if the input needs no gradient. For a GRU the four
+ * are update, reset, and the candidate's addends from the input and from the state. */
 static uint32_t gate_gradient(struct graph *g, const struct op *f)
 {
     const struct tensor *y = &g->tensors[f->outputs[0]];
@@ -146,8 +146,7 @@ static void pass_through(struct backward *b, uint32_t forward_id, uint32_t gradi
     }
 }
 
-/* The loss does not depend on this piece of a slice: its gradient is zeros, made of another piece's gradient, which
- * has its shape. */
+/* A gradient of zeros for a piece of a slice that the loss does not depend on. It is made of another piece's gradient, which has the same shape. */
 static uint32_t no_gradient(struct backward *b, const struct op *f, uint32_t piece_id, uint32_t gradient_id)
 {
     assert(tensor_is_same_shape(&b->g->tensors[piece_id], &b->g->tensors[gradient_id]));
@@ -186,7 +185,7 @@ static void differentiate(struct backward *b, uint32_t forward_id)
 void graph_add_backward(struct graph *g)
 {
     assert(g->n_ops == g->n_forward_ops);
-    size_t n = g->n_tensors;            /* gradients themselves are not differentiated */
+    size_t n = g->n_tensors;            /* only forward tensors are differentiated */
     struct backward b = { .g = g, .wanted = ARENA_ARRAY(g->arena, bool, n),
                           .gradient = ARENA_ARRAY(g->arena, uint32_t, n), .none = ARENA_NEW(g->arena, struct op_attributes) };
     for (size_t i = 0; i < n; i++)

@@ -13,7 +13,7 @@
 
 _Static_assert(N_OP_KINDS <= 64, "a set of kinds is 64 bits");
 
-/* True for kinds whose result has a type of its own. */
+/* True for kinds that state the type of their result. */
 static bool has_own_type(int kind) { return kind == OP_CAST || kind == OP_INPUT_PREPARE; }
 
 static bool unknown_kind(const char *name, struct err *err)
@@ -78,8 +78,8 @@ static void append_cast(struct graph *g, uint32_t to, uint32_t from, uint32_t la
                                    .n_outputs = 1, .outputs = &to, .at = graph_keep_attributes(g, &at) });
 }
 
-/* A tensor becomes fp32 itself if only fp32 operations read it, and no operation makes it, and it does not come from the host in a type of its
-   own. Otherwise it gets a copy, which no operation makes yet. */
+/* Gives a tensor in fp32. The tensor itself becomes fp32 if `in_place` allows it and only fp32 operations read it; otherwise it gets a copy, which
+ * no operation makes yet. */
 static uint32_t widen(struct widening *w, uint32_t id, bool in_place, uint32_t layer_id)
 {
     struct tensor t = w->g->tensors[id];

@@ -39,7 +39,7 @@ static bool is_looked_up(const struct graph *g, uint32_t id)
     return looked_up;
 }
 
-/* A micro-batch looks up fewer rows than the table has. A smaller table, of positions as a rule, is read by all replicas all of the time. */
+/* True if a micro-batch looks up fewer rows than the table has. Smaller tables, mostly of positions, are read whole by all replicas. */
 static bool is_large_table(const struct graph *g, uint32_t id)
 {
     uint64_t lookups = 0;
@@ -72,7 +72,7 @@ static void append_lookup(struct graph *g, struct op op)
 static size_t mark_tables(struct graph *g, bool *marked, const char *names, uint64_t n)
 {
     size_t n_marked = 0;
-    bool built = false;                 /* a builder spreads the tables that its program spreads */
+    bool built = false;                 /* the model's builder has spread the tables that its program spreads */
     for (uint32_t i = 0; i < g->n_tensors; i++)
         built |= g->tensors[i].sharded;
     for (uint32_t i = 0; i < g->n_tensors; i++) {
@@ -81,7 +81,7 @@ static size_t mark_tables(struct graph *g, bool *marked, const char *names, uint
         if (!(found || layer_is_named(names, g->layers[t->layer_id].name)) || !is_looked_up(g, i))
             continue;
         n_marked++;
-        marked[i] = !t->sharded;        /* a builder may have spread it already */
+        marked[i] = !t->sharded;        /* tables that the builder has spread keep their rows */
         t->dims[0] = marked[i] ? ceil_div(t->dims[0], n) : t->dims[0];
         t->sharded = true;
     }

@@ -447,7 +447,7 @@ const struct op_rule op_rules[N_OP_KINDS] = {
     [OP_SWISH]            = { .shape = shape_same, .flop = { 4, 6 }, .gradient = { .data_keeps = KEEP_INPUT } },
     [OP_SOFTMAX]          = { .shape = shape_same, .flop = { 5, 4 }, .gradient = { .data_keeps = KEEP_OUTPUT } },    /* max, sub, exp, sum, mul */
     [OP_BATCH_NORM]       = { .shape = shape_last_vector, .flop = { 7, 5, 3 },
-                              .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT } },    /* 3 statistics, 4 to apply */
+                              .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT } },    /* 3 operations for the statistics, 4 to apply them */
     [OP_GROUP_NORM]       = { .shape = shape_last_vector, .flop = { 7, 5, 3 },
                               .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
     [OP_LAYER_NORM]       = { .shape = shape_last_vector, .flop = { 7, 5, 3 },
@@ -471,7 +471,7 @@ const struct op_rule op_rules[N_OP_KINDS] = {
     [OP_CROSS_ENTROPY]    = { .shape = shape_loss, .per = PER_INPUT, .flop = { 5, 2 }, .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND } },
     [OP_TRANSDUCER_LOSS]  = { .shape = shape_loss, .per = PER_INPUT, .flop = { 5, 3 }, .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND } },
     [OP_CAST]             = { .shape = shape_cast },
-    [OP_INPUT_PREPARE]    = { .shape = shape_cast, .flop = { 2 }, .gradient = { .no_gradient = true } },    /* less mean, times scale */
+    [OP_INPUT_PREPARE]    = { .shape = shape_cast, .flop = { 2 }, .gradient = { .no_gradient = true } },    /* subtracts the mean, multiplies by the scale */
     [OP_MAP]              = { .shape = shape_same, .flop = { 4, 6 }, .gradient = { .data_keeps = KEEP_INPUT } },
     [OP_COMBINE]          = { .shape = shape_pair, .flop = { 1, 3 },
                               .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT | KEEP_SECOND } },

@@ -17,7 +17,7 @@ struct gradient_rule {
     uint8_t data_keeps, weight_keeps;
 };
 
-/* A count of operations is per element of the output, of the first input, or of the kernel's window. */
+/* A count of operations is for each element of the output, of the first input, or of the kernel's window. */
 enum per { PER_OUTPUT, PER_INPUT, PER_WINDOW, PER_PAIR };  /* PER_PAIR: each element of a row of the first with each row of the second */
 
 struct op_rule {
@@ -26,7 +26,7 @@ struct op_rule {
     enum per per;
     uint32_t flop[N_OP_PASSES];         /* operations besides multiply-accumulates */
     struct gradient_rule gradient;
-    void (*defaults)(struct op_attributes *at, const struct tensor *x);     /* sets attributes that are not given, by the first input; NULL if none can be missing */
+    void (*defaults)(struct op_attributes *at, const struct tensor *x);     /* sets absent attributes from the first input; NULL if no attribute has a default */
 };
 extern const struct op_rule op_rules[N_OP_KINDS];
 

@@ -16,7 +16,7 @@ struct slicer {
     struct graph *out;
     uint32_t *to;                       /* by tensor of the whole graph: its part */
     bool *is_addend;                    /* by tensor of the whole graph: true while each IPU has only its addend of the tensor */
-    struct shared { uint32_t tensor, region, to; } *shared; uint32_t n_shared; size_t cap_shared;     /* operands that went into a region */
+    struct shared { uint32_t tensor, region, to; } *shared; uint32_t n_shared; size_t cap_shared;     /* operands that are shared among the IPUs of a region */
     uint32_t *whole_ids; uint32_t n_ids; size_t cap_ids;
     uint32_t *given; uint32_t n_given;  /* tensors that no operation makes: weights, inputs and state */
 };
@@ -105,7 +105,7 @@ static uint32_t op_region(const struct slicer *s, const struct op *op, uint32_t 
     return NO_ID;
 }
 
-/* A sum of addends, or one seen in another shape, is an addend. */
+/* True for a sum of addends, or a view of an addend: its result is an addend, too. */
 static bool adds_addends(const struct slicer *s, const struct op *op)
 {
     return s->is_addend[op->inputs[0]] && (op->kind == OP_VIEW || (op->kind == OP_ADD && s->is_addend[op->inputs[1]]));
@@ -126,7 +126,7 @@ static uint32_t part_operand(struct slicer *s, const struct op *op, uint32_t id,
     return region != NO_ID && is_made && cut->is_wanted ? share(s, x, region) : s->to[x];
 }
 
-/* Shapes that the attributes name become those of the parts. */
+/* The operation's attributes, with the sizes of an IPU's part in place of the whole. */
 static struct op_attributes local_attributes(const struct slicer *s, const struct op *op)
 {
     struct op_attributes at = *op->at;

@@ -6,8 +6,8 @@
 #define SLICE_H
 #include "system-model/graph/op_kinds.h"
 
-/* Tensors that are cut together, such as the heads of one attention: n_units is the largest number of equal pieces that all their dimensions have. even: all parts
- * must be of one size. */
+/* Tensors that are cut together, such as the heads of one attention. n_units: the largest number that divides all their cut dimensions. even: all
+ * parts must be of one size. */
 struct region { uint32_t root; uint64_t n_units; bool attends, even; };
 
 /* How a tensor of the whole graph is cut. dim: 1 + the dimension that is cut, 0 if the tensor is whole. The dimension has `pieces` equal pieces, and
@@ -20,9 +20,9 @@ struct cuts {
     struct tensor_cut *of;              /* by tensor */
     struct region *regions; uint32_t n_regions; size_t cap_regions;
     uint32_t *n_readers;                /* by tensor: how many operands of forward operations it is */
-    bool *keeps_whole;                  /* by operation: it does not begin a region */
+    bool *keeps_whole;                  /* by operation: it must not begin a region */
     bool *sums;                         /* by operation: each IPU has one addend of its result */
-    bool *gathers;                      /* by operation: its operands are brought together first */
+    bool *gathers;                      /* by operation: the parts of its operands are gathered first */
     const char *whole_layer;            /* the layer whose operation was the first to need a whole operand; NULL if there is none */
     struct arena *a;
 };

@@ -66,7 +66,7 @@ static void unite(struct cuts *c, uint32_t a, uint32_t b)
     c->regions[b].root = a;
 }
 
-/* The units of the region must divide this size, too. */
+/* Lets the region have only as many units as also divide this size. */
 static void add_size(struct cuts *c, uint32_t region, uint64_t size)
 {
     struct region *r = &c->regions[cuts_region(c, region)];
@@ -112,7 +112,7 @@ static bool is_only_looked_up(const struct cuts *c, uint32_t table)
     return true;
 }
 
-/* The dimension of an operation's first input that becomes a dimension of its result; NO_ID if none does by itself. */
+/* The dimension of an operation's first input that becomes dimension `dim` of its result; NO_ID if none does. */
 static uint32_t dim_before(const struct cuts *c, const struct op *op, uint32_t dim)
 {
     const struct tensor *x = &c->g->tensors[op->inputs[0]];
@@ -175,7 +175,7 @@ static bool cut_operand(struct cuts *c, uint32_t tensor, uint32_t dim, uint32_t 
 typedef bool cut_rule(struct cuts *c, const struct op *op, uint32_t id);
 static cut_rule *const rules[N_OP_KINDS];
 
-/* The first operand that is cut. */
+/* The id of the first operand that is cut. */
 static uint32_t cut_input(const struct cuts *c, const struct op *op)
 {
     for (uint32_t i = 0; i < op->n_inputs; i++)
@@ -211,7 +211,7 @@ static bool bias(struct cuts *c, const struct op *op, uint32_t id)
     return true;
 }
 
-/* An operand that is not cut is whole on each IPU. If the dimension itself is cut, the IPUs exchange what each has found. */
+/* Cuts a softmax. If it runs along the cut dimension, the IPUs exchange the largest values and sums that each has found. */
 static bool softmax(struct cuts *c, const struct op *op, uint32_t id)
 {
     const struct tensor_cut x = c->of[op->inputs[0]];
@@ -237,7 +237,7 @@ static bool begins_region(const struct cuts *c, const struct op *op, uint32_t id
     return w->n_dims == 2 && !tensor_cut(w, op->at->transpose_b ? 0 : 1);
 }
 
-/* A norm of rows that are cut; padding would count in its sums. */
+/* Cuts a norm of rows that are cut. The parts must be even, because padding would count in its sums. */
 static bool row_norm(struct cuts *c, const struct op *op, uint32_t id)
 {
     const struct tensor_cut x = c->of[op->inputs[0]];
@@ -263,7 +263,7 @@ static bool begin_product(struct cuts *c, const struct op *op, uint32_t id)
     return true;
 }
 
-/* Cut groups, such as heads, stay cut; a product along the cut makes addends. */
+/* Cuts a product. Cut groups, such as heads, stay cut; a product whose inner dimension is cut makes addends. */
 static bool product(struct cuts *c, const struct op *op, uint32_t id)
 {
     uint32_t a = op->inputs[0], b = op->inputs[1], inner = last_dim_of(c, a);
@@ -339,7 +339,7 @@ static bool view(struct cuts *c, const struct op *op, uint32_t id)
     return true;
 }
 
-/* Whole heads are turned, side by side in the last dimension or in one of their own. */
+/* Cuts rotary embeddings by whole heads, which lie side by side in the last dimension, or in a dimension of their own. */
 static bool rotary(struct cuts *c, const struct op *op, uint32_t id)
 {
     const struct tensor_cut x = c->of[op->inputs[0]];
@@ -431,7 +431,7 @@ static bool is_fixed_state(const struct cuts *c, uint32_t tensor)
 
 static uint32_t table_dim(const struct cuts *c) { return c->axis.axis == 0 ? 0 : 1; }
 
-/* A table with fewer rows than IPUs stays whole, as does one whose lookups are the same each time: those are biases. */
+/* True if a lookup begins a region. A table with fewer rows than IPUs stays whole, and so does a bias, whose lookups are the same each time. */
 static bool begins_table(const struct cuts *c, const struct op *op, uint32_t id)
 {
     const struct tensor *t = &c->g->tensors[op->inputs[0]];
@@ -538,7 +538,7 @@ static void mark_wanted_tensors(struct cuts *c)
     }
 }
 
-/* Every product that the first axis has cut is cut by the second one, too. */
+/* True if the second axis cuts every product that the first axis has cut. */
 static bool is_cut_throughout(const struct cuts *c)
 {
     for (uint32_t i = 0; i < c->g->n_forward_ops && c->axis.axis > 0; i++) {

@@ -34,7 +34,7 @@ uint32_t tensor_parts(const struct tensor *t)
     return n;
 }
 
-/* The index in the whole of an index along a dimension of this many elements; NO_ID64: padding. */
+/* The index in the whole tensor for an index in the part, along a dimension of this many elements; NO_ID64 for padding. */
 static uint64_t whole_index(const struct tensor_part *p, uint64_t index, uint64_t size, uint32_t replica)
 {
     uint64_t piece_size = size / p->pieces, whole_piece = p->whole_size / p->pieces, piece = index / piece_size;

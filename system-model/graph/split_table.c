@@ -11,7 +11,7 @@
 struct table_splitter {
     const struct graph *g;
     struct graph *out;
-    uint32_t n_parts, table;            /* table: in the whole graph */
+    uint32_t n_parts, table;            /* table: the id of the table in the whole graph */
     uint32_t *to;                       /* by tensor of the whole graph: its copy; NO_ID: not made yet */
     uint32_t *whole_ids; uint32_t n_ids; size_t cap_ids;
 };
@@ -127,7 +127,7 @@ static void add_split_op(struct table_splitter *s, const struct op *op, uint32_t
     }
 }
 
-/* Part 0 stays in the layer itself, if one of the layer's operations is divided. */
+/* Layer l, marked as part 0 of n_parts if one of its operations is divided. */
 static struct layer layer_with_parts(const struct table_splitter *s, uint32_t l)
 {
     struct layer layer = s->g->layers[l];
