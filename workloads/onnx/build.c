@@ -100,7 +100,7 @@ static bool map_node(struct mapper *p)
     if (!p->o->approximate || !map || !approximate(p))
         return p->err && *p->err->msg ? false : MAP_REFUSE(p, "lacks an input that it needs");
     if (p->err)
-        *p->err = (struct err){ "" };       /* the operator has a rough price instead, so the refusal no longer holds */
+        *p->err = (struct err){ "" };       /* the rough price replaces the refusal */
     count_fate(p, op, ONNX_APPROXIMATED, "one pass over its result");
     return true;
 }

@@ -21,12 +21,12 @@ struct onnx_loop {
     const Onnx__GraphProto *body;
     uint64_t done;
     uint32_t n_carried, n_stacked, n_scanned, condition, *carried, *stacked;
-    uint32_t rolled;                        /* one round stands for this many equal ones; 0: each is written out */
+    uint32_t rolled;                        /* the number of equal rounds that one round stands for; 0: each round is written out */
     const char *scope;                      /* the scope of the last round */
     bool scan;                              /* the body of a Scan has no trip count and no condition */
 };
 
-/* A new scope inside the node's; NULL if refused. Calls of functions count as levels too. */
+/* Opens a scope inside the scope of the node; NULL if it is refused. Calls of functions count as levels, too. */
 static const char *scope_inside(struct onnx_model *m, const struct onnx_node *n, struct err *err)
 {
     uint32_t depth = 0;
@@ -41,7 +41,7 @@ static const char *scope_inside(struct onnx_model *m, const struct onnx_node *n,
     return NULL;
 }
 
-/* Links a body's initialisers, and its nodes into places already made; they run this many rounds. */
+/* Links the initialisers of a body, and its nodes, for which empty places exist from `from` on. Each node runs this many rounds. */
 static bool link_body(struct onnx_model *m, size_t from, const Onnx__GraphProto *g, const char *scope, const struct onnx_call *call, uint32_t rounds,
                       struct err *err)
 {
@@ -212,7 +212,7 @@ static void bind_round(struct onnx_model *m, struct onnx_loop *l, const char *sc
         onnx_bind(m, scope, l->body->input[2 + i]->name, l->carried[i]);
 }
 
-/* Puts the nodes of one round before the Loop, which takes over what they make. */
+/* Puts the nodes of one round before the Loop. Their results become the Loop's carried and stacked values. */
 static bool run_round(struct onnx_model *m, size_t id, struct err *err)
 {
     struct onnx_loop *l = m->nodes[id].loop;
@@ -274,7 +274,7 @@ static bool end_loop(struct onnx_model *m, size_t id, struct err *err)
 
 /* ---- a Loop of equal rounds --------------------------------------------------------------------------------------- */
 
-enum { LEAST_ROLLED = 17 };             /* fewer rounds are written out */
+enum { LEAST_ROLLED = 17 };             /* loops of fewer rounds are written out */
 
 static bool body_reads(const Onnx__GraphProto *g, const char *name)
 {
@@ -398,8 +398,8 @@ bool unfold_sequence_alias(struct onnx_model *m, size_t id, struct err *err)
     return items;
 }
 
-/* The position among the items that input i gives; by default the last one. Negative ones count from the end, and an insertion may be past the
-   last item. False if it is not known, or out of range. */
+/* The position in a sequence that input i gives; by default the last one. Negative positions count from the end, and an insertion may be past the
+ * last item. False if the position is not known, or out of range. */
 static bool item_position(uint32_t *at, const struct onnx_model *m, const struct onnx_node *n, uint32_t i, uint32_t items, bool insertion)
 {
     const struct onnx_value *v = onnx_in(m, n, i);

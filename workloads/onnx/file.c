@@ -223,7 +223,7 @@ static bool read_external(struct external *out, const Onnx__TensorProto *t)
     return good && out->location && *out->location != '/' && !strstr(out->location, "..") && out->offset < INT64_MAX;
 }
 
-/* Takes the numbers of a tensor from its file, if it is small or has contents. What cannot be read stays unknown. */
+/* Reads the numbers of a tensor from its file, if it is small or contents are wanted. Numbers that cannot be read stay unknown. */
 static void fetch_numbers(Onnx__TensorProto *t, const char *path, bool contents, struct arena *a)
 {
     struct external e;

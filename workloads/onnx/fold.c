@@ -137,8 +137,7 @@ bool fold_constant(struct fold *f)
     return true;
 }
 
-/* Files that were stripped of their weights have floats of one value in their place, which are no contents. Therefore only single floats and
-   integers are followed. */
+/* Follows only integers and single floats: in files stripped of their weights, tensors of one repeated float stand in place of the weights. */
 bool fold_constant_of_shape(struct fold *f)
 {
     const Onnx__AttributeProto *p = onnx_attribute(f->n, "value");

@@ -168,7 +168,7 @@ static bool only_inside(const struct pattern *p, const struct onnx_node *last)
     return true;
 }
 
-/* The last two arguments of become(). */
+/* The list and the number of inputs, as become() takes them. */
 #define INPUTS(...) (uint32_t[]){ __VA_ARGS__ }, sizeof (uint32_t[]){ __VA_ARGS__ } / sizeof(uint32_t)
 static bool become(struct pattern *p, struct onnx_node *last, enum onnx_op op, const uint32_t *inputs, uint32_t n_inputs)
 {
@@ -333,7 +333,7 @@ static bool fuse_group_norm(struct onnx_model *m, struct onnx_node *last)
     if (x->n_dims < 3 || x->n_dims != y->n_dims || x->dims[1] != y->dims[1] || groups->n_dims != 3)
         return false;
     if (!is_filled_with(m, variable(&p, 'o'), 1) || !is_filled_with(m, variable(&p, 'z'), 0))
-        return false;                   /* a scale or a shift of whole groups */
+        return false;                   /* the scale or shift is for whole groups */
     uint32_t by[2];
     double epsilon = onnx_float(maker(&p, variable(&p, 'n')), "epsilon", 1e-5);
     scale_and_shift(&p, &last, x->dims[1], by);

@@ -113,7 +113,8 @@ static struct names symbolic_names(const struct onnx_model *m)
     return names;
 }
 
-/* Before all shapes are known (whole), any value may still prove to be one number, and values of a branch ("0/...") do not exist yet. */
+/* True if the options may use this name. Until all shapes are known (whole), any value may prove to be one number, and values of a branch
+ * ("0/...") do not exist yet. */
 static bool is_name_of(const struct onnx_model *m, const struct names *names, const char *name, bool whole)
 {
     bool found = !whole && name[strspn(name, "0123456789")] == '/' && *name != '/';
@@ -144,7 +145,7 @@ static bool check_dimension_names(const struct onnx_model *m, const struct onnx_
     return true;
 }
 
-/* A constant [n, 1, 1] that is combined with a value [n, ...]. */
+/* True for a constant [n, 1, 1] that is combined with a value [n, ...]. */
 static bool is_column_for(const struct onnx_value *v, const struct onnx_value *of)
 {
     uint64_t all = 1;
@@ -153,7 +154,7 @@ static bool is_column_for(const struct onnx_value *v, const struct onnx_value *o
     return v->data && v->data->n_dims == of->n_dims && of->dims[0] > 1 && all == of->dims[0] && (uint64_t)v->data->dims[0] == all;
 }
 
-/* The input is normalised with one number for each of its first dimension, which are channels then. */
+/* True if the input is normalised with one number for each index of its first dimension, which is then that of the channels. */
 static bool has_channels_first(const struct onnx_model *m, uint32_t input)
 {
     for (const struct onnx_node *n = m->nodes, *end = m->nodes + m->n_nodes; n < end; n++)
@@ -219,7 +220,7 @@ static const char *find_batch_name(const struct onnx_model *m)
     return m->n_inputs && m->values[m->inputs[0]].n_dims ? m->values[m->inputs[0]].dim_names[0] : NULL;
 }
 
-/* A name that one input has twice, as the nodes of [nodes, nodes], is a size of the model, in which there is no batch then. */
+/* True if one input has the name twice, as in [nodes, nodes]. The name is then a size of the model, which has no batch. */
 static bool is_squared(const struct onnx_model *m, const char *name)
 {
     bool found = false;
@@ -298,7 +299,7 @@ static bool settle_input(struct onnx_model *m, struct onnx_value *v, const struc
 
 /* ---- shapes of nodes --------------------------------------------------------------------------------- */
 
-/* The shape that the file gives, or else that of the first input. */
+/* Takes the shape that the file states or, without one, the shape of the first input. */
 static void guess_shape(const struct onnx_model *m, struct onnx_value *out, const struct onnx_value *x)
 {
     if (!out->shaped) {

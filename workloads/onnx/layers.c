@@ -34,7 +34,7 @@ void map_dependent(bool *depends, const struct graph *g, enum tensor_role role)
     }
 }
 
-/* After each operation: results made so far that later ones read. */
+/* Counts, after each operation, the results made so far that later operations read. */
 static void count_alive(struct grouping *s, struct arena *scratch)
 {
     const struct graph *g = s->g;
@@ -43,7 +43,7 @@ static void count_alive(struct grouping *s, struct arena *scratch)
         for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
             last[g->ops[i].inputs[k]] = i;
         for (uint32_t k = 0; k < g->ops[i].n_outputs; k++)
-            last[g->ops[i].outputs[k]] = i;         /* no reader so far */
+            last[g->ops[i].outputs[k]] = i;         /* the last reader, until one is found */
     }
     int64_t *change = ARENA_ARRAY(scratch, int64_t, g->n_ops);
     for (size_t i = 0; i < g->n_ops; i++)
@@ -150,7 +150,7 @@ static void move_tensors(struct graph *g, struct arena *scratch)
     }
 }
 
-/* Operations of one layer run equally often. */
+/* Ends layers where the number of rounds changes, so that all operations of a layer run equally often. */
 static void cut_by_rounds(struct grouping *s, const uint32_t *rounds)
 {
     for (size_t i = 0; rounds && i + 1 < s->g->n_ops; i++)

@@ -147,7 +147,7 @@ static uint32_t without_boxes(struct mapper *p, uint32_t scores, uint32_t which)
     return map_emit2(p, OP_SELECT, scores, which, WITH(.inverted = true, .rate = -FLT_MAX));
 }
 
-/* Rounds one after the other. For each row, the chosen box and whether it counts, both [rows, 1]. */
+/* Runs the rounds one after the other. Each gives the chosen box of each row, and whether it is valid, both [rows, 1]. */
 static void run_rounds(struct mapper *p, const struct suppression *s, uint32_t table, uint32_t scores, uint32_t *chosen, uint32_t *valid)
 {
     struct boxes all = boxes_of_table(p, table, s->rows, s->n);
@@ -163,7 +163,7 @@ static void run_rounds(struct mapper *p, const struct suppression *s, uint32_t t
     }
 }
 
-/* The number of a row or column for each of [rows, rounds], as fp32 [rows x rounds, 1]. */
+/* The numbers 0 to n - 1 along the middle dimension of [before, n, after], as fp32 [before x n x after, 1]. */
 static uint32_t numbers_of_rows(struct mapper *p, uint64_t before, uint64_t n, uint64_t after)
 {
     uint32_t x = VIEW(p, map_numbers(p, "rows", TYPE_FP32, n), 1, n, 1);

@@ -90,7 +90,7 @@ static bool read_equation(struct equation *out, const struct onnx_model *m, cons
     return add_letters(&out->out, arrow + 2, strlen(arrow + 2), named + dots);
 }
 
-/* 0 if no operand has the letter, or its sizes differ. */
+/* The size of a letter's dimension; 0 if no operand has the letter, or its sizes differ. */
 static uint64_t letter_size(const struct equation *e, const struct onnx_model *m, const struct onnx_node *n, char c)
 {
     uint64_t size = 0;
@@ -148,7 +148,7 @@ static uint32_t ordered(const struct einsum *s, uint32_t x, const struct letters
     return map_transposed(s->p, x, dims, perm, from->n);
 }
 
-/* A letter in one operand alone: its dimension is moved to the end and summed. */
+/* Sums over the letters that occur in this operand alone, after their dimensions are moved to the end. */
 static uint32_t without_lone(const struct einsum *s, uint32_t x, struct letters *l, uint32_t k)
 {
     struct letters kept = { .n = 0 }, order, lone = { .n = 0 };

@@ -140,8 +140,8 @@ bool map_conv(struct mapper *p)
     return map_done(p, 0, y, true);
 }
 
-/* The share of frame `at` of the kernel in each frame of the result, [batch, made, frame]: every input frame once, stride frames apart, cut at
- * both ends. y: [batch x frames, ..., groups, depth x channels of a group]. */
+/* The share of frame `at` of the kernel in each frame of the result, [batch, made, frame]. Each input frame contributes once; the frames are
+ * `stride` apart and cut at both ends. y: [batch x frames, ..., groups, depth x channels of a group]. */
 static uint32_t depth_share(struct mapper *p, uint32_t y, const struct onnx_window *w, uint32_t at, uint64_t groups)
 {
     const struct onnx_value *v = map_in(p, 0), *to = map_out(p, 0);
@@ -400,8 +400,8 @@ static uint32_t resized(struct mapper *p, uint32_t x, const uint64_t from[4], co
     return from[1] == to[1] && from[2] == to[2] && at.factors[0] == 1 && at.factors[1] == 1 ? x : map_emit1(p, OP_RESIZE, map_view(p, x, 4, from), at);
 }
 
-/* The four neighbours of each result along one side, and their weights (Keys 1981, with the file's coefficient). Neighbours outside are those at
- * the border or, with exclude_outside, left out. */
+/* The four neighbours of each result along one side, and their weights (Keys 1981, with the file's coefficient). Neighbours outside the image are
+ * taken from its border or, with exclude_outside, left out. */
 static void cubic_taps(const struct mapper *p, enum resize_place how, uint64_t size, uint64_t made, double scale, double *at[4], double *weight[4])
 {
     double c = onnx_float(p->n, "cubic_coeff_a", -0.75);

@@ -83,7 +83,7 @@ static uint32_t number_beside(struct mapper *p, double number, uint32_t x)
     return map_view(p, map_filled(p, number, 1), p->g->tensors[x].n_dims, dims);
 }
 
-/* The result of a function that is composed of others. */
+/* Makes y, which is composed of several functions, the result. */
 static bool done_composed(struct mapper *p, uint32_t y)
 {
     p->into = "functions of elements";
@@ -159,7 +159,7 @@ bool map_shrink(struct mapper *p)
     return done_composed(p, map_emit2(p, OP_SELECT, x, far, NO_ATTRIBUTES));
 }
 
-/* With one sign, a comparison with that infinity. */
+/* If only one sign counts, this is a comparison with the infinity of that sign. */
 bool map_is_inf(struct mapper *p)
 {
     bool positive = onnx_flag(p->n, "detect_positive", true), negative = onnx_flag(p->n, "detect_negative", true);
@@ -313,7 +313,8 @@ static bool joins_depth(const struct onnx_value *v)
     return (depth == 1) == (height == 1);
 }
 
-/* The result has an image's layout if one operand has it and all dimensions, and the other operand has it too, is constant, or has no more elements. */
+/* True if the result has the layout of an image. One operand must have that layout and all dimensions; the other must have it too, be constant, or
+ * have no more elements. */
 static bool joint_layout(const struct mapper *p, uint32_t a, uint32_t b, uint32_t n_dims)
 {
     const struct onnx_value *va = &p->m->values[a], *vb = &p->m->values[b];

@@ -112,7 +112,7 @@ bool map_transpose(struct mapper *p)
 
 /* ---- joins and cuts ----------------------------------------------------------------------------------------------- */
 
-/* A constant for one sample is repeated for each. */
+/* Repeats a constant for one sample for each sample of the batch. */
 static uint32_t for_each_sample(struct mapper *p, uint32_t x, const struct onnx_value *v, uint32_t axis)
 {
     uint64_t samples = map_out(p, 0)->dims[0];
@@ -138,7 +138,7 @@ bool map_concat(struct mapper *p)
         uint32_t x = map_in_layout(p, map_in_id(p, i), image);
         if (x == NO_ID)
             return false;
-        if (n == MAX_OP_OUTPUTS) {      /* an operation takes no more inputs: these are joined first */
+        if (n == MAX_OP_OUTPUTS) {      /* an operation takes no more inputs, so the first ones are joined */
             parts[0] = map_emit(p, OP_CONCAT, parts, n, WITH(.axis = map_layout_axis(axis, image, v->n_dims)));
             n = 1;
         }

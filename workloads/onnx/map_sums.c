@@ -15,7 +15,7 @@
 
 /* ---- products ------------------------------------------------------------------------------------------------------ */
 
-/* A matrix as a weight, or viewed without its leading ones. */
+/* A matrix as a weight, or a view of a tensor without its leading dimensions of 1. */
 static uint32_t matrix(struct mapper *p, uint32_t value, bool transposed)
 {
     const struct onnx_value *v = &p->m->values[value];
@@ -170,8 +170,7 @@ static bool reduced_axes(const struct mapper *p, uint32_t *gone)
     return true;
 }
 
-/* Pools have no product: halves of [outer, n, inner] are multiplied until one is left; an odd element joins the next
- * round. */
+/* Multiplies along n of [outer, n, inner], as no pool does: halves are multiplied until one is left; an odd element joins the next round. */
 static uint32_t multiplied_run(struct mapper *p, uint32_t x, uint64_t outer, uint64_t n, uint64_t inner)
 {
     x = VIEW(p, x, outer, n, inner);

@@ -17,7 +17,7 @@ struct onnx_options {
     enum data_type type;                        /* the type of weights and activations */
     uint64_t fp32_kinds;                        /* kinds of operations in fp32: a bit for each (enum op_kind) */
     bool inference;                             /* forward only; batch norms are folded into convolutions */
-    bool forward_only;                          /* training, whose backward pass follows when the graph has been cut over IPUs */
+    bool forward_only;                          /* training, but the backward pass is added later, after the graph is cut over IPUs */
     bool float_images;                          /* images come in fp32, and are cast on the chip to the type of its computation */
     bool byte_images;                           /* images come as bytes, and are cast and normalised on the chip */
     bool approximate;                           /* rough prices instead of refusals */
@@ -59,7 +59,7 @@ struct onnx_import {
     const char *loss, *ignored;                 /* loss: outputs that are trained; ignored: the other outputs; NULL if there are no such outputs */
     uint32_t *inputs; size_t n_inputs;          /* tensors of the graph's inputs, in file order */
     bool *input_is_image;                       /* true for an input that has its channels last in the graph */
-    uint32_t output;                            /* tensor of the first output (inference) */
+    uint32_t output;                            /* id of the first output's tensor (inference) */
     bool output_is_image;                       /* [batch, channels, height, width] in the file, channels last in the graph */
 };
 

@@ -43,8 +43,8 @@ static inline uint32_t map_in_id(const struct mapper *p, uint32_t i) { return i 
 static inline bool map_is_wanted(const struct mapper *p, uint32_t i) { return map_out(p, i) && p->wanted[p->n->outputs[i]]; }
 static inline bool map_is_image(const struct mapper *p, uint32_t value) { return p->of[value].tensor != NO_ID && p->of[value].image; }
 
-/* map_tensors.c: operations of the graph. Operands and results are NO_ID after a refusal, which all of these and
- * map_done() pass on. */
+/* map_tensors.c: operations of the graph. After a refusal results are NO_ID; these functions and map_done() accept NO_ID as an operand and pass it
+ * on. */
 uint32_t map_emit(struct mapper *p, enum op_kind kind, const uint32_t *inputs, uint32_t n, struct op_attributes at);
 uint32_t map_emit1(struct mapper *p, enum op_kind kind, uint32_t x, struct op_attributes at);
 uint32_t map_emit2(struct mapper *p, enum op_kind kind, uint32_t x, uint32_t y, struct op_attributes at);
@@ -70,8 +70,8 @@ bool map_is_image_along(const struct mapper *p, uint32_t value, uint32_t axis); 
 uint32_t map_axis(const struct mapper *p, int64_t usual, uint32_t n_dims);      /* the attribute `axis`, or `usual` if it is absent */
 uint32_t map_layout_axis(uint32_t axis, bool image, uint32_t n_dims);       /* the axis of a tensor in this layout that an axis of the file becomes */
 bool map_done(struct mapper *p, uint32_t i, uint32_t tensor, bool image);       /* the tensor becomes output i */
-bool map_done_as(struct mapper *p, const char *into, uint32_t tensor, bool image);      /* output 0; into: the node's fate */
-const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value);    /* NULL if it has none or several, or is an output */
+bool map_done_as(struct mapper *p, const char *into, uint32_t tensor, bool image);      /* the tensor becomes output 0; into: the node's fate */
+const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value);    /* NULL if the value has no reader or several, or is an output */
 
 /* map_tensors.c: constants. map_weight() makes a weight, or state if it is not trained; the others make a vector of n equal numbers, and say where a
  * tensor's contents come from. */
@@ -80,8 +80,8 @@ uint32_t map_weight(struct mapper *p, uint32_t value, enum onnx_layout layout, u
 uint32_t map_filled(struct mapper *p, double number, uint64_t n);
 struct onnx_source *map_source(struct mapper *p, uint32_t tensor, enum onnx_layout layout, uint32_t value);
 
-/* map_move.c. The piece of its first input that the node takes, if all pieces of it have readers: then the value is
- * split once. NO_ID otherwise. */
+/* map_move.c: the piece of its first input that the node reads, if all pieces of that input have readers; the input is then split once. NO_ID
+ * otherwise. */
 uint32_t map_piece(struct mapper *p, bool image);
 uint32_t map_every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t from, uint64_t n, uint64_t step);
 /* Dimension i of the result is dimension perm[i] of x, when x has these dimensions. */
@@ -99,15 +99,15 @@ uint32_t map_pooled(struct mapper *p, uint32_t x, uint64_t outer, uint64_t n, ui
 /* The mean over neighbouring axes; gone has a bit for each of them, and their dimensions become 1. */
 uint32_t map_mean(struct mapper *p, uint32_t x, uint64_t *dims, uint32_t n, uint32_t gone);
 
-/* map_pick.c: the value that a node reads as input i: its own, or the column that an index of GatherElements or
- * ScatterElements along the first dimension was expanded from, as whole rows are picked then. */
+/* map_pick.c: the value that a node reads as input i. If GatherElements or ScatterElements along the first dimension have an index that was
+ * expanded from one column, it is that column, because whole rows are then picked. */
 uint32_t map_read_id(const struct onnx_model *m, const struct onnx_node *n, uint32_t i);
 /* 0, 1, 2, ... as [1, n]; one-hot rows: [rows] of indices to [rows, columns] of the type. */
 uint32_t map_numbers(struct mapper *p, const char *name, enum data_type type, uint64_t n);
 uint32_t map_ones_at(struct mapper *p, uint32_t index, uint64_t rows, uint64_t columns, enum data_type type);
 
-/* map_sparse.c. map_reads_sparse(): true if the node reads a sparse initialiser, or its transpose; then the product with it, NO_ID after a refusal.
- * transposed: as Gemm reads its second input. */
+/* map_sparse.c. map_reads_sparse(): true if the node reads a sparse initialiser, or its transpose. map_sparse_factor(): the product with it; NO_ID
+ * after a refusal. transposed: as Gemm reads its second input. */
 bool map_reads_sparse(const struct mapper *p);
 uint32_t map_sparse_factor(struct mapper *p, bool transposed);
 

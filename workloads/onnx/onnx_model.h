@@ -33,10 +33,10 @@ struct onnx_value {
     const char *dim_names[ONNX_MAX_DIMS];   /* symbolic dimensions of an input; else NULL */
     double *known;                          /* the value's contents, or NULL */
     const struct onnx_items *items;         /* a sequence's tensors; NULL: this is a tensor */
-    bool given;                             /* the options give its number or, bounded, its size */
-    bool bounded, largest;                  /* its size depends on data: given, or the largest possible */
-    bool constant;                          /* the value follows from initialisers alone */
-    bool output;                            /* an output of the whole graph */
+    bool given;                             /* the options give its number or, if it is bounded, its size */
+    bool bounded, largest;                  /* bounded: its size depends on data, and the options give it; largest: the size is taken to be the largest possible */
+    bool constant;                          /* true if the value follows from initialisers alone */
+    bool output;                            /* true for an output of the whole graph */
     const Onnx__SparseTensorProto *sparse;  /* a sparse initialiser; else NULL */
     const Onnx__TensorProto *data;          /* the contents of an initialiser or a Constant node; else NULL */
     uint32_t producer;                      /* node; NO_ID means an input or initialiser */
@@ -62,7 +62,7 @@ struct onnx_node {
     double epsilon;                         /* the epsilon of a fused norm; 0: its attribute holds it */
     const char *fused_as;                   /* the fused operation that the node has become, or is part of; else NULL */
     bool gone;                              /* other nodes do this node's work */
-    bool rough;                             /* the nodes that replace this one are a guess, counted as approximated */
+    bool rough;                             /* the nodes that replaced this one are a guess, and count as approximated */
     uint32_t rounds;                        /* the node stands for this many rounds of a loop, each on the result of the round before; 0: once */
 };
 
@@ -100,7 +100,7 @@ const Onnx__GraphProto *onnx_unpack_graph(const ProtobufCBinaryData *bytes, stru
 bool onnx_skim(uint8_t **bytes, size_t *n, FILE *f, uint64_t file_bytes, struct arena *a);
 bool onnx_is_whole(int type);           /* true for integers of any size, but not for booleans */
 bool onnx_is_float(int type);
-double *onnx_tensor_contents(const Onnx__TensorProto *t, uint64_t most, struct arena *a);   /* NULL if absent, or more than most elements */
+double *onnx_tensor_contents(const Onnx__TensorProto *t, uint64_t most, struct arena *a);   /* NULL if absent, or if it has more than `most` elements */
 
 /* ---- model.c: attributes, operands and lists of a node; nodes of our own -------------------------------------------------- */
 

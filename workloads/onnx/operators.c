@@ -17,7 +17,6 @@
 #define MAP(f) .kind = OP_MAP, .function = FUNCTION_##f
 #define COMBINE(f) .kind = OP_COMBINE, .function = FUNCTION_##f
 #define NAMED(name) .id = ONNX_OP_##name
-/* One input: the output is as large. */
 #define RULES(n, shape_, map_) .n_inputs = n, .shape = shape_, .map = map_
 #define FOLD(n, element_) .element = element_, .n_folded = n
 #define ELEMENTS RULES(1, infer_like_first, map_function), FOLD(1, fold_function)

@@ -110,7 +110,7 @@ static const Onnx__FunctionProto *called_function(const struct onnx_model *m, co
     return NULL;
 }
 
-/* NO_ID: too many nodes. */
+/* Adds an empty place for a node; NO_ID if there are too many nodes. */
 static uint32_t add_node(struct linker *l)
 {
     struct onnx_model *m = l->m;
@@ -154,7 +154,7 @@ static bool copy_parameter(struct linker *l, uint32_t from, uint32_t to)
 
 static bool link_nodes(struct linker *l, Onnx__NodeProto *const *nodes, size_t n, const char *scope, const struct onnx_call *call);
 
-/* The function's nodes will read and make what the calling node did. */
+/* Makes the function's names stand for the values that the calling node reads and makes. */
 static void bind_call(struct onnx_model *m, const struct onnx_node *by, const Onnx__FunctionProto *f, const char *inside)
 {
     onnx_drop_inputs(m, by);
@@ -234,7 +234,7 @@ static bool link_inputs(struct onnx_model *m, const Onnx__GraphProto *g, struct 
     return true;
 }
 
-/* Shapes that the file gives for intermediate values are used where an operator has no shape rule. */
+/* Declared shapes of intermediate values are used where an operator has no shape rule. */
 static bool link_outputs(struct onnx_model *m, const Onnx__GraphProto *g, struct err *err)
 {
     m->outputs = ARENA_ARRAY(m->arena, uint32_t, g->n_output);

@@ -128,7 +128,7 @@ bool infer_unsqueeze(const struct inference *s)
 
 /* ---- joins and parts ------------------------------------------------------------------------------------------ */
 
-/* A constant for one sample, in a file that fixes one, is there for each of the recipe's samples. */
+/* True if a constant for one sample, in a file whose batch is 1, counts as repeated for each of the recipe's samples. */
 static bool repeats_for_samples(const struct inference *s, const struct onnx_value *v, uint64_t samples)
 {
     return v->constant && s->m->file_batch == 1 && v->n_dims > 1 && v->dims[0] == 1 && samples == s->m->batch;

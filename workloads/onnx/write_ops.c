@@ -332,7 +332,7 @@ static void write_cast(struct writer *w)
                  w->op->at->to_type == TYPE_INT32 ? ONNX_INT32 : ONNX_FLOAT);
 }
 
-/* The reader puts the preparation of bytes before pictures, as the recipe has them. */
+/* Writes no node: pictures follow the recipe, and the reader prepares bytes again. */
 static void write_prepare(struct writer *w)
 {
     w->image[w->op->outputs[0]] = writer_image(w, w->op->inputs[0]);
