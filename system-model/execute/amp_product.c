@@ -12,7 +12,7 @@
 
 enum { VECTORS = 4, PANEL = VECTORS * N_LANES };     /* columns that are added up together */
 
-/* Sums of one row of a: c[0 .. PANEL) += a[0 .. inner) b[inner][PANEL]. Groups of inputs are whole. */
+/* Adds the products of a row: c[0 .. PANEL) += a[0 .. inner) b[inner][PANEL]. `inner` is padded to whole groups of inputs. */
 IN_LANES void sum_row(float *c, const float *a, const float *b, uint64_t inner, const struct product_way *way)
 {
     lanes sums[VECTORS];
@@ -49,7 +49,7 @@ static float element(const struct matrix *m, uint64_t row, uint64_t column)
     return m->turned ? m->x[column * m->stride + row] : m->x[row * m->stride + column];
 }
 
-/* Columns first to first + n of b, and zeros up to the panel's width and to whole groups of inputs. */
+/* Copies columns first to first + n of b, with zeros up to the panel's width and to whole groups of inputs. */
 static void pack_panel(float *panel, const struct matrix *b, uint64_t inner, uint64_t first, uint64_t n)
 {
     for (uint64_t k = 0; k < inner; k++)

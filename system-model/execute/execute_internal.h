@@ -65,7 +65,7 @@ static inline struct weight *weight_of(const struct execution *x, uint32_t repli
 /* weights.c */
 bool weights_start(struct execution *x, struct err *err);
 void weights_end(struct execution *x);
-/* Asks fill() for a tensor; of one that is cut the replica gets its part, and zeros where that is padding. */
+/* Asks fill() for a tensor. If the tensor is cut, the replica gets its part, with zeros as padding. */
 bool fill_part(const struct execution *x, float *to, uint32_t tensor_id, uint32_t replica, uint64_t micro_batch, struct err *err);
 struct weight *weight_on(const struct execution *x, uint32_t replica, uint32_t ipu, uint32_t tensor_id);     /* NULL if the IPU has no such weight */
 void accumulate(struct execution *x, uint32_t replica, uint32_t ipu, uint32_t gradient_id, const float *gradient, uint64_t key);

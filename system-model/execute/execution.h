@@ -30,13 +30,14 @@ struct precision {
 
 /* The values that an operation's result depends on besides its operands. */
 struct op_context {
-    /* Made of seed, step, replica and micro-batch: with one key all passes of a dropout draw one mask, and a tensor that is computed again is rounded alike. */
+    /* A hash of seed, step, replica and micro-batch. All passes of a dropout draw one mask from it, and a tensor that is recomputed is rounded
+     * alike. */
     uint64_t dropout_key;
     struct precision precision;
     struct rounding_counts *counts;     /* counts by role of the tensor, to which the operation adds; NULL: nothing is counted */
-    uint32_t rank;                      /* the replica's number; of a tensor that is cut, it has part rank mod parts */
-    /* Values of the replicas that the operation exchanges something with (op_exchange()), in their order, its own included; 0 if it is alone. Their
-     * inputs of the operation must be there. */
+    uint32_t rank;                      /* the replica's number; if a tensor is cut, the replica has part number rank mod parts */
+    /* Values of the replicas with which the operation exchanges data (op_exchange()), in their order, its own included; n_peers is 0 if it is
+     * alone. The inputs of the operation must be among the values of each. */
     const struct tensor_value *const *peers; uint32_t n_peers;
     bool mean_losses;                   /* a loss is the mean of its rows (transducer: samples) and not their sum; rows with a negative label do
                                            not count */
@@ -76,8 +77,9 @@ struct execution_options {
     struct precision precision;         /* numbers are rounded by type: accumulators and sums over replicas after each addition, moments of 2 bytes
                                            and weights after the update */
     uint32_t n_threads;
-    /* tensor_id and its elements are of the whole model, if IPUs share the layers; replica counts copies of the model. Fills a host input, a state tensor such as a mask (before each task that reads it), or, when the execution starts, a weight: then the
-     * micro-batch is UINT64_MAX, else it counts from 0 in each step and replica. The same question must get the same answer. */
+    /* Fills a host input, a state tensor such as a mask (before each task that reads it), or a weight (when the execution starts; micro_batch is
+     * then UINT64_MAX). Otherwise micro_batch counts from 0 in each step and replica. If IPUs share layers, tensor_id and its elements are those
+     * of the whole model, and replica counts copies of the model. Equal arguments must give equal numbers. */
     bool (*fill)(void *user, float *to, uint32_t tensor_id, uint64_t step, uint32_t replica, uint64_t micro_batch, struct err *err);
     /* Called before each operation of replica 0, in the order of execution; may be NULL. */
     void (*watch)(void *user, uint32_t stage, enum task_kind kind, uint64_t micro_batch, uint32_t op_id);
@@ -87,7 +89,7 @@ struct execution_options {
 /* Live bytes of a stage on one replica, by the tensors' own types. */
 enum live_category {
     LIVE_WEIGHTS, LIVE_ACCUMULATORS, LIVE_STATE,        /* copies of tied weights included */
-    LIVE_STASH,                         /* kept between passes, of all micro-batches in flight */
+    LIVE_STASH,                         /* tensors kept between passes, of all micro-batches in flight */
     LIVE_KEPT_INPUTS,                   /* inputs of the host that are kept for the backward pass */
     LIVE_INPUTS,                        /* inputs of the task at work */
     LIVE_HANDED_OVER,                   /* tensors that a neighbour sent and whose task has not begun */

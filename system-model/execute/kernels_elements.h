@@ -68,7 +68,7 @@ static inline void run_mul_backward(const struct run *r)
 static inline double unary(const struct op_attributes *at, double x) { return op_value_of_one(OP_MAP, at, x); }
 static inline double binary(const struct op_attributes *at, double a, double b) { return op_value_of_two(OP_COMBINE, at, a, b); }
 
-/* Backward passes differentiate by differences in double: [gradient, x] and [gradient, a, b]. */
+/* A backward pass reads [gradient, x] or [gradient, a, b], and differentiates by differences in double. */
 static inline void run_map(const struct run *r)
 {
     const struct op_attributes *at = r->op->at;

@@ -16,7 +16,7 @@ enum number_format number_format_of(enum data_type t)
 /* ---- a block of elements ------------------------------------------------------------------------------- */
 
 enum { BLOCK = 64 };    /* a whole number of lanes */
-struct lane_counts { masks infinite, not_a_number, vanished, saturated; };      /* each a negative number */
+struct lane_counts { masks infinite, not_a_number, vanished, saturated; };      /* the counts of each lane, as negative numbers */
 
 IN_LANES void count_lanes(struct lane_counts *c, const lanes *before, const lanes *after, const struct format *f)
 {

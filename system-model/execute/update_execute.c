@@ -72,7 +72,8 @@ static void tie_gradients(struct execution *x, uint32_t replica)
         }
 }
 
-/* The parts that replicas hold after the reductions. Those of one group are counted: the other groups have the same. */
+/* Scales the parts of gradients that replicas hold after the reductions. Elements that are not finite are counted in one shard group, because the
+ * other groups hold the same. */
 static void scale_gradients(struct execution *x, struct step_result *out)
 {
     double scale = x->o.loss_scale > 0 ? x->o.loss_scale : 1;
@@ -138,7 +139,7 @@ static double squares(const float *x, uint64_t begin, uint64_t end)
     return sum;
 }
 
-/* The squares of a replica's weight or gradient, over all replicas that hold a part of it; parts that several have count once. */
+/* The sum of squares of a weight or gradient, over all replicas that hold a part of it. Parts that several replicas hold count once. */
 static double all_squares(const struct execution *x, uint32_t i, uint32_t replica, bool of_gradient)
 {
     const struct weight *w = weight_of(x, replica, i);
