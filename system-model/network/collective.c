@@ -129,8 +129,8 @@ static void copy_times(struct collective_cost *to, const struct collective_cost 
     to->bytes_sent_per_rank = from->bytes_sent_per_rank;
 }
 
-/* Ring i of group g between domains. In every domain it has the IPU of that group's ring that holds piece i of n_local: the one at place i if all
-   domains have equally many ranks. In a domain with fewer ranks, each holds several pieces. */
+/* Fills ring i of group g between domains. In each domain it takes the IPU that holds piece i of n_local in the group's local ring: the IPU at
+ * place i if all domains have equally many ranks. In a domain with fewer ranks, each holds several pieces. */
 static size_t between_rings(struct ring **rings, const struct collective *run, const struct ring *local)
 {
     const struct collective_layout *at = &run->at;
@@ -253,7 +253,7 @@ static bool run_all(struct collective *run, struct collective_cost *out, enum co
     return true;
 }
 
-/* A broadcast is not routed if its bytes alone take the links of an IPU longer than the method at hand takes. */
+/* False if the bytes of a broadcast alone take an IPU's links longer than time_s. Its routes are then not searched. */
 static bool may_broadcast(const struct collective *run, double time_s)
 {
     const struct collective_request *r = run->req;

@@ -15,8 +15,8 @@
     KIND(ALL_GATHER,     "all-gather",     false, false, true) \
     KIND(BROADCAST,      "broadcast",      true,  false, true)
 
-/* A row for each method: its enumerator, its name, whether it handles several domains one by one, and two functions of collective_methods.c:
- * what it demands of the ranks, and how it plays a phase. A method that plays none (NULL) plays another, by size and topology. */
+/* A row for each method: its enumerator, its name, true if it handles several domains one by one, and two functions of collective_methods.c: the
+ * check of the ranks, and the play of a phase. A method with NULL for the play stands for another one, chosen by size and topology. */
 #define COLLECTIVE_METHODS(METHOD) \
     METHOD(AUTO,               "auto",               true,  any_ranks,             NULL) \
     METHOD(RING,               "ring",               false, any_ranks,             one_way) \
@@ -56,7 +56,7 @@ struct collective_request {
     double bytes;
     double port_bytes;                      /* bytes between domains if vectors differ by IPU: the mean over the IPUs behind one port; 0: `bytes` */
     uint32_t n_in_use;                      /* the first IPUs of the machine, which the program uses and a sync waits for; 0: only the ranks */
-    bool full_routes;                       /* on a torus, with replicas wider than two IPUs: full routes, the two directions one after the other */
+    bool full_routes;                       /* on a torus, with replicas wider than two IPUs: steps take full routes, first in one direction and then in the other */
     bool unfolded;                          /* play every group and domain even if they are alike */
     struct collective_cache *cache;           /* the cache of this topology; NULL: no cache */
 };
@@ -64,7 +64,7 @@ struct collective_cost {
     double time_s;
     double link_s, reduce_s, sync_s;        /* the parts of time_s: on the links, adding on the tiles, syncs */
     uint32_t n_steps;
-    double bytes_sent_per_rank;             /* 2 (n-1)/n x bytes for a ring all-reduce; (n-1) x bytes if each rank sends its whole vector to all others */
+    double bytes_sent_per_rank;             /* for a ring all-reduce 2 (n-1)/n x bytes; (n-1) x bytes if each rank sends its whole vector to all others */
     enum collective_method method;          /* the method that was used */
     double busiest_bytes[N_LINK_KINDS];     /* bytes on the busiest link of each kind */
 };

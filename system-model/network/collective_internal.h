@@ -103,7 +103,7 @@ enum ring_direction { RING_FORWARD, RING_BACKWARD, RING_BOTH_WAYS };
  * Plays n_steps of these flows, each of `bytes`; after each step every rank adds add_bytes. */
 bool collective_play(struct collective *run, const struct step_flows *flows, double bytes, uint32_t n_steps, double add_bytes, struct err *err);
 /* Plays steps in which every rank sends `share` bytes to the next rank of its ring, or to both neighbours. */
-/* n_iterations over full routes, forward and then backward; each direction also has an exchange without data for every further pair of the
+/* Plays n_iterations over full routes, forward and then backward. Each direction also has an exchange without data for every further pair of the
  * replica's IPUs. */
 bool ring_phase_full_routes(struct collective *run, const struct ring_phase *p, uint32_t n_iterations, double share, struct err *err);
 bool ring_phase_steps(struct collective *run, const struct ring_phase *p, uint32_t n_steps, double share, enum ring_direction direction,

@@ -23,7 +23,7 @@ void step_flows_add(struct step_flows *e, uint32_t from, uint32_t to)
     e->items[e->n++].to = to;
 }
 
-/* The number of flows in each domain, if the flows of one domain repeat in the next. Otherwise, or if links may differ, the number of all flows. */
+/* The number of flows to route: those of the first domain if they repeat in the others; all flows if they do not repeat, or if links may differ. */
 static size_t flows_of_domain(const struct topology *t, const struct step_flows *e)
 {
     uint32_t width = t->ipus_per_domain, domain = e->items[0].from / width;
@@ -50,7 +50,7 @@ struct counted_routes {
     struct arena *a;
 };
 
-/* A ring that leaves its domain closes no circle on a torus. */
+/* True on a torus for rings inside a domain: a ring that leaves its domain closes no circle. */
 static bool goes_link_by_link(const struct topology *t, const struct step_flows *e)
 {
     if (!TORUS_LINK_BY_LINK || !e->link_by_link || t->domain_topology != DOMAIN_TORUS)
