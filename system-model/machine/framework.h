@@ -10,7 +10,7 @@
 #include "system-model/machine/machine.h"
 
 enum update_order { UPDATE_IN_SERIES, UPDATE_SIDE_BY_SIDE };
-/* How torus rings exchange if replicas are wider than two IPUs: each step goes one link further, or a whole route. */
+/* How rings on a torus exchange if replicas are wider than two IPUs: each exchange takes copies one link further, or over their whole route. */
 enum torus_exchanges { TORUS_ONE_LINK_FURTHER, TORUS_FULL_ROUTES };
 /* The aim of exchanges (internalExchangeOptimisationTarget): the fewest cycles, which is Poplar's default, or less code as well. */
 enum exchange_target { EXCHANGE_FOR_CYCLES, EXCHANGE_BALANCED };
@@ -25,7 +25,7 @@ struct program {
     bool even_slices;                   /* each slice of a product's result is spread evenly over all tiles; else it stays on the tiles that made it */
     int torus_exchanges;                /* enum torus_exchanges */
     uint64_t accumulation_multiple;     /* grouped, interleaved: gradient accumulation is a multiple of this times the stages */
-    bool phases;                        /* programs can run layers cut over IPUs in phases, with weights off the chip; fit and search offer that where true */
+    bool phases;                        /* layers that are cut over IPUs can run in phases, with weights off the chip; fit and search then offer that */
     /* The weight update. */
     int update_order;                   /* order in which the IPUs of a replica update, if collectives or streamed state synchronise them */
     double merge_buffer_bytes;          /* all-reduces of tensors are merged up to this size; 0 means one per tensor */
@@ -35,7 +35,7 @@ struct program {
     bool rearrange_before_reduce;       /* a gradient is copied to another layout before its reduce-scatter, a weight back afterwards */
     bool clip_norm;                     /* gradients are clipped by their global norm */
     double moment_bytes;                /* bytes of one moment of one parameter, unless the recipe states them */
-    bool merge_over_ipus;               /* true: a merged all-reduce takes tensors of all IPUs; false: tensors are merged only with others of their IPU */
+    bool merge_over_ipus;               /* true: a merged all-reduce takes tensors of all IPUs; false: of a single IPU */
     bool remote_together;               /* streamed state of several IPUs moves at the same time */
     uint64_t remote_alone_ipus;         /* the streamed state of this many first IPUs moves separately nevertheless */
     /* The call. */
@@ -60,7 +60,7 @@ struct program {
     uint64_t fetch_threads;             /* threads of a process that serve the fetches of its replicas; 0 means one per replica */
     uint64_t prefetch_depth;            /* micro-batches that the host keeps ready for a replica */
     bool outputs_each_micro_batch;      /* in training the results of every micro-batch go to the host, in a host exchange of their own */
-    bool streams_apart;                 /* tensors of a program without a pipeline have host exchanges of their own, where streams are not buffered */
+    bool streams_apart;                 /* without buffered streams, each tensor of a program without a pipeline has host exchanges of its own */
     uint64_t output_reductions;         /* values averaged over the host processes in each call */
     /* The trainer's loop. */
     uint64_t evaluation_loads;          /* number of engine loads for an evaluation inside training: its program is loaded onto the IPUs, and afterwards the training program again */
@@ -97,8 +97,8 @@ double steps_of_epoch(double k, double n, double steps_per_epoch, double steps_p
 
 /* ---- the software release ------------------------------------------------------------- */
 
-/* The host's work that a run does only once and that the rules time (specs/sdk/RELEASE.csv). The values are read off the logs of runs that may
-   calibrate. A release without a sheet costs nothing. */
+/* The host's work that a run does once, inside the time that the rules of a benchmark measure (specs/sdk/RELEASE.csv). The values are read off the
+ * logs of runs that may calibrate. A release without a sheet costs nothing. */
 struct sdk {
     const char *name;
     double checkpoint_start_s;  /* from the start of the clock to the first step, when training starts from a given checkpoint */

@@ -28,7 +28,7 @@ const struct sheet_row *sheet_find(const struct sheet *s, const char *key);     
 #define SHEET_OVERRIDE_SECTION "machine"
 struct sheet_override { const char *key, *value; bool used; };      /* an empty value removes the row */
 struct sheet_cache { struct sheet *sheets; size_t n, cap; struct arena *arena; };   /* sheets as they are in their files, each read once */
-/* At most one override of each key. cache may be NULL; the arena of a cache outlives what is loaded through it. */
+/* At most one override of each key. cache may be NULL; if not, its arena must outlive what is loaded through it. */
 struct sheet_overrides { struct sheet_override *items; size_t n; struct sheet_cache *cache; };
 
 bool is_sheet_override(const char *override);       /* "machine.KEY=value", not a key of a recipe */
@@ -58,8 +58,8 @@ bool sheet_row_set(void *record, const struct field *f, const struct sheet *s, c
 enum generation { GENERATION_OTHER, GENERATION_MK1, GENERATION_MK2, N_GENERATIONS };
 extern const char *const generation_names[N_GENERATIONS + 1];   /* NULL-ended */
 
-/* How the planner of convolutions estimates copies of single elements: by their measured cost, or by a rule that is far too low, so that it
- * chooses plans that cost the chip more than it expects. */
+/* How the planner of convolutions estimates copies of single elements: at their measured cost, or by a rule that is far too low, so that the plans
+ * it chooses cost the chip more than estimated. */
 enum planner_copies { COPIES_MEASURED, COPIES_ESTIMATED };
 /* How often the planner counts the bytes of an input that serial steps share: once; or twice, because it is sent before the loop and read again by a
    step. */
@@ -75,7 +75,7 @@ struct chip {
     enum planner_input planner_input;       /* how the same release counts inputs of serial steps */
     uint64_t tile_memory_bytes;             /* SRAM of a tile */
     uint64_t interleaved_bytes;             /* the part of tile memory with 128-bit loads */
-    double memory_error;                    /* standard deviation of ln(bytes needed / bytes counted) of all but tensors that always live */
+    double memory_error;                    /* standard deviation of ln(bytes needed / bytes counted), for all but tensors that always live */
     double memory_gaps_share;               /* share by which short-lived tensors take more of the fullest tile than their plan counts */
     /* Arithmetic, per tile and cycle. */
     uint64_t mac_fp16_fp16_per_cycle;       /* AMP, fp16 in, fp16 partials */
