@@ -31,7 +31,7 @@ uint64_t op_flop(const struct graph *g, const struct op *op)
     return 2 * op_mac(g, op) + rule->flop[op->pass] * elements;
 }
 
-/* kept: true for a tensor that a backward pass reads. last_reader: the last layer that reads a tensor forward; 0 if none does, or the first. */
+/* kept: true for each tensor that a backward pass reads. last_reader: the last layer that reads each tensor forward; 0 if no layer does. */
 static void graph_uses(bool *kept, uint32_t *last_reader, const struct graph *g)
 {
     for (size_t i = 0; i < g->n_ops; i++) {

@@ -30,7 +30,7 @@ enum tensor_role {
 struct tensor_part { uint32_t dim, parts, pieces, stride; uint64_t whole_size, first; };      /* first: the index at which the first part begins */
 enum { MOST_CUTS = 2 };     /* the most axes of IPUs; the axes cut different dimensions of a tensor */
 
-/* Where a ROLE_STATE lies that each call hands to the next one, such as the keys of earlier tokens. STATE_FIXED: it is the same in every call. */
+/* The place of a ROLE_STATE that each call hands to the next one, such as the keys of earlier tokens. STATE_FIXED: the same in every call. */
 enum state_place { STATE_FIXED, STATE_ON_CHIP, STATE_OFF_CHIP };
 
 struct tensor {
