@@ -38,9 +38,9 @@ struct arena_block {
     _Alignas(16) unsigned char data[];
 };
 
-/* With ARENA_GUARDS (sanitizers, mutation) guard bytes follow every allocation. Under the address sanitizer a program stops when it reads or writes
- * them, or memory that was freed. Without it, reading a guard gives neither a valid pointer nor a small count, and writes are found when the arena is
- * freed. The bytes of a guard depend on its offset, so that copying one guard over another is found, too. A guard ends with 1 + the offset of the
+/* With ARENA_GUARDS (sanitizers, mutation) guard bytes follow every allocation. Under the address sanitizer, a program that touches them or freed
+ * memory stops. Without it, a guard that is read gives neither a valid pointer nor a small count, and overwritten guards are found when the arena
+ * is freed. The bytes of a guard depend on its offset, so that a guard copied over another is found, too. A guard ends with 1 + the offset of the
  * guard before it. */
 #ifndef ARENA_GUARDS
 #define ARENA_GUARDS 0

@@ -27,7 +27,7 @@ struct err { char msg[512]; };
 /* Writes the message, cut to the buffer and with control characters replaced, and returns false. */
 bool fail(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Puts "where: " before the message, unless it begins with where already. Returns false. */
+/* Puts "where: " before the message, unless the message begins with it already. Returns false. */
 bool fail_at(struct err *err, const char *where);
 
 enum exit_status { EXIT_DONE = 0, EXIT_OUT_OF_TOLERANCE = 1, EXIT_BAD_INPUT = 2, EXIT_OUT_OF_MEMORY = 3 };
@@ -63,8 +63,8 @@ void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t ite
 
 /* ---- progress of long work -------------------------------------------------------- */
 
-/* report() is called as the work goes on; it may be NULL. `done` of `of` parts of the work are done; `of` is 0 if nobody knows how many there
- * are. `what` names the part at hand, or is "" for the work as a whole. A NULL `what` ends the report: another message is about to be printed. */
+/* report() is called as the work goes on; it may be NULL. `done` of `of` parts of the work are done; `of` is 0 if the number of parts is unknown.
+ * `what` names the current part, or is "" for the work as a whole. A NULL `what` ends the report, before another message is printed. */
 struct watch { void (*report)(void *user, const char *what, size_t done, size_t of); void *user; };
 static inline void watch_report(const struct watch *w, const char *what, size_t done, size_t of)
 {
@@ -84,15 +84,15 @@ void work_in_pieces(piece_work *work, void *user, size_t n_pieces, uint32_t n_th
 
 bool parse_u64(const char *text, uint64_t *out);        /* the whole text is decimal digits, without overflow */
 const char *why_no_u64(const char *text);               /* "is not a whole number ...", to follow a text that parse_u64() refused */
-/* Makes this thread read and write text as the C locale does, and returns what uselocale() is to be given back. The program never calls setlocale();
- * a program that uses the library may have, and a new thread begins with that locale. */
+/* Makes this thread read and write text as the C locale does. Returns the locale to restore with uselocale(). The program never calls setlocale(),
+ * but a program that uses the library may have, and a new thread begins with that program's locale. */
 locale_t plain_locale(void);
 bool parse_f64(const char *text, double *out);          /* the whole text is a finite decimal number */
-/* Reads a number, which its unit may follow with an SI prefix (n, u, m, k, M, G, T, P) or, for bytes, Ki, Mi, Gi or Ti: 32GB, 1.5 ms. False for
- * another unit. If `unit` is NULL or "", no unit may follow. */
+/* Reads a number, which may be followed by its unit with an SI prefix (n, u, m, k, M, G, T, P) or, for bytes, Ki, Mi, Gi or Ti: 32GB, 1.5 ms.
+ * False for another unit. If `unit` is NULL or "", no unit may follow. */
 bool parse_quantity(const char *text, const char *unit, double *out);
-/* f64_text() writes a number with n significant digits as printf's %g does, u64_text() a whole number. The text returned lies in `room`, and need not
- * begin at the start of it. */
+/* f64_text() writes a number with n significant digits as printf's %g does, u64_text() a whole number. The returned text lies in `room`, but need
+ * not begin at its start. */
 enum { NUMBER_ROOM = 32 };
 const char *f64_text(char room[NUMBER_ROOM], double x, int n);
 const char *u64_text(char room[NUMBER_ROOM], uint64_t x);
@@ -129,7 +129,7 @@ static inline bool text_is(const char *a, const char *b) { return a && b && *a =
 const void *find_text(const void *items, size_t n, size_t item_bytes, size_t offset, const char *text);
 #define FIND_TEXT(items, n, record, member, text) find_text(items, n, sizeof(record), offsetof(record, member), text)
 int compare_texts(const void *a, const void *b);        /* takes pointers to texts, as sort_items() and bsearch() do */
-static inline const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }     /* the ending of a noun */
+static inline const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }     /* "s" unless n is 1: the plural ending of a noun */
 bool check_printable(const char *text, struct err *err);        /* refuses control characters, which a terminal would obey */
 size_t byte_order_mark(const char *text);               /* length of the mark that spreadsheets put before a text, or 0 */
 bool is_utf8(const char *text, size_t n);
@@ -144,7 +144,7 @@ static inline void sort_items(void *items, size_t n, size_t item_bytes, int (*co
         qsort(items, n, item_bytes, compare);
 }
 
-/* Index of the first name that has occurred before, and in *earlier the index of that occurrence; n if all names differ. */
+/* The index of the first name that has occurred before; *earlier is the index of its earlier occurrence. n if all names differ. */
 size_t first_repeated(size_t *earlier, const char *const *names, size_t n);
 /* The next item of a list, without the blanks around it; NULL after the last. *list moves behind the item's separator, and becomes NULL with the last
  * item. */
@@ -170,7 +170,7 @@ enum { LARGEST_FILE_BYTES = 1 << 30 };          /* max_bytes of a caller that ha
 bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_bytes,
                     struct arena *a, struct err *err);
 
-/* False only if the file certainly does not contain the text. A file that cannot be read counts as containing it. */
+/* False only if the file certainly lacks the text. True also for a file that cannot be read. */
 bool file_has_text(const char *path, const char *text);
 
 const char *path_name(const char *path);        /* the part after the last slash */
@@ -188,8 +188,8 @@ bool is_device(const char *path);       /* exists and is not a regular file, so 
 
 /* ---- writing files and folders --------------------------------------------------------- */
 
-/* A file that appears whole or not at all: open, write to out->f, then save or drop. Until it is saved its name is temp_path, which nobody can
- * foresee. A device or pipe is written directly. */
+/* A file that appears whole or not at all: open, write to out->f, then save or drop. Until it is saved it has the random name temp_path. A device
+ * or pipe is written directly. */
 struct new_file { FILE *f; char *path, *temp_path; };
 bool new_file_open(struct new_file *out, const char *path, struct err *err);
 bool new_file_save(struct new_file *file, struct err *err);
@@ -208,10 +208,10 @@ void new_folder_drop(struct new_folder *folder);
 
 bool is_unfinished(const char *name);                   /* true for the temporary name of a file or folder that was never completed, or is not yet */
 
-/* The file that a symbolic link points to, or the path itself. Free it. NULL if the link points to nothing. */
+/* The file that a symbolic link points to, or the path itself, to be freed by the caller. NULL if the link points to nothing. */
 char *file_behind_link(const char *path, struct err *err);
 bool make_folders(const char *path, struct err *err);   /* mkdir -p */
-/* Makes folders that only a command that succeeds keeps: made_folders_drop() removes those that were made and are still empty. Paths live in the
+/* Makes folders that remain only if a command succeeds: made_folders_drop() removes those that were made and are still empty. Paths live in the
  * arena. */
 struct made_folders { const char *path; size_t n_there; };      /* n_there: length of the part of the path that existed before */
 bool made_folders_make(struct made_folders *out, const char *path, struct arena *a, struct err *err);
@@ -244,7 +244,7 @@ void csv_write_cell(FILE *f, const char *text, bool last);
 
 /* ---- INI: sections of key = value ----------------------------------------------------------- */
 
-struct ini_entry { const char *section, *key, *value; uint32_t line, place; };        /* place: a number that the reader may keep with the entry; 0 at first */
+struct ini_entry { const char *section, *key, *value; uint32_t line, place; };        /* place: a number that the reader of the file may keep with the entry; 0 at first */
 struct ini_file { const char *path; struct ini_entry *entries; size_t n_entries; };
 
 /* Refuses a file without entries, an over-long line, a key outside a section, a repeated key, and a line that is neither entry nor section nor

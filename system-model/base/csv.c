@@ -96,7 +96,7 @@ static void csv_on_row(int end, void *user)
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/* Reads a line without quotes as libcsv does: blanks around cells do not count, and a blank line is no row. */
+/* Reads a line without quotes as libcsv does: blanks around cells are dropped, and a blank line is no row. */
 static void csv_cut_line(struct csv_reader *r, const char *text, size_t n)
 {
     const char *end = text + n - 1;
@@ -115,7 +115,7 @@ static void csv_cut_line(struct csv_reader *r, const char *text, size_t n)
     csv_on_row('\n', r);
 }
 
-/* True for a line that ends with a newline and holds nothing that needs libcsv: no quote, no carriage return. */
+/* True for a line that needs no libcsv: it ends with a newline and has no quote and no carriage return. */
 static bool is_plain_line(const char *text, size_t n)
 {
     const char *turn = memchr(text, '\r', n);
@@ -207,7 +207,7 @@ const struct csv_row *csv_row_named(const struct csv_table *t, const char *first
     return NULL;
 }
 
-/* True for the usual cell, in which no sign, blank or quote needs a closer look. */
+/* True for a usual cell, which has no sign, blank or quote and needs no closer look. */
 static bool is_plain_cell(const char *text)
 {
     static const bool ends[UCHAR_MAX + 1] = { ['\0'] = true, [','] = true, ['"'] = true, ['\r'] = true, ['\n'] = true },

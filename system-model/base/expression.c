@@ -85,7 +85,7 @@ static const char *take_name(struct parser *p)
     return name;
 }
 
-/* False, with a message, below the deepest nesting. Each success is followed by p->depth--. */
+/* Enters one level of nesting; false, with a message, below the deepest. After each success the caller must lower p->depth. */
 static bool descend(struct parser *p) { return ++p->depth <= DEEPEST || refuse(p, "less nesting"); }
 
 /* ---- parsing: what operators join ------------------------------------------------------------------------- */
@@ -324,7 +324,7 @@ static struct node *parse_level(struct parser *p, enum expression_level level)
     return n && all ? all : n;
 }
 
-/* An `if` without `else` is true where its condition does not hold. */
+/* An `if` without `else` is true if its condition does not hold. */
 static struct node *parse_whole(struct parser *p)
 {
     if (!take_token(p, "if"))

@@ -60,8 +60,8 @@ enum truth expression_holds(const struct expression *e, const struct value *vari
 
 /* Splits LEFT==CONSTANT, or LEFT in {CONSTANT,...} with its first constant. Returns false for any other expression. */
 bool expression_asks_constant(struct expression *left, struct value *constant, const struct expression *e);
-/* Splits LEFT==WANTED or abs(LEFT-WANTED)<X, after any number of alternatives (A | LEFT==WANTED), where WANTED does not use the one variable that
- * LEFT is about. Returns false for any other expression. */
+/* Splits LEFT==WANTED or abs(LEFT-WANTED)<X, also at the end of alternatives (A | LEFT==WANTED). LEFT has one variable, which WANTED does not use.
+ * Returns false for any other expression. */
 bool expression_asks_computed(struct expression *left, struct expression *wanted, const struct expression *e);
 bool expression_is_variable(const struct expression *e, const char *name);
 #endif

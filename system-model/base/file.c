@@ -62,7 +62,7 @@ bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_by
     return true;
 }
 
-/* The bytes are compared as they are. A text beyond ASCII would be missed in a file of Latin-1, so it counts as found. */
+/* Bytes are compared. In a file of Latin-1 a text beyond ASCII has other bytes, so such a text always counts as found. */
 bool file_has_text(const char *path, const char *text)
 {
     struct stat st;
@@ -224,7 +224,7 @@ static char *own_name(const char *path, const char *kind)
     return path_with_suffix(path, suffix);
 }
 
-/* Creates a file under its temporary name. A link that waits there is not followed. mkostemp() would give a file that only its owner reads. */
+/* Creates a file under its temporary name. A link of that name is not followed. mkostemp() would make a file that only its owner may read. */
 static FILE *open_own(struct new_file *out)
 {
     int fd;

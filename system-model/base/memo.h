@@ -38,16 +38,16 @@ enum { MOST_MAKERS = 16 };
 struct memo {
     struct { memo_maker *maker; struct hash_table made; } kinds[MOST_MAKERS]; size_t n_kinds;
     struct hash_table owned;
-    uint64_t n_made;                    /* artefacts that were made because none was found */
+    uint64_t n_made;                    /* how many artefacts were made, because the memo did not have them */
     struct arena *arena;
     void *world;
     bool is_off;
 };
 void memo_start(struct memo *out, void *world, struct arena *a);
-void memo_forget(struct memo *m);       /* its artefacts live on in the arena, but are not found again */
+void memo_forget(struct memo *m);       /* empties the memo; its artefacts stay valid in the arena */
 bool memo_is_off(void);                 /* true if PODBENCH_MEMO=off is in the environment */
 
-/* The artefact that the maker has made, or makes now, from these bytes. A failure is not remembered. */
+/* The artefact that the maker made, or now makes, from these bytes. Failures are not remembered. */
 struct owned memo_get(struct memo *m, memo_maker *maker, const void *input, size_t n_bytes, struct err *err);
 /* The memo's own copy of these bytes: equal bytes give the same pointer. The bytes may hold no pointers but owned ones. */
 struct owned memo_own(struct memo *m, const void *bytes, size_t n_bytes);

@@ -31,13 +31,13 @@ static long double scaled(double x, int shift)
     return shift < 0 ? x / (long double)powers[-shift] : x * (long double)powers[shift];
 }
 
-/* The exponent and the whole number of n digits that x > 0 rounds to; false if that is not sure. */
+/* Finds the exponent and the n-digit whole number that x > 0 rounds to. False if rounding errors could change a digit. */
 static bool round_to_digits(uint64_t *whole, int *exponent, double x, int n)
 {
     static const double log10_of_2 = 0.30102999566398120;
     int binary;
     frexp(x, &binary);
-    *exponent = (int)floor((binary - 1) * log10_of_2);      /* exact, or one too low */
+    *exponent = (int)floor((binary - 1) * log10_of_2);      /* exact or one too low */
     if (abs(n - 1 - *exponent) >= LARGEST_POWER)
         return false;
     long double exact = scaled(x, n - 1 - *exponent);

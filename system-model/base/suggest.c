@@ -48,7 +48,7 @@ static bool holds_word(const char *name, const char *text)
     return false;
 }
 
-/* A name that holds what was typed as a word is near, the shorter the nearer. */
+/* The distance of a name from the typed text. A name that holds the text as a word is near; shorter names are nearer. */
 static size_t suggestion_distance(const char *typed, const char *name)
 {
     enum { BYTES_A_LETTER = 16 };

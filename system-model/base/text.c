@@ -107,7 +107,7 @@ bool parse_f64(const char *text, double *out)
     return true;
 }
 
-/* The decimal prefix becomes an exponent, so that 1.5 ms is read as 1.5e-3 is. */
+/* The decimal prefix becomes an exponent, so that 1.5 ms is read exactly as 1.5e-3 is. */
 bool parse_quantity(const char *text, const char *unit, double *out)
 {
     static const struct { const char *prefix, *exponent; double factor; } prefixes[] = {
