@@ -20,7 +20,7 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* The id is already a path. */
+/* True if the id is a path. */
 static const char *recipe_path(const char *id, const char *dir, struct arena *a)
 {
     return ends_with(id, ".ini") || strchr(id, '/') ? id : arena_printf(a, "%s/%s.ini", dir, id);
@@ -107,8 +107,8 @@ static void drop_rivals(struct recipe *r, const struct ini_entry *e)
 
 static const char *slice(const char *text, size_t n, struct arena *a) { return memcpy(arena_alloc(a, n + 1), text, n); }
 
-/* Refuses a key that no recipe has. Keys of [data] may also name symbolic dimensions of ONNX files, which only the rest of the recipe can tell;
-   they pass if of_any is set. */
+/* Refuses a key that no recipe has. Keys of [data] may also name symbolic dimensions of ONNX files, which only the rest of the recipe can confirm;
+ * with of_any, every such key passes. */
 static bool check_key(const struct ini_entry *e, const char *text, bool of_any, struct arena *a, struct err *err)
 {
     const char *place = arena_printf(a, "--set %.100s", text);
@@ -150,7 +150,8 @@ static bool remove_setting(struct recipe *r, const struct ini_entry *e, const ch
     return true;
 }
 
-/* "section.key=value" replaces or adds an entry, for which there is room; "section.key=" removes it. Either also removes the key's open readings. */
+/* "section.key=value" replaces or adds an entry, for which there must be room; "section.key=" removes the entry. Both also remove the key's open
+ * readings. */
 static bool override(struct recipe *r, const char *text, struct arena *a, struct err *err)
 {
     struct ini_entry e;
@@ -214,10 +215,10 @@ static bool read_key_value(struct recipe *r, const struct recipe_key *key, struc
     return recipe_set_field(r, &key->field, r, e, a, err);
 }
 
-/* Reads the overrides, and what the file's table of values does not hold. */
+/* Reads the overrides, and the entries whose values the file's loader has not read. */
 static bool read_entries(struct recipe *r, bool has_values, struct arena *a, struct err *err)
 {
-    struct ini_entry **others[] = { &r->hyperparameters, &r->framework_settings, &r->faults, &r->open };     /* lists of entries whose keys are in no table */
+    struct ini_entry **others[] = { &r->hyperparameters, &r->framework_settings, &r->faults, &r->open };     /* the lists of entries whose keys are not in the table */
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         *others[i] = ARENA_ARRAY(a, struct ini_entry, r->n_entries + 1);
     for (size_t i = 0; i < r->n_entries; i++) {
@@ -236,7 +237,7 @@ static bool check_required(const struct recipe *r, struct err *err)
     struct arena scratch = {0};
     const struct recipe_key *first = NULL;
     const char *list = "";
-    bool *is_given = ARENA_ARRAY(&scratch, bool, n_recipe_keys + 2);     /* two places follow the keys' */
+    bool *is_given = ARENA_ARRAY(&scratch, bool, n_recipe_keys + 2);     /* the last two places are for other keys and for hyperparameters */
     size_t n = 0;
     for (size_t i = 0; i < r->n_entries; i++)
         is_given[r->entries[i].place - 1] = true;
@@ -351,7 +352,7 @@ static bool check_sense(const struct recipe *r, struct err *err)
 
 /* ---- a file read once, overridden many times ------------------------------------------------- */
 
-/* Takes none of the values if one of them is bad, because an override may still replace that one. */
+/* Reads a file. If one value is bad, no value is kept, because an override may still replace the bad one. */
 bool recipe_file_load(struct recipe_file *out, const char *id, const char *recipes_dir, struct arena *a, struct err *err)
 {
     const char *path;
@@ -391,7 +392,7 @@ bool recipe_has_other_number(const struct recipe *r, const struct recipe_file *f
 {
     double now, own;
     for (size_t i = 0; i < r->n_entries && i < file->values.n_entries; i++) {
-        const struct ini_entry *x = &r->entries[i], *y = &file->values.entries[i];      /* an override stands in the place of what it replaces */
+        const struct ini_entry *x = &r->entries[i], *y = &file->values.entries[i];      /* an override keeps the place of the entry that it replaces */
         if (x->value != y->value && text_is(x->key, y->key) && text_is(x->section, y->section) && parse_f64(x->value, &now) && parse_f64(y->value, &own) && now != own)
             return true;
     }

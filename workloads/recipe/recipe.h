@@ -13,7 +13,7 @@ enum eval_placement { EVAL_INLINE, EVAL_END };
 enum training_rate { RATE_OF_STEPS, RATE_LOGGED };
 enum eval_program { EVAL_FORWARD, EVAL_TRAINING };
 
-/* Another possible value of a key whose value the source does not state. */
+/* A reading: another value that a key may have, where the source does not state its value. */
 struct reading { const char *key, *value; };        /* "precision.partials" */
 
 struct recipe {
@@ -102,7 +102,7 @@ bool recipes_check_unique(const char *const *ids, size_t n, const char *recipes_
 /* Applies "section.key=value" in order. The message of a failure names file, line and key. */
 bool recipe_override(struct recipe *out, const struct recipe_file *file, const char *const *overrides, size_t n_overrides,
                      struct arena *a, struct err *err);
-/* True if an override is seen to give a key another number than the file does, so that the recipes' hashes differ; false says nothing. */
+/* True if an override surely gives a key another number than the file does, so that the hashes differ. False if that is unknown. */
 bool recipe_has_other_number(const struct recipe *r, const struct recipe_file *file);
 /* The entry of a key ("section.key"), overrides applied, or NULL. */
 const struct ini_entry *recipe_entry(const struct recipe *r, const char *name);

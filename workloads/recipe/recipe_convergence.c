@@ -6,7 +6,7 @@
  */
 #include "workloads/recipe/recipe_convergence.h"
 
-/* Copies the next word of a text, up to one of these ends, cut to the room. */
+/* Copies the next word of a text, which ends before one of the characters in `ends`. The word is cut to the room. */
 static bool take_word(char *out, size_t room, const char **text, const char *ends)
 {
     size_t n = strcspn(*text, ends), taken = n < room ? n : room - 1;

@@ -5,7 +5,7 @@
 #include "workloads/recipe/recipe_internal.h"
 #include "system-model/base/hash_table.h"
 
-/* The options that shape the graph, with the workload: neither the builder nor the key sees anything else of the recipe. */
+/* The options that shape the graph, and with the workload all that its builder and its key read of the recipe. */
 static struct model_options graph_options(const struct recipe *r)
 {
     struct model_options o = r->model;
@@ -35,7 +35,8 @@ static void take_text(struct hash_key *k, const char **text)
     *text = NULL;
 }
 
-/* Texts count by their contents, all other members by their bytes. Holes are zeros, as in recipe_defaults; others would only make a graph again. */
+/* Texts count by their contents, all other members by their bytes. Padding bytes are zeros, as in recipe_defaults; other padding would only cost a
+ * second graph. */
 static void add_graph_key(struct hash_key *k, const struct recipe *r)
 {
     struct model_options o = graph_options(r);

@@ -51,7 +51,7 @@ static bool shapes_the_run(const struct recipe_key *k, const struct recipe *r)
     return !names_it && (!k->matters || k->matters(r));
 }
 
-/* A built-in model's own images are bytes. */
+/* True if the value is the key's default; for the images of a built-in model, bytes are a default, too. */
 static bool is_default(const struct recipe_key *k, const struct recipe *r)
 {
     const void *value = (const char *)r + k->field.offset, *usual = (const char *)&recipe_defaults + k->field.offset;

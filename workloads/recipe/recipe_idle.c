@@ -15,8 +15,8 @@ static bool has_idle_shares(const struct recipe *r)
     return r->available_memory && n > r->ipus_per_replica;
 }
 
-/* Keys of [framework] matter in training; in inference only those of its calls matter. Some of them matter only if no other key of the recipe decides
- * the same. A program with one process may still state that it reduces no outputs: that is not idle. */
+/* True for a key of [framework] without effect. All of its keys matter in training, but only those of calls in inference. Some matter only if no
+ * other key of the recipe decides the same. The key of a single process that states no output reductions is not idle. */
 static bool is_idle_setting(const struct recipe *r, const char *key, const char *value)
 {
     bool on_chip = r->optimizer_state == OPTIMIZER_ON_CHIP, in_turns = r->schedule == SCHEDULE_GROUPED || r->schedule == SCHEDULE_INTERLEAVED;
@@ -95,7 +95,7 @@ static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const 
 static bool is_key_idle(const struct recipe *r, const struct plan *p, const struct ini_entry *e)
 {
     const struct recipe_key *k = recipe_key_of(e);
-    bool is_told = k && (e->line == 0 || !recipe_key_describes(k));        /* a key that documents the source is never idle */
+    bool is_told = k && (e->line == 0 || !recipe_key_describes(k));        /* keys that document the source are not listed */
     return (is_told && k->matters && !k->matters(r)) || (text_is(e->section, "framework") && is_idle_setting(r, e->key, e->value))
         || (p && is_idle_in_plan(r, p, e->section, e->key));
 }

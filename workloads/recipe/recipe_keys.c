@@ -77,9 +77,9 @@ bool recipe_may_converge(const struct recipe *r)
     return w && w->benchmark && in_training(r);
 }
 static bool has_length(const struct recipe *r) { return r->epochs > 0 || r->samples_to_converge > 0 || r->converge; }
-/* The first steps of a run that is timed to its end are not averaged. */
+/* True for a training run without a given end: the first steps of other runs are not averaged. */
 bool recipe_times_first_steps(const struct recipe *r) { return in_training(r) && !has_length(r); }
-static bool in_whole_training(const struct recipe *r) { return in_training(r) && (has_length(r) || recipe_may_converge(r)); }     /* a drawn run has an end */
+static bool in_whole_training(const struct recipe *r) { return in_training(r) && (has_length(r) || recipe_may_converge(r)); }     /* a run drawn from reference points has an end */
 static bool in_logged_loop(const struct recipe *r) { return in_whole_training(r) || (!in_training(r) && r->rate == RATE_LOGGED); }
 static bool in_own_schedule(const struct recipe *r) { return in_training(r) && has_length(r) && !r->converge; }
 static bool in_training_heads(const struct recipe *r) { return in_training(r) || (in_packing(r) && !r->model.fine_tuning); }
