@@ -29,9 +29,9 @@ struct bert {
     uint32_t word_table, mask;
 };
 
-/* Packs need a mask of [time, time]; other rows need one of padding only. The mask is made on the chip, from the number of the sequence that each
- * token of a pack belongs to. These numbers are an input like the tokens: a row has eight inputs, 8.8 KB (MLPerf Training v2.0, Graphcore
- * bert/popart/bert_data/packed_pretraining_dataset.py). */
+/* Packs need a mask of [time, time]; other rows only mask their padding. The mask is made on the chip, from a number for each token that says
+ * which sequence of the pack it belongs to. The numbers are an input like the tokens: a row has eight inputs, 8.8 KB (MLPerf Training v2.0,
+ * Graphcore bert/popart/bert_data/packed_pretraining_dataset.py). */
 static uint32_t attention_mask(struct bert *m)
 {
     uint64_t rows = m->sequences > 1 ? m->length : 1;
@@ -100,7 +100,7 @@ static void next_sentence_head(struct bert *m, uint32_t x)
     build_classes(b, build_dense(b, x, 2, true), DIMS(b->batch, m->sequences));
 }
 
-/* In training, the positions of a row are the classes of the start and of the end. */
+/* In training, the loss takes the positions of a row as classes, once for the start of the answer and once for its end. */
 static void answer_head(struct bert *m, uint32_t x)
 {
     struct builder *b = m->b;

@@ -256,7 +256,8 @@ static void query_key_value(struct builder *b, uint32_t x, const struct attentio
         joined_product(b, x, build_width(b, x), 3, !at->unbiased, at->split_qkv, out);
 }
 
-/* Tables of one token alone, whose position only the run knows, have names of their own. */
+/* A table for all tokens or, with a cache, for the newest token alone. The second has a name of its own, because only the run knows that token's
+ * position. */
 static uint32_t table_of_tokens(struct builder *b, const char *of_all, const char *of_newest, uint64_t length, uint64_t width)
 {
     uint64_t n = build_tokens_at_once(b, length);
@@ -288,7 +289,7 @@ static uint32_t repeated_heads(struct builder *b, uint32_t x, uint64_t heads)
     return build_reshape(b, x, DIMS(batch, heads, time, width));
 }
 
-/* Keys or values of all earlier tokens, and those of the newest. */
+/* The keys or values of all earlier tokens, followed by those of the newest token. */
 static uint32_t with_past(struct builder *b, uint32_t x, const char *name, uint64_t past)
 {
     const uint64_t dims[] = { build_dim(b, x, 0), build_dim(b, x, 1), past - 1, build_width(b, x) };
@@ -311,7 +312,7 @@ static uint32_t position_scores(struct builder *b, uint32_t query, uint32_t posi
     return graph_op(b->g, OP_MATMUL, (uint32_t[]){ build_to_heads(b, build_bias(b, query), heads), p }, 2, (struct op_attributes){ .transpose_b = true });
 }
 
-/* softmax(Q K^T / sqrt(d) + biases + mask) V for all heads; placed, biases and mask are of these queries. */
+/* softmax(Q K^T / sqrt(d) + biases + mask) V for all heads. `placed`, the biases and the mask are for these queries. */
 static uint32_t attended(struct builder *b, const uint32_t qkv[3], const struct attention *at, uint32_t placed)
 {
     uint32_t scores = graph_op(b->g, OP_MATMUL, qkv, 2, (struct op_attributes){ .transpose_b = true });
@@ -330,7 +331,7 @@ static uint32_t attended(struct builder *b, const uint32_t qkv[3], const struct 
     return build_op2(b, OP_MATMUL, shares, qkv[2]);
 }
 
-/* Piece i of n along the queries; a tensor with one row for all queries serves every piece. */
+/* Piece i of n along the queries. A tensor with one row for all queries is used whole for every piece. */
 static uint32_t piece_of_queries(struct builder *b, uint32_t x, uint32_t i, uint32_t n, uint32_t *first)
 {
     if (x == 0 || x == NO_ID || build_dim(b, x, 2) == 1)
@@ -408,7 +409,8 @@ uint32_t build_scale(struct builder *b, uint32_t x, double by)
     return graph_op(b->g, OP_SCALE, &x, 1, (struct op_attributes){ .rate = by });
 }
 
-/* x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, operation by operation: the power is one of tensors (transformers' NewGELUActivation). */
+/* x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, operation by operation; the exponent of the power is a tensor (transformers'
+ * NewGELUActivation). */
 static uint32_t gelu_in_pieces(struct builder *b, uint32_t x)
 {
     uint32_t exponent = build_number(b, "exponent-3", b->g->tensors[x].n_dims);

@@ -15,7 +15,7 @@ struct builder {
     enum data_type product_type;        /* the type of factors of products in the body: fp8 if the options say so */
     bool training;
     uint64_t batch;
-    uint64_t undivided_queries;         /* a number of pieces that does not divide the queries; 0 if none */
+    uint64_t undivided_queries;         /* the number of pieces that was asked for but does not divide the queries; 0 if none */
 };
 /* Starts an empty graph. The functions below return the tensor that they make. */
 struct builder builder_start(struct graph *g, const char *name, const struct model_options *o, struct arena *a);
@@ -30,7 +30,8 @@ uint32_t build_op1(struct builder *b, enum op_kind kind, uint32_t x);
 uint32_t build_op2(struct builder *b, enum op_kind kind, uint32_t x, uint32_t y);
 uint64_t build_width(const struct builder *b, uint32_t x);              /* the last dimension */
 uint64_t build_dim(const struct builder *b, uint32_t x, uint32_t i);
-/* The two factors of a convolution or matmul. build_factor() returns x, cast if products are fp8; build_product_weight() makes a weight of their type. */
+/* The two factors of a convolution or matmul. build_factor() returns x, cast to fp8 if products are fp8; build_product_weight() makes a weight of
+ * the products' type. */
 uint32_t build_factor(struct builder *b, uint32_t x);
 uint32_t build_product_weight(struct builder *b, size_t n_dims, const uint64_t *dims);
 /* A matrix of the products' type, or of packed numbers that are unpacked before the product. */
@@ -40,12 +41,12 @@ uint32_t build_dense(struct builder *b, uint32_t x, uint64_t width, bool bias); 
 uint32_t build_layer_norm(struct builder *b, uint32_t x);
 uint32_t build_rms_norm(struct builder *b, uint32_t x, double epsilon);
 uint32_t build_dropout(struct builder *b, uint32_t x, double rate);     /* drops out in training only */
-/* A dropout in place, as torch's dropout_ runs it, because PopTorch from 3.0 on does not intercept that
- * (poptorch/source/dispatch_tracer/RegisterOptionalAtenOps.cpp.inc has dropout alone): noise by four operations
- * (popart_canonicalization/RandomSamplingOps.cpp:69, bernoulli; ATen's Dropout.cpp), and a product with it. */
+/* A dropout in place, as torch's dropout_ runs it, because PopTorch from 3.0 on does not intercept that function
+ * (poptorch/source/dispatch_tracer/RegisterOptionalAtenOps.cpp.inc has dropout alone): four operations make noise
+ * (popart_canonicalization/RandomSamplingOps.cpp:69, bernoulli; ATen's Dropout.cpp), and a product applies it. */
 uint32_t build_dropout_in_place(struct builder *b, uint32_t x, double rate);
 uint32_t build_gather(struct builder *b, uint32_t table, uint32_t indices);
-uint32_t build_view(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);     /* a view that is rearranged into a layout of its own */
+uint32_t build_view(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);     /* a view, copied into a layout of its own */
 uint32_t build_reshape(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);  /* a reshape, in which nothing moves */
 /* Turns class scores into a loss in training, into probabilities in inference. */
 uint32_t build_classes(struct builder *b, uint32_t scores, size_t n_dims, const uint64_t *label_dims);
@@ -56,7 +57,7 @@ uint64_t build_text_length(const struct builder *b, const struct workload *w);
 uint64_t build_tokens_at_once(const struct builder *b, uint64_t length);
 /* The addend of scores that hides later tokens, [1, 1, tokens at once, length]. */
 uint32_t build_causal_mask(struct builder *b, uint64_t length);
-/* Ends a text model with the scores [batch, tokens, vocabulary]: a loss, probabilities, or what chooses the next token. */
+/* Ends a text model with the scores [batch, tokens, vocabulary], from which it makes a loss, probabilities, or the next token. */
 void build_next_tokens(struct builder *b, uint32_t scores);
 
 /* Tables of cosines and sines [1, tokens at once, turned / 2] that turn queries and keys; a model without them has zeros. */
@@ -66,7 +67,7 @@ struct rotary build_rotary(struct builder *b, uint64_t length, uint64_t turned, 
 /* Self-attention of [batch, time, width]; mask is added to the scores, NO_ID if none. */
 struct attention {
     uint64_t heads; uint32_t mask; double dropout; bool split_qkv;
-    uint64_t key_heads;                 /* heads of keys and values, which one product makes, and another makes the queries; 0: one product makes all three */
+    uint64_t key_heads;                 /* heads of keys and values, which one product makes while another makes the queries; 0: one product makes all three */
     bool unbiased, unscaled;            /* unbiased: products have no biases; unscaled: scores are not divided by the root of a head's width */
     struct rotary rotary;
     uint64_t past;                      /* keys and values that the chip or streaming memory holds, the newest token's place included; 0: none */
@@ -105,7 +106,7 @@ uint32_t build_conv(struct builder *b, uint32_t x, struct conv_spec c);
 uint32_t build_time_conv(struct builder *b, uint32_t x, uint64_t kernel);
 /* Batch norm, or group norm where the options ask for one; in inference a batch norm is folded and leaves a bias. */
 uint32_t build_norm(struct builder *b, uint32_t x);
-uint32_t build_own_norm(struct builder *b, uint32_t x);     /* a norm that no convolution before it can take in */
+uint32_t build_own_norm(struct builder *b, uint32_t x);     /* a norm that stays an operation, because no convolution comes directly before it */
 uint32_t build_conv_norm(struct builder *b, uint32_t x, struct conv_spec c);
 uint32_t build_pool(struct builder *b, enum op_kind kind, uint32_t x, uint32_t kernel, uint32_t stride, uint32_t pad);
 uint64_t build_side(const struct builder *b, uint32_t x);   /* the side of square images [batch, side, side, channels], in pixels */

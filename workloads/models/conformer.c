@@ -34,7 +34,7 @@ static uint32_t front_end(struct builder *b, uint64_t frames, const struct confo
 /* x sigmoid(x) as two operations: no pattern of PopART joins them. */
 static uint32_t swish(struct builder *b, uint32_t x) { return build_op2(b, OP_MUL, x, build_op1(b, OP_SIGMOID, x)); }
 
-/* Copies every element into the layout that a tensor of this size has by itself, as the program's custom operation does forward and back. */
+/* Copies every element into the default layout of a tensor of this size, as the program's custom operation does forward and backward. */
 static uint32_t remapped(struct builder *b, uint32_t x) { return build_view(b, x, DIMS(b->batch, build_dim(b, x, 1), build_width(b, x))); }
 
 /* The vendor's layers drop out in place (nn.Dropout(inplace=True): encoder_layer.py:86, positionwise_feed_forward.py:35). */

@@ -12,7 +12,7 @@ static const double attention_dropout = 0.1;
 
 static const struct decoder_kind {
     bool rms;                           /* RMS norms; else layer norms */
-    bool gated;                         /* the feed-forward part has two products before its last, joined by SwiGLU; else one, with GELU */
+    bool gated;                         /* the feed-forward part has three products, joined by SwiGLU; else two, with GELU */
     bool parallel;                      /* one norm serves attention and feed-forward part, which are added to the input together */
     bool unbiased;                      /* attention's products have no biases */
     bool rotary, neighbours;            /* positions turn queries and keys, element by element or in pairs of neighbours */
@@ -105,8 +105,8 @@ static void build_loss_in_slices(struct builder *b, uint32_t scores, uint64_t n_
     }
 }
 
-/* Slices whose losses the model's program computes one by one. Programs that cut the vocabulary over IPUs have one loss of all tokens
- * (graphcore/popxl-addons 7499fca ops/cross_entropy_sharded_loss). */
+/* The number of slices whose losses the model's program computes one by one. Programs that cut the vocabulary over IPUs compute one loss of all
+ * tokens (graphcore/popxl-addons 7499fca ops/cross_entropy_sharded_loss). */
 static uint64_t usual_loss_slices(const struct model_options *o, const struct decoder_config *c, uint64_t n)
 {
     uint32_t axes[2];

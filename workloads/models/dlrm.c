@@ -9,7 +9,7 @@
 
 enum { N_CATEGORIES = 26, N_DENSE_FEATURES = 13, HASH_LIMIT = 5000, ROW_WIDTH = 128, N_ROWS_MET = N_CATEGORIES + 1, N_PAIRS = N_ROWS_MET * N_CATEGORIES / 2 };
 
-/* Different values of each category. */
+/* The number of different values of each category. */
 static const uint64_t category_values[N_CATEGORIES] = {
     227605432, 39060, 17295, 7424, 20265, 3, 7122, 1543, 63, 130229467, 3067956, 405282, 10, 2209, 11938, 155, 4, 976, 14, 292775614, 40790948, 187188510,
     590152, 12973, 108, 36,
@@ -22,7 +22,7 @@ static uint32_t perceptron(struct builder *b, uint32_t x, size_t n, const uint64
     return x;
 }
 
-/* The row of the numbers, then those of all categories, each [batch, 1, width]. */
+/* The row of the numbers, followed by a row for each category, each [batch, 1, width]. */
 static uint32_t all_rows(struct builder *b, uint32_t numbers, uint64_t width)
 {
     uint32_t rows[N_ROWS_MET] = { build_reshape(b, numbers, DIMS(b->batch, 1, width)) };
@@ -63,7 +63,7 @@ static bool dlrm_build(struct builder *b, const struct workload *w, struct err *
     x = build_dense(b, perceptron(b, x, 4, (uint64_t[]){ 1024, 1024, 512, 256 }), 1, true);
     if (!b->training)
         return build_op1(b, OP_SIGMOID, x), true;
-    /* A binary cross-entropy is that of two classes, the other with a score of zero. */
+    /* A binary cross-entropy equals that of two classes, one of which has a score of zero. */
     uint32_t none = graph_tensor(b->g, "zeros", ROLE_STATE, b->g->tensors[x].type, 2, b->g->tensors[x].dims);
     build_classes(b, graph_op(b->g, OP_CONCAT, (uint32_t[]){ none, x }, 2, (struct op_attributes){ .axis = 1 }), DIMS(b->batch));
     return true;

@@ -24,7 +24,7 @@ static const struct stage mobilenet_stages[] = {
 enum { N_STAGES = 7, STEM_CHANNELS = 32, HEAD_CHANNELS = 1280, SQUEEZE = 4 };
 
 /* The choices in which the networks differ, for one block. */
-struct inverted { bool weighs, relu6; uint64_t expansion; uint32_t group; double dropped; };      /* dropped: the share of samples that the last block leaves out, almost */
+struct inverted { bool weighs, relu6; uint64_t expansion; uint32_t group; double dropped; };      /* dropped: nearly the share of samples that the last block leaves out */
 
 static uint32_t activation(struct builder *b, uint32_t x, const struct inverted *v)
 {
@@ -45,8 +45,8 @@ static uint32_t weigh_channels(struct builder *b, uint32_t x, uint64_t squeezed)
     return build_op2(b, OP_MUL, x, build_op1(b, OP_SIGMOID, conv_biased(b, w, build_width(b, x))));
 }
 
-/* A block's result over its chance to survive, times a one or a zero for each sample. The chance falls from 1 to 0.8 (--block-survival-prob). Every sample
- * survives in execution. */
+/* A block's result over its chance to survive, times one or zero for each sample. The chance falls from 1 in the first block to 0.8
+ * (--block-survival-prob). In execution every sample survives. */
 static uint32_t surviving(struct builder *b, uint32_t x, double chance)
 {
     if (!b->training || chance >= 1)
@@ -69,7 +69,7 @@ static uint32_t inverted_block(struct builder *b, uint32_t x, const struct stage
     return stride == 1 && in == channels ? build_op2(b, OP_ADD, surviving(b, y, chance), x) : y;
 }
 
-/* The channels of the wider network, rounded to a multiple of 8, but not below nine tenths. */
+/* The channels of a wider network, rounded to a multiple of 8 that is at least nine tenths of them. */
 static uint64_t widened(uint64_t channels, uint64_t width_tenths)
 {
     assert(channels % 8 == 0);

@@ -19,7 +19,8 @@ struct knowledge_config { enum score score; uint64_t entities, relations, width,
 
 struct triples { struct builder *b; const struct knowledge_config *c; uint64_t n, n_shards, width, n_negatives; uint32_t relation; };
 
-/* Below, operands that make operations have names where a call has two of them, as compilers evaluate arguments in orders of their own. */
+/* In what follows, an operand that makes operations is computed before the call if the call has two such operands, because compilers evaluate
+ * arguments in different orders. */
 
 static uint32_t mapped(struct builder *b, enum op_function f, uint32_t x) { return graph_op(b->g, OP_MAP, &x, 1, (struct op_attributes){ .function = f }); }
 
@@ -74,7 +75,7 @@ static uint32_t turned_by(struct builder *b, uint32_t x, uint32_t angle)
     return complex_product(b, x, joined(b, cosine, sine, 1), false);
 }
 
-/* One end of a triple with the relation applied to it, to be compared with the other end. back: `end` is the tail, and the relation applies in the
+/* One end of a triple with the relation applied, to be compared with the other end. back: `end` is the tail, and the relation is applied in the
  * opposite direction; ComplEx multiplies the tail by the conjugate of the relation. */
 static uint32_t translated(const struct triples *t, uint32_t end, uint32_t relation, bool back)
 {
@@ -126,7 +127,7 @@ static uint32_t shifted(struct builder *b, uint32_t x, double by)
 
 /* ---- losses ---------------------------------------------------------------------------------------------------------- */
 
-/* A triple's own entity is always the first class, so that labels are constants of the program (besskge/loss.py:236-246) and not sent by the host. */
+/* Makes a triple's own entity the first class, so that labels are constants of the program (besskge/loss.py:236-246) and are not sent by the host. */
 static void own_is_first(const struct triples *t, uint32_t scores)
 {
     if (t->b->training)

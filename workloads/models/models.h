@@ -8,7 +8,7 @@
 #include "system-model/graph/graph.h"
 
 enum compute_type { COMPUTE_FP16 = TYPE_FP16, COMPUTE_FP32 = TYPE_FP32, COMPUTE_FP8 = TYPE_FP8 };
-enum input_type { INPUT_OWN, INPUT_UINT8, INPUT_FP16, INPUT_FP32 };    /* own: the type in a file, the bytes of a built-in model */
+enum input_type { INPUT_OWN, INPUT_UINT8, INPUT_FP16, INPUT_FP32 };    /* INPUT_OWN: the type that a file states; bytes for a built-in model */
 /* ACTIVATION_OWN: the model's own. ACTIVATION_GELU_NEW: the tanh form, operation by operation with a power, as optimum's GPT-2 runs it. */
 enum activation { ACTIVATION_OWN, ACTIVATION_GELU, ACTIVATION_GELU_NEW, ACTIVATION_RELU, ACTIVATION_SWISH, N_ACTIVATIONS };
 
@@ -17,7 +17,7 @@ enum key_cache { CACHE_NONE, CACHE_ON_CHIP, CACHE_STREAMING, N_KEY_CACHES };
 enum token_choice { CHOICE_BY_HOST, CHOICE_BY_DEVICE, N_TOKEN_CHOICES };
 struct text_generation {
     uint64_t prompt_tokens, new_tokens; /* tokens of a text's prompt, and tokens to generate; if new_tokens is 0, nothing is generated */
-    uint64_t prompts;                   /* texts in a micro-batch; the rest of it is padding; 0: it is full */
+    uint64_t prompts;                   /* texts in a micro-batch, whose other rows are padding; 0: it is full */
     int cache, choice;                  /* enum key_cache, enum token_choice */
     uint64_t weight_bits;               /* 4: weights of products are stored with 4 bits, in groups of 64 with a scale and an addend each; 0: in the type of the products */
 };
@@ -44,7 +44,7 @@ struct model_options {
     uint64_t image_size;                /* pixels in a row; 0 means the model's own */
     uint64_t embedding_serial_steps;    /* steps of the word table's products; 0 means the compiler chooses */
     const char *tensor_parallel;        /* IPUs that layers are cut over, as tensor_axes() reads it; NULL: layers are whole */
-    uint64_t attention_tensor_parallel; /* the number of parts that attention is cut into, if fewer; 0: the same number */
+    uint64_t attention_tensor_parallel; /* the number of parts that attention is cut into, if it is smaller than the number of IPUs; 0: as many as IPUs */
     uint64_t attention_serialisation;   /* pieces of its queries that attention works on one after another; 0: one */
     uint64_t embedding_split;           /* parts of the word table, each with a lookup and a product of its own; 0: one */
     struct text_generation generation;

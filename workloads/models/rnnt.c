@@ -18,8 +18,8 @@
 
 static const double encoder_dropout = 0.1, predictor_dropout = 0.3, joint_dropout = 0.3;
 
-/* The longest transcript of 16.7 s (557 frames of 30 ms) that a submission with static shapes provides for: logs of
- * NVIDIA, MLPerf Training v1.0, rnnt: max_txt_len 125. */
+/* Labels of the longest transcript of 16.7 s (557 frames of 30 ms), for which a submission with static shapes makes room: logs of NVIDIA, MLPerf
+ * Training v1.0, rnnt: max_txt_len 125. */
 static const double labels_per_frame = 125.0 / 557;
 
 static uint64_t labels_of(const struct model_options *o, uint64_t frames)
@@ -48,7 +48,7 @@ static uint32_t predictor(struct builder *b, const struct joint_config *c)
     return x;
 }
 
-/* The first slice of time; the layer repeats for the others. */
+/* The first slice of time, which stands for all: the layer is repeated for the others. */
 static uint32_t first_slice(struct builder *b, uint32_t x, uint64_t n_slices)
 {
     if (n_slices < 2)
