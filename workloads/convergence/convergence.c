@@ -62,7 +62,7 @@ static const struct fit_row *find_fit(const struct fit_rows *fits, const char *b
     return NULL;
 }
 
-/* 0 for an error that is not stated. */
+/* The error, or 0 if it is not stated. */
 static double known(double error)
 {
     return isnan(error) ? 0 : error;
@@ -86,7 +86,7 @@ static bool find_facts(struct benchmark_facts *out, const struct csv_table *t, c
         return fail(err, "%s: no benchmark '%s'; known: resnet, bert, rnnt", t->path, benchmark);
     if (!fields_from_row(out, fact_fields, N_FIELDS(fact_fields), t, row, err))
         return false;
-    out->samples_per_epoch = isnan(out->samples_per_epoch) ? 1 : out->samples_per_epoch;       /* 1 for a benchmark that counts samples */
+    out->samples_per_epoch = isnan(out->samples_per_epoch) ? 1 : out->samples_per_epoch;       /* samples_per_epoch is 1 for a benchmark that counts samples */
     return true;
 }
 

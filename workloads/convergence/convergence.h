@@ -29,7 +29,7 @@ struct convergence {
     double effect;                      /* ln of the known ratio of this submitter, round and division to the reference; included in the median */
     double error, error_dof;            /* uncertainty of ln of the median, a Student t with this many degrees of freedom */
     struct eval_schedule schedule;
-    bool has_plan;                      /* the next four members are valid */
+    bool has_plan;                      /* true: a fixed schedule, for which planned_epochs to accuracy_sd are valid */
     double planned_epochs;              /* length of a fixed schedule, whole */
     double plan_error, plan_dof;        /* uncertainty of ln of planned_epochs, a Student t */
     double accuracy_mean, accuracy_sd;  /* accuracy of the last evaluation */
@@ -66,8 +66,8 @@ double convergence_observed(const struct convergence *c, double x, double offset
 /* The mean of convergence_observed over X and all offsets. */
 double convergence_expected(const struct convergence *c);
 
-/* The factor on the times of a submission whose runs took this many samples on average: the reference's samples over
- * these where the round scales a closed submission to the reference, else 1. */
+/* The factor by which the round scales the times of a closed submission whose runs took this many samples on average: the reference's samples over
+ * these; 1 if the round does not scale it. */
 double convergence_scaling(const struct convergence *c, double samples);
 
 /* ---- the tables behind it ------------------------------------------------------------------- */

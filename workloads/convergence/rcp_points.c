@@ -25,7 +25,7 @@ double olympic_mean(double *values, size_t n, size_t dropped)
     return gsl_stats_mean(values + dropped, 1, n - 2 * dropped);
 }
 
-/* The checker bisects from 0 to the mean until the step is below 1e-4. Doing the same gives the same digits. */
+/* Gives the digits of the checker, which bisects from 0 to the mean until the step is below 1e-4. */
 double rcp_least_mean(double mean, double sd, double n_reference, double n_submission)
 {
     static const double smallest_step = 1e-4;

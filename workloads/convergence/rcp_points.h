@@ -68,7 +68,8 @@ struct rcp_limit {
 };
 void rcp_limit_at(struct rcp_limit *out, const struct rcp_table *t, double batch);
 
-/* The edition's factor on the times of a closed submission with this mean to convergence: the reference's mean over it, or 1. */
+/* The factor by which the edition scales the times of a closed submission with this mean to convergence: the reference's mean over it; 1 if it
+ * does not scale them. */
 double rcp_scaling(const struct edition *e, const struct rcp_limit *limit, double submission_mean);
 
 /* Sorts values and returns the mean without this many at each end, or of all where that leaves none. */
