@@ -22,7 +22,7 @@ static void spend(struct player *pl, uint32_t row, uint64_t *at, uint64_t cycles
     *at += cycles;
 }
 
-/* Every row waits until this time. */
+/* Lets every row wait until this time. */
 static void wait_all(struct player *pl, uint64_t *at, uint64_t until, enum part part, enum span_kind kind)
 {
     for (uint32_t r = 0; r < pl->t->n_rows; r++)
@@ -59,7 +59,7 @@ static uint64_t play_steps(struct player *pl, uint32_t row, uint64_t start, uint
     return period;
 }
 
-/* Plays chain by chain if spans are wanted or the chip is slow; else adds the sums. */
+/* Plays a part chain by chain if spans are wanted or the chip is slow; otherwise adds the part's sums. */
 static void play_part(struct player *pl, uint32_t row, uint64_t *at, const struct update_part *part)
 {
     struct timeline_row *r = &pl->t->rows[row];

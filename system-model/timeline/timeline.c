@@ -168,7 +168,7 @@ static void play_run(struct player *pl, const struct pipeline_run *run)
         t->spans[i].period_cycles = period;
     /* the first micro-batch leaves the last stage after the cycle in which it reaches that stage; a run begins with that cycle */
     if (run->first_cycle == pl->p->tasks[pl->p->n_stages - 1].first_cycle)
-        t->first_output_cycles = max_u64(t->first_output_cycles, pl->now + period);     /* for the slowest replica */
+        t->first_output_cycles = max_u64(t->first_output_cycles, pl->now + period);     /* the latency is that of the slowest replica */
     pl->now += period * run->n_cycles;
     pl->fetch_cycles += fetch * run->n_cycles;
     pl->slot_cycles += slots * run->n_cycles;
@@ -227,7 +227,7 @@ bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, s
 
 /* ---- spans and parts ------------------------------------------------------------------------------ */
 
-/* The part that gets the rest of a span, after the costs of its task or step: the whole span, or the delay of a slow chip. */
+/* The part that gets the cycles of a span that its task or step does not explain: the whole span, or the delay of a slow chip. */
 static const enum part part_of_span[N_SPAN_KINDS] = {
     [SPAN_FORWARD] = PART_BUBBLE, [SPAN_BACKWARD] = PART_BUBBLE, [SPAN_WAIT] = PART_BUBBLE, [SPAN_LOAD] = PART_STREAMING, [SPAN_TURN] = PART_BUBBLE, [SPAN_REARRANGE] = PART_BUBBLE,
     [SPAN_REDUCE] = PART_BUBBLE, [SPAN_CLIP] = PART_BUBBLE, [SPAN_STREAMING] = PART_BUBBLE, [SPAN_OPTIMIZER] = PART_BUBBLE,

@@ -15,7 +15,7 @@ struct span {
     uint16_t kind;                      /* enum span_kind */
     uint32_t which;                     /* forward, backward: its first micro-batch; copy: its run x slots + slot; load: its run; update: its chain x kinds + step */
 };
-enum span_kind { SPAN_FORWARD, SPAN_BACKWARD, SPAN_COPY, SPAN_INPUT, SPAN_RESULTS, SPAN_WAIT, SPAN_LOAD, SPAN_TURN,   /* load: of a phase's weights, with their gather; turn: other IPUs' part of the update */
+enum span_kind { SPAN_FORWARD, SPAN_BACKWARD, SPAN_COPY, SPAN_INPUT, SPAN_RESULTS, SPAN_WAIT, SPAN_LOAD, SPAN_TURN,   /* SPAN_LOAD: a phase loads and gathers its weights; SPAN_TURN: other IPUs run their part of the update */
                  SPAN_REARRANGE, SPAN_REDUCE, SPAN_CLIP, SPAN_STREAMING, SPAN_OPTIMIZER, SPAN_NORMS, SPAN_GATHER,   /* parts of the update */
                  SPAN_CALL, SPAN_UPLOAD, SPAN_HOST, N_SPAN_KINDS };
 extern const char *const span_kind_names[N_SPAN_KINDS];
