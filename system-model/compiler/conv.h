@@ -188,7 +188,8 @@ enum open_splits { OPEN_FIELD, OPEN_KERNEL, OPEN_INPUTS, OPEN_OUTPUTS, OPEN_GROU
 struct least { double cycles, bytes; };         /* bytes is 0 if the cycles alone are more than the best plan's */
 void conv_add_units(struct conv_candidate *c, const struct search *f);       /* must precede conv_least() */
 struct least conv_least(const struct search *f, const struct conv_candidate *c, const struct share *t, double tiles, enum open_splits open);
-/* The range of p_in * p_kernel, the number of tiles that share a sum, in plans as good as the best that share sums. Both are still open in t. */
+/* The range of p_in * p_kernel, the number of tiles that share a sum, outside which no plan with shared sums is as good as the best. Both are
+ * still open in t. */
 struct conv_range { double low, high; };
 struct conv_range conv_sum_range(struct search *f, const struct conv_candidate *c, const struct share *t, double tiles);
 

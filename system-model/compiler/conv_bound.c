@@ -59,7 +59,7 @@ static void operand_units(struct conv_units *u, const struct search *f, const st
     u->weights = channel_bytes * to_real(c->out_grain * s->kernel_w);
     u->input = channel_bytes * positions;
     u->thin_input = u->input;
-    if (!c->flat) {                     /* a share of the field spans its strides, but no further than the input */
+    if (!c->flat) {                     /* a share reaches the strides of its positions, but no more than the input */
         u->input = channel_bytes * to_real(s->batch * columns) * to_real(min_u64(rows, (uint64_t)s->field_h * s->in_stride_h));
         u->thin_input = channel_bytes * to_real(s->batch * columns) * to_real(min_u64(rows, s->field_h));
     }

@@ -210,8 +210,8 @@ static void add_kernel_padding(const struct search *f, struct conv_cost *k, cons
     k->supersteps += alone;             /* otherwise the weights are copied in the superstep that copies the input */
 }
 
-/* A tile's even share of the whole input, laid out by kernel elements. Kernels that keep their rows have the input's
- * own rows, which with a stride are more than the output's. */
+/* The bytes of a tile's even share of the whole input, laid out by kernel elements. If the kernel keeps its rows, these are the rows of the input,
+ * of which a stride skips some. */
 static uint64_t gathered_bytes(const struct search *f, const struct conv_candidate *c)
 {
     const struct conv_shape *s = &c->s;

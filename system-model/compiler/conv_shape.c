@@ -157,7 +157,7 @@ static uint64_t narrower(uint64_t grain)
     return grain > NARROW ? next : 0;
 }
 
-/* Output channels in grains of all units, or of fewer if that wastes less. */
+/* Adds candidates whose grain of output channels takes all units of the AMP, or fewer if that pads fewer channels. */
 static void add_out_grains(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp, uint64_t in_grain)
 {
     uint64_t wide = max_u64(amp.units, min_u64(amp.in_grain, RESULT_GROUP));

@@ -29,8 +29,8 @@ double energy_total(const struct energy *e)
     return sum;
 }
 
-/* Running and work at the peak share the TDP, so each watt more for one of them is a watt less for the other. The price of work may be off as well
- * and, at another clock than the sheet's, so may that of everything that switches. */
+/* Running and work together draw the TDP at the peak, so an error of running_power_w is the opposite error of the power of work. That power may be
+ * off as well and, at another clock than the sheet's, so may all switching energy. */
 double energy_error_j(const struct energy *e, const struct chip *c)
 {
     double work_w = c->tdp_w - c->idle_power_w - c->running_power_w;

@@ -127,7 +127,7 @@ void op_code_add(struct op_code *to, const struct op_code *code);
 struct program_bytes { uint64_t vertex_code, vertex_state, vertex_fields, control_code, exchange_code; };
 void program_bytes_add(struct program_bytes *to, const struct op_code *code, uint64_t n_calls);     /* adds the bytes of some code, without vertex code */
 uint64_t op_code_bytes(const struct op_code *code);         /* the bytes of one operation's code, all its parts together */
-/* The code of n exchanges in which a tile receives this many pieces. */
+/* The bytes of the code of n exchanges in which a tile receives n_pieces pieces */
 uint64_t exchange_code_bytes(uint64_t n_exchanges, uint64_t n_pieces);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * Plans are found by the shape of the convolution (matmuls are one) and by a digest of the chip's rates and the options. The digest has 64 bits: two
  * chips or option sets with the same digest are not told apart (chance 2^-64 a pair). The memory for temporaries is not in the key: a plan holds for
- * every bound from its own memory to the least memory of a plan that was left out because of it.
+ * every bound from its own memory to the least memory of a plan that the bound left out.
  */
 #include "system-model/compiler/conv.h"
 #include "system-model/graph/graph.h"

@@ -154,7 +154,7 @@ static void add_rms_backward(struct passes *p, const struct vector_op *w, uint64
     passes_map(p, MAP_DIVIDE, n_rows);
     passes_broadcast(p, n_rows, w->n);
     passes_map(p, MAP_DIVIDE_NUMBER, w->n);
-    for (int i = 0; i < 4; i++)             /* two products, and sums with the gradient of the dividend */
+    for (int i = 0; i < 4; i++)             /* two products, and two additions to the gradient of the dividend */
         passes_map(p, MAP_BINARY, w->n);
     cast_width(p, w, data_type_bytes(w->x->type));
 }

@@ -354,7 +354,7 @@ static const struct map_row {
     [MAP_INTEGER_COMPARE]    = { "integer-compare", 11, 26, { 22, 4 }, { 22, 4 }, false },
     [MAP_INTEGER_COMPARE_NUMBER] = { "integer-compare-number", 11, 20, { 16, 4 }, { 16, 4 }, false },
     [MAP_DROPOUT]            = { "dropout", 6, 24, { 2, 4 }, { 2, 2 }, true },       /* one random generator a tile */
-    [MAP_RANDOM]             = { "random", 4, 24, { 4, 4 }, { 4, 2 }, true },        /* poprandCycleEstimators.cpp: Normal; scaled and shifted */
+    [MAP_RANDOM]             = { "random", 4, 24, { 4, 4 }, { 4, 2 }, true },        /* normal numbers, scaled and shifted (poprandCycleEstimators.cpp) */
     [MAP_CAST]               = { "cast", 12, 37, { 1, 2 }, { 1, 1 }, false },        /* two halves to two floats, or back */
     [MAP_CAST_BYTES]         = { "cast-bytes", 12, 37, { 9, 4 }, { 9, 4 }, false },  /* bytes to halves */
     [MAP_CAST_ELEMENT]       = { "cast-element", 12, 37, { 2, 1 }, { 2, 1 }, false },
