@@ -336,7 +336,7 @@ struct matmul_shape op_matmul_shape(const struct graph *g, const struct op *op);
 uint64_t op_mac(const struct graph *g, const struct op *op);    /* multiply-accumulates of matmuls, convolutions, LSTMs; else 0 */
 uint64_t op_flop(const struct graph *g, const struct op *op);   /* 2 x op_mac, plus the vector operations */
 uint64_t op_repeats(const struct graph *g, const struct op *op);   /* repeats of its layer times its rounds, at least 1 */
-uint64_t layer_repeats(const struct layer *l);                  /* repeats alone, at least 1 */
+uint64_t layer_repeats(const struct layer *l);                  /* the repeats of the layer, at least 1 */
 bool op_has_gradient(const struct op *op);                      /* true if a backward pass can go through the operation */
 /* Adds, by layer, to arrays of n_layers zeros. kept_bytes: the layer's activations that backward passes read; output_bytes: activations of this
  * and earlier layers that later layers read forward. */
