@@ -15,7 +15,7 @@ MEMO_INPUT(update_terms,
     uint32_t streams, in_series, remote_together, rearrange_before_reduce, clip_norm, all_reduce_method, each_replica, unfolded, has_faults;
     uint32_t work, work_without_norms, norms, n_moments, full_routes, merge_over_ipus;
 );
-/* A tensor of the update, or several that are alike; the layers of a stage; an IPU with its stages; a replica with all of them. */
+/* The inputs of a tensor's steps, of a stage's place, of an IPU's update and of a replica's. */
 MEMO_INPUT(steps_input, struct owned terms; uint64_t n_elements, has_norms, n_parts, apart; uint32_t ipu, type;);
 MEMO_INPUT(stage_place, uint32_t ipu, first_layer, n_layers;);
 MEMO_INPUT(ipu_update_input, struct owned terms, places; uint32_t ipu, n_places;);
