@@ -12,7 +12,7 @@ enum node_kind {
     NODE_AND, NODE_OR, NODE_EQUAL, NODE_DIFFERS, NODE_LESS, NODE_AT_MOST, NODE_MORE, NODE_AT_LEAST,
     NODE_IN,                            /* the value at left is one of the LIST at right */
     NODE_LIST,                          /* a list: its first item is at left, and the LIST of the others at right */
-    NODE_IF,                            /* left is the condition; right is a LIST of both answers, the second as its right side */
+    NODE_IF,                            /* left is the condition; right is a LIST of the answer if it holds, and the answer if not */
     NODE_CALL,                          /* function, with the LIST of arguments at right */
 };
 

@@ -118,7 +118,7 @@ static char *path_with_suffix(const char *path, const char *suffix)
     return text;
 }
 
-/* True where a name ends: at a slash, or at the end of the path. */
+/* Makes the folders of a path that are missing, one after the other. */
 bool made_folders_make(struct made_folders *out, const char *path, struct arena *a, struct err *err)
 {
     char *part = arena_strdup(a, path);
