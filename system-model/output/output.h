@@ -42,7 +42,7 @@ struct table_column {
     bool aligns_right, is_code;         /* aligns_right: a text that holds numbers; is_code: Markdown sets it in backticks */
     int digits;                         /* number of digits with which text and Markdown show a real number or a 64-bit count, as a quantity with a prefixed unit */
     bool shows_sign;                    /* the quantity is a change, shown with its sign, + or - */
-    const char *unit, *help;            /* for lists of columns; tables print the unit of a quantity alone */
+    const char *unit, *help;            /* printed in lists of columns; in a table only a quantity shows its unit */
 };
 
 /* On 32-bit machines size_t differs from all types of fixed size, so it needs a case of its own. */
