@@ -93,8 +93,8 @@ uint32_t map_scaled(struct mapper *p, uint32_t x, double factor);        /* x it
 uint32_t map_shifted(struct mapper *p, uint32_t x, double by);           /* x itself for 0 */
 uint32_t map_added(struct mapper *p, uint32_t x, uint32_t y);           /* x + y; y fits in x */
 
-/* map_sums.c. Reduces n of [outer, n, inner], as the height of an image: to the mean, the largest or (OP_MUL) the
- * product. NO_ID: n is above 2^32 - 1, and refused. */
+/* map_sums.c: reduces the n elements of [outer, n, inner] to their mean, their largest or (OP_MUL) their product. NO_ID: n is above 2^32 - 1, and
+ * refused. */
 uint32_t map_pooled(struct mapper *p, uint32_t x, uint64_t outer, uint64_t n, uint64_t inner, enum op_kind kind);
 /* The mean over neighbouring axes; gone has a bit for each of them, and their dimensions become 1. */
 uint32_t map_mean(struct mapper *p, uint32_t x, uint64_t *dims, uint32_t n, uint32_t gone);
