@@ -66,8 +66,8 @@ double convergence_observed(const struct convergence *c, double x, double offset
 /* The mean of convergence_observed over X and all offsets. */
 double convergence_expected(const struct convergence *c);
 
-/* The factor by which the round scales the times of a closed submission whose runs took this many samples on average: the reference's samples over
- * these; 1 if the round does not scale it. */
+/* Factor on the times of a closed submission, whose runs took this many samples on average. It is the reference's samples divided by `samples`, or
+ * 1 if the round does not scale the submission. */
 double convergence_scaling(const struct convergence *c, double samples);
 
 /* ---- the tables behind it ------------------------------------------------------------------- */

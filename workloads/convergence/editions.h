@@ -48,7 +48,7 @@ enum point_take { TAKE_LAST, TAKE_FIRST };                              /* which
 struct round_terms {
     const struct edition *edition;
     const char *benchmark, *source;
-    bool allowed;                       /* the package checker takes the benchmark */
+    bool allowed;                       /* the package checker accepts the benchmark */
     uint32_t runs, dropped, may_fail;   /* dropped: number at each end, for the score and the convergence mean */
     bool reference_convergence;         /* tested against reference points */
     const char *unit;                   /* unit of the convergence point: epochs, samples or steps; "" without one */

@@ -47,7 +47,7 @@ void rcp_prune(struct rcp_table *t);
 /* rcp_prune() by means, as the checker does since 2024. Predictions use this in every round. */
 void rcp_prune_by_mean(struct rcp_table *t);
 
-/* Turns steps into samples, in means and spreads, too; epochs stay. Laws need this, and so does pruning by what a batch costs. */
+/* Turns steps into samples, in means and spreads, too; epochs stay. A table must be counted so before a law is fitted to it. */
 void rcp_count_samples(struct rcp_table *t);
 
 /* Mean and spread at a batch, linear between records. Returns false outside their range. */
