@@ -5,7 +5,7 @@
 #include "workloads/models/builders.h"
 #include "workloads/onnx/onnx.h"
 
-/* bench.mk writes families.h: a line for each file of this folder that has a line that begins with WORKLOADS. */
+/* families.h, which bench.mk writes, has a line for each file of this folder with a table of WORKLOADS. */
 #define FAMILY(name) extern const struct workload name##_workloads[];
 #include "workloads/models/families.h"
 #undef FAMILY
