@@ -182,8 +182,7 @@ uint64_t conv_padding_cycles(const struct search *f, const struct conv_candidate
 
 /* ==== conv_bound.c: lower bounds for every split below a point of the search ==================================== */
 
-/* The dimensions of a share that are not split yet. Each value means one dimension more than the value before it: the field, kernel rows, input
- * channels, output channels, groups. */
+/* The dimensions of a share that are not split yet: OPEN_FIELD is the field alone, and each further value adds one dimension. */
 enum open_splits { OPEN_FIELD, OPEN_KERNEL, OPEN_INPUTS, OPEN_OUTPUTS, OPEN_GROUPS };
 struct least { double cycles, bytes; };         /* bytes is 0 if the cycles alone are more than the best plan's */
 void conv_add_units(struct conv_candidate *c, const struct search *f);       /* must precede conv_least() */

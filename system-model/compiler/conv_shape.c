@@ -148,7 +148,7 @@ void conv_add_amp(struct candidates *list, const struct conv_shape *s, const str
 
 enum { NARROW = 8 };
 
-/* The next narrower grain; grains are 8 channels, doubled again and again. 0 after 8. */
+/* The next narrower grain, or 0 after 8. Grains are 8, 16, 32 channels and so on. */
 static uint64_t narrower(uint64_t grain)
 {
     uint64_t next = NARROW;

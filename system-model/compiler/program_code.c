@@ -157,7 +157,7 @@ static void add_image_vertices(struct tile_program *out, const struct program_op
     out->bytes.control_code += (uint64_t)steps * ((sums ? SUM_CONTROL_BYTES : IMAGE_CONTROL_BYTES) - SUPERSTEP_CONTROL_BYTES);
 }
 
-/* The user's own operations share a vertex where they are the same operation of the sheet. */
+/* True if an earlier operation of the program has this vertex: all uses of one operation of the sheet share it. */
 static bool has_own_vertex(const struct tile_program *out, const struct program_op *o)
 {
     for (const struct program_op *x = out->ops; x < o; x++)

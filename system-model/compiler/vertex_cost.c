@@ -201,8 +201,8 @@ static void add_position_least(struct conv_least *out, const struct vertex_table
         out->channel = worker * (double)a->element_bytes / (double)chip->vector_bytes_per_cycle;
 }
 
-/* The cost of the loops outside a load. Loops directly around the kernel are spread over its loads, as a share of the work may have fewer of these
- * loops, but not more; the others are charged whole. */
+/* The cost of the loops outside a load. The loops directly around the kernel are spread over its loads, because a share of the work may have fewer
+ * of these loops for a load, but not more; other loops are charged whole. */
 struct conv_least conv_vertex_least(const struct vertex_table *v, const struct chip *chip, const struct amp *a, const struct conv_work *whole)
 {
     const struct conv_terms *t = &v->conv[whole->vertex];
