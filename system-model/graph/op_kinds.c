@@ -456,7 +456,7 @@ const struct op_rule op_rules[N_OP_KINDS] = {
     [OP_MAX_POOL]         = { .shape = shape_window, .per = PER_WINDOW, .flop = { 1, 1 }, .gradient = { .data_keeps = KEEP_INPUT | KEEP_OUTPUT } },
     [OP_AVERAGE_POOL]     = { .shape = shape_window, .per = PER_WINDOW, .flop = { 1, 1 } },
     [OP_GATHER]           = { .shape = shape_gather, .flop = { 0, 1, 1 },
-                              .gradient = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_SECOND } },    /* backward adds rows up */
+                              .gradient = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_SECOND } },    /* the backward pass adds rows up */
     [OP_TRANSPOSE]        = { .shape = shape_transpose, .defaults = seen_as_it_is },
     [OP_CONCAT]           = { .shape = shape_concat },
     [OP_SLICE]            = { .shape = shape_slice },
@@ -467,7 +467,7 @@ const struct op_rule op_rules[N_OP_KINDS] = {
     [OP_GRU]              = { .shape = shape_recurrence, .mac = recurrence_mac, .flop = { 18, 24, 3 },
                               .gradient = { .through_time = true, .data_keeps = KEEP_INPUT | KEEP_WEIGHTS | KEEP_OUTPUT,
                                             .weight_keeps = KEEP_INPUT | KEEP_WEIGHTS | KEEP_OUTPUT } },
-    [OP_OUTER_ADD]        = { .shape = shape_outer_add, .flop = { 1, 2 } },    /* backward sums twice */
+    [OP_OUTER_ADD]        = { .shape = shape_outer_add, .flop = { 1, 2 } },    /* the backward pass sums twice */
     [OP_CROSS_ENTROPY]    = { .shape = shape_loss, .per = PER_INPUT, .flop = { 5, 2 }, .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND } },
     [OP_TRANSDUCER_LOSS]  = { .shape = shape_loss, .per = PER_INPUT, .flop = { 5, 3 }, .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND } },
     [OP_CAST]             = { .shape = shape_cast },
@@ -477,7 +477,7 @@ const struct op_rule op_rules[N_OP_KINDS] = {
                               .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT | KEEP_SECOND } },
     [OP_SELECT]           = { .shape = shape_select, .flop = { 1, 1 }, .gradient = { .data_keeps = KEEP_SECOND } },
     [OP_VIEW]             = { .shape = shape_view },
-    [OP_EXPAND]           = { .shape = shape_expand, .flop = { 0, 1, 1 } },    /* backward adds up */
+    [OP_EXPAND]           = { .shape = shape_expand, .flop = { 0, 1, 1 } },    /* the backward pass adds up */
     [OP_RESIZE]           = { .shape = shape_resize, .flop = { 7, 7 } },    /* linear: four neighbours */
     [OP_LOCAL_NORM]       = { .shape = shape_same, .flop = { 9, 14 }, .gradient = { .data_keeps = KEEP_INPUT } },
     [OP_ARG_MAX]          = { .shape = shape_arg_max, .per = PER_INPUT, .flop = { 1 }, .gradient = { .no_gradient = true } },

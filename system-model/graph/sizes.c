@@ -10,7 +10,7 @@ const char *const float_type_names[] = { [TYPE_FP16] = "fp16", [TYPE_FP32] = "fp
 uint64_t data_type_bytes(enum data_type t)
 {
     static const uint64_t bytes[N_DATA_TYPES] = {
-        /* bits are counted, so that a tensor's bytes are exact */
+        /* a number of 4 bits counts as a byte here; tensor_bytes() has the packed size */
         [TYPE_FP16] = 2, [TYPE_FP32] = 4, [TYPE_FP8] = 1, [TYPE_INT32] = 4, [TYPE_UINT8] = 1, [TYPE_INT4] = 1,
     };
     return bytes[t];
