@@ -340,7 +340,7 @@ static uint64_t received_code_bytes(const struct memory_input *q, uint32_t ipu, 
     return bytes;
 }
 
-/* The program of the layers on an IPU and of the weight update, with what every program has. */
+/* Adds the code of an IPU's layers, of its weight update, and of what every program contains. */
 static void add_program(struct tile_memory *m, const struct memory_input *q, struct compiler *c, uint32_t ipu, const struct program_bytes *update,
                         bool has_streams, uint64_t n_tiles)
 {
