@@ -40,7 +40,7 @@ struct program {
     uint64_t remote_alone_ipus;         /* the streamed state of this many first IPUs moves separately nevertheless */
     /* The call. */
     double steps_per_call;              /* weight updates in one call; 0 if the whole run is one call */
-    uint64_t session_calls;             /* session calls in each call, one after the other; 0: a bare engine, which launch_s starts */
+    uint64_t session_calls;             /* session calls that follow each other in a call; 0: a bare engine, whose start takes launch_s */
     bool calls_overlap;                 /* a call for inference is made while the previous one is still running */
     double launch_s;                    /* time to start an engine and to wait until it says that it is done */
     double dispatch_s;                  /* time of the framework's own part in a session's call */
