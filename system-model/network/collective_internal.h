@@ -20,7 +20,7 @@ struct group_place { uint32_t domain; uint64_t positions; };
 /* The places of all groups, which group_place_at() reads. If all groups are alike, one list of domains and the positions of each group are enough. */
 struct collective_layout {
     uint32_t n_groups, n_domains, n_local;  /* n_domains: most domains of a group; n_local: most ranks of a group in one domain */
-    struct group_place *places;             /* group g has places[first[g]] to places[first[g + 1] - 1], by domain; alike: those of group 0 */
+    struct group_place *places;             /* by domain: group g has places[first[g]] to places[first[g + 1] - 1]; if groups are alike, the places of group 0 */
     uint32_t *first;                        /* alike: NULL */
     uint64_t *positions;                    /* if groups are alike: for each group its positions, the same in each domain; else NULL */
     bool spanning;                          /* every group has n_domains domains */
