@@ -31,7 +31,7 @@ enum onnx_trait {
     ONNX_HAS_BODY = 2048,           /* If, Loop, Scan */
     ONNX_PASSES_EMPTY = 4096,       /* inputs without elements are allowed */
     ONNX_LOSS = 8192,
-    ONNX_PICKS_ELEMENTS = 16384,    /* picks or places elements by an index for each one along an axis */
+    ONNX_PICKS_ELEMENTS = 16384,    /* picks or places single elements: each index stands for one element along an axis */
     ONNX_DRAWS = 32768,             /* gives different numbers each time, so its result is never a constant */
 };
 

@@ -24,7 +24,7 @@ bool onnx_open_layer(struct graph *g, const struct onnx_node *n);
 void map_dependent(bool *depends, const struct graph *g, enum tensor_role role);
 
 typedef bool unfold_rule(struct onnx_model *m, size_t node_id, struct err *err);
-/* control.c: a node is replaced by those of its branch or round, or by what reads the tensors of a sequence. */
+/* control.c: these replace a node by the nodes of its branch or round, or by nodes that read the tensors of a sequence. */
 unfold_rule unfold_if, unfold_loop, unfold_scan, unfold_sequence_alias, unfold_sequence_at, unfold_sequence_concat, unfold_sequence_construct,
     unfold_sequence_erase, unfold_sequence_insert, unfold_sequence_length, unfold_sequence_split;
 

@@ -35,7 +35,7 @@ struct writer {
 
 /* ---- write_values.c: nodes, constants, and values in both layouts ---- */
 
-/* Appends a node with one output. Each of the inputs, a list that ends with NULL, is a name or several. */
+/* Appends a node with one output. `inputs` ends with NULL; each of its texts is one name or several. */
 Onnx__NodeProto *writer_node(struct writer *w, const char *op, const char *output, const char *const *inputs);
 #define WRITE_NODE(w, op, output, ...) writer_node(w, op, output, (const char *const[]){ __VA_ARGS__, NULL })
 #define PUT_INTS(w, n, name, ...) onnx_put_ints(&(w)->a, n, name, sizeof((uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), (uint32_t[]){ __VA_ARGS__ })
