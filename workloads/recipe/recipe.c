@@ -26,8 +26,7 @@ static const char *recipe_path(const char *id, const char *dir, struct arena *a)
     return ends_with(id, ".ini") || strchr(id, '/') ? id : arena_printf(a, "%s/%s.ini", dir, id);
 }
 
-/* The path of a file that is not there may be the id of a published run with .ini added. The message then says so, instead of what reading the
-   file would say. */
+/* A missing file may have the id of a published run as its name, with .ini added. The message then says so, instead of an error of reading. */
 static bool check_published_name(const char *path, const char *dir, struct arena *a, struct err *err)
 {
     bool is_published = !strchr(path, '/') && access(arena_printf(a, "%s/%s", dir, path), F_OK) == 0;
