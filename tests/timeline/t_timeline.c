@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_timeline.c - the schedules of a pipeline: who works when. */
 #include "tests/timeline/toy_pipeline.h"
+#include "system-model/timeline/player.h"
 
 /* One letter a cycle of `grain` cycles: F forward, B backward, . waiting. */
 static void draw(char *to, const struct timeline *t, uint32_t row, uint64_t grain)
@@ -290,8 +291,19 @@ static void a_cycle_in_the_wrong_place_is_found(void **state)
     arena_free(&y.arena);
 }
 
+/* Each of two slow chips has its own factor, and the others have none. */
+static void each_slow_chip_has_its_factor(void **state)
+{
+    const struct chip_fault chips[] = { { 2, 1.5 }, { 5, 3 } };
+    const struct faults faults = { .chips = chips, .n_chips = 2 };
+    const struct plan p = { .request = { .faults = &faults } }, healthy = { .request = { .faults = NULL } };
+    (void)state;
+    assert_true(slowdown(&p, 2) == 1.5 && slowdown(&p, 5) == 3 && slowdown(&p, 1) == 1 && slowdown(&healthy, 2) == 1);
+    assert_true(slowed(7, 1.5) == 11 && slowed(7, 1) == 7);          /* 10.5 */
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(spans_that_recur_leave_room_for_each_other),
+    cmocka_unit_test(each_slow_chip_has_its_factor), cmocka_unit_test(spans_that_recur_leave_room_for_each_other),
     cmocka_unit_test(inference_fills_four_chips_by_the_fourth_batch), cmocka_unit_test(popart_fills_and_drains),
     cmocka_unit_test(grouped_takes_the_slowest_of_each_kind), cmocka_unit_test(a_slow_chip_works_longer_at_each_micro_batch), cmocka_unit_test(interleaved_neighbours_alternate),
     cmocka_unit_test(sequential_never_overlaps), cmocka_unit_test(two_stages_of_one_ipu_run_in_turn),
