@@ -22,7 +22,7 @@ done
 asked bert on pod16 fits with 80 % --most 60
 awk '/^began with/ { for (i = 1; i <= NF; i++) if ($(i + 1) == "samples/s;") own = $i } /^throughput:/ { best = $2 } END { exit !(own > 0 && best >= own * 0.995) }' "$work/out"
 result $? "the search does not lose" "$(grep '^began\|^throughput' "$work/out")"
-grep -q "^fits: [a-z]* ([89][0-9] % likely" "$work/out"
+grep -qE "^fits: yes \((9[0-9] % likely|it ran;)" "$work/out"
 result $? "a chance that is asked for is kept" "$(grep '^fits' "$work/out")"
 asked vit on bow-pod16 fits with 99 % --most 10
 [ "$status" -eq 1 ] && grep -q '^nothing that was tried keeps the limits' "$work/out" && grep -q '^fits: .*([6-9][0-8] % likely, as the memory of no program near it is known)' "$work/out"
