@@ -138,7 +138,7 @@ refuses "huge-table.csv" "table: huge" check --published "$work/huge-table.csv"
 mkdir "$work/run"
 printf 'id,workload\nx,y\n' >"$work/run/rows.csv"
 refuses "rows.csv" "run: rows without their columns" check "$work/run/rows.csv"
-refuses "run is not whole" "run: a folder without a manifest" compare "$work/run" "$work/root"
+refuses "the run is incomplete" "run: a folder without a manifest" compare "$work/run" "$work/root"
 mkdir "$work/base"
 printf 'id\nx\n' | tee "$work/base/rows.csv" "$work/base/check.csv" >/dev/null
 printf 'name\nx\n' | tee "$work/run/rows.csv" "$work/run/check.csv" >/dev/null
