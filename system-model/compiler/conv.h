@@ -81,8 +81,8 @@ struct conv_units {
     double fixed, once;                 /* fixed: cycles of each step; once: cycles of changes of layout, which are paid once */
     double positions, row, row_positions;           /* positions: of batch and field; row: cycles of an item of a worker's list;
                                            row_positions: positions of one longest row for each worker */
-    double load, position, channel, loads;          /* load: cycles of a load of weights; position: cycles to use a load at all positions; channel: further
-                                           such cycles for each grain of input channels; loads: of a kernel row, without by_in and by_out */
+    double load, position, channel, loads;          /* load: cycles to load weights once; position: cycles to use a load at all positions; channel:
+                                           further such cycles for each grain of input channels; loads: loads of a kernel row in one grain */
     double weights, weight_copy, input, thin_input; /* weights: bytes of a kernel row's weights for one input and one output grain;
                                            weight_copy: cycles a byte to copy weights; input: bytes of all input of one grain; thin_input: the same with no
                                            more rows than the field */

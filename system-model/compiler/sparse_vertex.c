@@ -134,7 +134,8 @@ static double element_gradient_row_cycles(double *once, const struct bucket_work
     return 9 + w->y * (9 + floor(z / 2) + (double)(w->z & 1));
 }
 
-/* A block at z columns: cycles of a worker once, for the block, for each column; and how often its weights are loaded. */
+/* The cycles of a worker on blocks at z columns. once: in all; block: for each load of a block; column: for each column of a load; loads: how
+ * often the weights of a block are loaded. */
 struct block_terms { double once, block, column, loads; };
 
 static struct block_terms block_terms(const struct bucket_work *w)

@@ -283,8 +283,8 @@ uint64_t one_hot_cycles(uint64_t n_labels) { return ONE_HOT_START_CYCLES + ONE_H
 
 /* ---- one-dimensional vertices ---------------------------------------------------------------------------------- */
 
-/* A loop of an inner vertex takes `cycles` of a worker for this many elements; with 0 elements, for as many as 8 bytes hold. A loop of one element
-   takes one on every chip; loops of more grow with the width of the data path. */
+/* A loop of an inner vertex takes a worker `cycles` for `elements` elements; 0 elements stand for as many as 8 bytes hold. A loop of one element
+ * is the same on every chip; longer loops grow with the width of the data path. */
 struct map_loop { uint16_t cycles, elements; };
 
 enum { MAP_ROW_BYTES = 8 };      /* the width of the data path for which the rows were read */
