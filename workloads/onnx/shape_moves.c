@@ -335,7 +335,8 @@ bool infer_tile(const struct inference *s)
     return infer_set(s, 0, s->x->n_dims, dims, s->x->type);
 }
 
-/* Upsample has its scales in an attribute (opset 7) or in input 1, Resize in input 1 (opset 10) or 2. NULL if not n known ones. */
+/* The scales of an Upsample, which are an attribute (opset 7) or input 1, or of a Resize, in input 1 (opset 10) or 2. NULL unless there are n
+ * known scales. */
 static const double *resize_scales(const struct onnx_model *m, const struct onnx_node *node, uint32_t n)
 {
     const Onnx__AttributeProto *old = onnx_attribute(node, "scales");
