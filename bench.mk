@@ -115,7 +115,7 @@ asan:                                   ## run the tests under the address and u
 	    shell="$(filter-out $(unsanitized),$(shell))" test
 # Every function that these reach is reached by a test that stays, as clang counts calls.
 asan-ci: unsanitized += $(patsubst %,tests/cli/t_%.sh,anywhere framework framework_options full_disk import_round killed ledger mlperf models_page names numbers \
-    printed_arguments printed_computed printed_explain printed_missing printed_pages printed_run project replaces root round_tables search timeline)
+    printed_computed printed_explain printed_missing printed_pages printed_run project replaces root round_tables search timeline)
 asan-ci: asan                           ## the same without some shell tests that reach nothing of their own
 
 ONNX ?= ../shared/onnx
