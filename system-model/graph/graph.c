@@ -62,6 +62,42 @@ void graph_activations(uint64_t *kept_bytes, uint64_t *output_bytes, const struc
     arena_free(&scratch);
 }
 
+static bool leaves_its_layer(const struct graph *g, const struct tensor *t) { return t->last_reader > g->ops[t->producer_op].layer_id; }
+
+/* Marks tensors of the layer that an operation of it reads; kept: those that leave the layer are there. */
+static void need_inputs(bool *needed, const struct graph *g, const struct op *op, bool kept)
+{
+    for (uint32_t k = 0; k < op->n_inputs; k++) {
+        const struct tensor *t = &g->tensors[op->inputs[k]];
+        needed[op->inputs[k]] |= t->producer_op != NO_ID && g->ops[t->producer_op].layer_id == op->layer_id && !(kept && leaves_its_layer(g, t));
+    }
+}
+
+static void find_ahead(enum ahead *ahead, const struct graph *g, bool kept)
+{
+    struct arena scratch = {0};
+    bool *needed = ARENA_ARRAY(&scratch, bool, g->n_tensors);
+    for (size_t i = g->n_ops; i-- > 0; ) {
+        const struct op *op = &g->ops[i];
+        bool is_needed = op->pass != PASS_FORWARD;
+        for (uint32_t k = 0; k < op->n_outputs; k++)
+            is_needed |= needed[op->outputs[k]];
+        if (is_needed)
+            need_inputs(needed, g, op, kept);
+        else
+            ahead[i] = kept ? AHEAD_OF_CHECKPOINT : AHEAD_OF_STAGE;
+    }
+    arena_free(&scratch);
+}
+
+const enum ahead *graph_for_later_layers(const struct graph *g, struct arena *a)
+{
+    enum ahead *ahead = ARENA_ARRAY(a, enum ahead, g->n_ops);
+    find_ahead(ahead, g, true);
+    find_ahead(ahead, g, false);
+    return ahead;
+}
+
 uint64_t graph_parameters(const struct graph *g)
 {
     uint64_t n = 0;

@@ -341,6 +341,7 @@ bool op_has_gradient(const struct op *op);                      /* true if a bac
 /* Adds, by layer, to arrays of n_layers zeros. kept_bytes: the layer's activations that backward passes read; output_bytes: activations of this
  * and earlier layers that later layers read forward. */
 void graph_activations(uint64_t *kept_bytes, uint64_t *output_bytes, const struct graph *g);
+const enum ahead *graph_for_later_layers(const struct graph *g, struct arena *a);       /* by operation */
 uint64_t graph_parameters(const struct graph *g);               /* elements of ROLE_WEIGHT; a tied tensor counts once */
 uint64_t graph_forward_mac(const struct graph *g);
 void graph_print(FILE *f, const struct graph *g);               /* a line a layer: shapes, parameters, MACs */

@@ -10,16 +10,17 @@
  *                    ops/layer_norm_distributed/layer_norm_distributedx.cpp, graphcore/poplibs 7eac0f26 lib/poplin/Norms.cpp:130-256, 450-503)
  *     codelet        the halos of a grid that several IPUs share, with neighbours
  *     all-to-all     a piece for each other replica: as many bytes on the links as if each sent the same to all
- *     batch norm     mean and variance of each channel, in fp32, over at->norm_groups replicas; a stable one has the mean first
+ *     batch norm     of each channel the mean, in the activations' type, and the mean square in fp32, over at->norm_groups replicas; a stable one has the mean
+ *                    first; backward two sums in the activations' type (graphcore/poplibs 7eac0f26 lib/poplin/Norms.cpp:160-256, 503-507)
  */
 #include "system-model/graph/graph.h"
 
 static struct op_exchange of_norm(const struct graph *g, const struct op *op)
 {
     const struct tensor *x = &g->tensors[op->inputs[0]];
-    bool twice = op->at->stable && op->pass == PASS_FORWARD;
-    double bytes = 2.0 * 4 * (double)(x->dims[x->n_dims - 1] / (twice ? 2 : 1));
-    return (struct op_exchange){ .ranks = op->at->norm_groups, .n = twice ? 2 : 1, .bytes = bytes };
+    uint64_t word = data_type_bytes(x->type), channel_bytes = word + (op->pass == PASS_FORWARD ? 4 : word);
+    uint32_t n = op->at->stable && op->pass == PASS_FORWARD ? 2 : 1;
+    return (struct op_exchange){ .ranks = op->at->norm_groups, .n = n, .bytes = (double)(x->dims[x->n_dims - 1] * channel_bytes) / n };
 }
 
 /* n exchanges of this many bytes for each row of a tensor that is cut along its last dimension. */

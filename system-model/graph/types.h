@@ -21,4 +21,8 @@ extern const char *const float_type_names[];    /* the first three, NULL-ended, 
 enum op_pass { PASS_FORWARD, PASS_BACKWARD_DATA, PASS_BACKWARD_WEIGHT, N_OP_PASSES };
 extern const char *const op_pass_names[N_OP_PASSES];
 
+/* Forward operations that a layer's backward pass does without, as what they make reaches later layers alone: AHEAD_OF_CHECKPOINT if the results that leave the
+ * layer are kept, AHEAD_OF_STAGE even if they are not. */
+enum ahead { AHEAD_NEVER, AHEAD_OF_CHECKPOINT, AHEAD_OF_STAGE, N_AHEADS };
+
 #endif

@@ -210,6 +210,31 @@ static void inputs_get_no_gradient(void **state)
     arena_free(&a);
 }
 
+/* A gelu keeps its input, a product its own for its weight; a block's last product and sum serve the next layer alone. The relu's gradient reads its
+ * result, which is there only if it is a checkpoint. The loss's gradient reads the scores. */
+static void what_serves_later_layers(void **state)
+{
+    static const enum ahead want[] = { AHEAD_NEVER, AHEAD_NEVER, AHEAD_OF_STAGE, AHEAD_OF_STAGE, AHEAD_OF_CHECKPOINT, AHEAD_NEVER };
+    struct graph g;
+    struct arena a;
+    (void)state;
+    start(&g, &a);
+    uint32_t x = given(&g, TYPE_FP16, DIMS(3, 7)), y = dense(&g, x, 7, 5);
+    uint32_t sum[] = { dense(&g, graph_op(&g, OP_GELU, &y, 1, none), 5, 7), x };
+    y = graph_op(&g, OP_ADD, sum, 2, none);
+    graph_layer(&g, (struct layer){ .name = "two" });
+    y = graph_op(&g, OP_RELU, &y, 1, none);
+    graph_layer(&g, (struct layer){ .name = "three" });
+    lose(&g, dense(&g, y, 7, 2));
+    graph_add_backward(&g);
+    const enum ahead *ahead = graph_for_later_layers(&g, &a);
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+        assert_int_equal(ahead[i], want[i]);
+    for (size_t i = g.n_forward_ops; i < g.n_ops; i++)
+        assert_int_equal(ahead[i], AHEAD_NEVER);
+    arena_free(&a);
+}
+
 /* Both branches of y = relu(x) + gelu(x) give x a gradient; they are added once, in the branch's layer. */
 static void branches_are_summed(void **state)
 {
@@ -526,7 +551,7 @@ static void activations_and_their_slopes(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolution), cmocka_unit_test(convolution_over_time), cmocka_unit_test(matmul),
     cmocka_unit_test(transposes), cmocka_unit_test(slices_pads_and_joins), cmocka_unit_test(gathers),
-    cmocka_unit_test(other_shapes), cmocka_unit_test(inputs_get_no_gradient), cmocka_unit_test(branches_are_summed),
+    cmocka_unit_test(other_shapes), cmocka_unit_test(inputs_get_no_gradient), cmocka_unit_test(branches_are_summed), cmocka_unit_test(what_serves_later_layers),
     cmocka_unit_test(tied_weights_keep_several_gradients), cmocka_unit_test(matmul_of_activations),
     cmocka_unit_test(recurrence), cmocka_unit_test(activations_and_their_slopes), cmocka_unit_test(what_needs_no_gradient_gets_none), cmocka_unit_test(pieces_beside_one_that_is_read),
     cmocka_unit_test(what_layers_hand_on), cmocka_unit_test(every_kind_has_a_name), cmocka_unit_test(text_of_a_graph), cmocka_unit_test(tables_over_replicas), cmocka_unit_test(products_made_sparse), cmocka_unit_test(the_word_table_in_parts),
