@@ -24,6 +24,8 @@
 /* The costs of one layer for one micro-batch. */
 struct layer_cost {
     struct cycles forward, backward;
+    struct cycles shared;                               /* part of forward: statistics that several replicas share */
+    struct { struct cycles cycles, shared; struct energy energy; uint64_t mac; } ahead[N_AHEADS];      /* part of forward that serves later layers alone, by the enum ahead that asks for it; shared: what `shared` above has of it */
     uint64_t forward_cycles, backward_cycles;           /* sums of forward and backward over all parts */
     uint64_t op_cycles, off_amp_cycles;                 /* op_cycles: cycles of all operations, forward and backward, each counted once; off_amp_cycles: the part in products that do not use the AMP */
     uint64_t codelet_cycles;                            /* the part of op_cycles in which codelets compute */
@@ -107,6 +109,8 @@ void compiler_forget(struct compiler *c);       /* drops all remembered results;
 const uint32_t *compile_equal_ops(const struct graph *g, struct arena *a);
 /* The graph compiled with these options. Equal options give the same object. */
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt);
+
+const enum ahead *compile_ahead(struct compiler *c);      /* graph_for_later_layers(), remembered */
 
 /* collective_run(), remembered. kind and method are enum collective_kind and collective_method. */
 MEMO_INPUT(collective_question, uint32_t kind, method, unfolded, full_routes; struct rank_pattern ranks; uint64_t n_in_use; double bytes, port_bytes;);

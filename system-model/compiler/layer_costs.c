@@ -6,7 +6,7 @@
 #include "system-model/compiler/compiled.h"
 #include "system-model/graph/graph.h"
 
-static void add_op_cost(struct layer_cost *layer, const struct graph *g, const struct op *op, const struct op_plan *p, const struct energy_prices *prices)
+static void add_op_cost(struct layer_cost *layer, const struct graph *g, const struct op *op, const struct op_plan *p, enum ahead ahead, const struct energy_prices *prices)
 {
     uint64_t repeats = op_repeats(g, op);
     bool in_slices = layer_repeats(&g->layers[op->layer_id]) > 1;
@@ -18,6 +18,14 @@ static void add_op_cost(struct layer_cost *layer, const struct graph *g, const s
     layer->off_amp_cycles += p->vertex == VERTEX_HMAC || p->vertex == VERTEX_OUTER_PRODUCT ? op_plan_cycles(p) * repeats : 0;
     cycles_add_plan(forward ? &layer->forward : &layer->backward, p, part, repeats);
     energy_add(forward ? &layer->forward_energy : &layer->backward_energy, &energy, (double)repeats);
+    if (forward)
+        cycles_add_shared(&layer->shared, p, part, repeats);
+    for (enum ahead asked = AHEAD_OF_CHECKPOINT; forward && asked <= ahead; asked++) {
+        cycles_add_plan(&layer->ahead[asked].cycles, p, part, repeats);
+        cycles_add_shared(&layer->ahead[asked].shared, p, part, repeats);
+        layer->ahead[asked].mac += p->mac * repeats;
+        energy_add(&layer->ahead[asked].energy, &energy, (double)repeats);
+    }
     if (forward && in_slices) {         /* a slice is computed again for its backward pass, as only one is kept at a time */
         cycles_add_plan(&layer->backward, p, part, repeats);
         energy_add(&layer->backward_energy, &energy, (double)repeats);
@@ -105,13 +113,14 @@ void compile_layers(struct compiled *out, struct compiler *c)
     if (!c->layers)
         c->layers = layer_costs_unplanned(g, c->arena);
     const struct energy_prices prices = energy_prices(c->chip);
+    const enum ahead *ahead = compile_ahead(c);
     out->layers = ARENA_ARRAY(c->arena, struct layer_cost, g->n_layers);
     memcpy(out->layers, c->layers, g->n_layers * sizeof *out->layers);
     for (size_t i = 0; i < g->n_ops; i++) {
         struct layer_cost *l = &out->layers[g->ops[i].layer_id];
         const uint64_t codes[] = { l->code, out->op_plans[i]->code_id };
         l->code = hash_bytes(codes, sizeof codes, 1);
-        add_op_cost(l, g, &g->ops[i], out->op_plans[i], &prices);
+        add_op_cost(l, g, &g->ops[i], out->op_plans[i], ahead[i], &prices);
     }
     for (size_t i = 0; i < g->n_layers; i++) {
         out->layers[i].forward_cycles = cycles_total(&out->layers[i].forward);
@@ -163,6 +172,13 @@ uint64_t cycles_of(const struct topology *t, double time_s)
 {
     double cycles = ceil(time_s * t->machine->chip.clock_hz);
     return cycles < (double)MOST_CYCLES ? (uint64_t)cycles : MOST_CYCLES;
+}
+
+void cycles_add_shared(struct cycles *to, const struct op_plan *p, enum part part, uint64_t times)
+{
+    to->part[part] += p->shared_cycles[0] * times;
+    to->part[PART_EXCHANGE] += p->shared_cycles[1] * times;
+    to->part[PART_SYNC] += p->shared_cycles[2] * times;
 }
 
 void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part, uint64_t times)

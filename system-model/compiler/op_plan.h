@@ -66,6 +66,7 @@ struct op_plan {
     uint32_t groups, turned;            /* groups: groups of channels on the fullest tile, in a product's results, else in the operands; turned: 1 if field and output channels of the split change places */
     uint32_t input_before, weights_before;      /* 1: before the serial steps, the input that all steps share, or the weights in the order of the steps, are copied to the tiles that use them */
     double crowding;                    /* crowding of its operands (struct operands) */
+    uint64_t shared_cycles[3];          /* compute, exchange and sync of the part that makes statistics which several replicas share; else 0 */
 };
 
 static inline uint64_t op_plan_cycles(const struct op_plan *p)
@@ -74,6 +75,7 @@ static inline uint64_t op_plan_cycles(const struct op_plan *p)
 }
 /* Adds a plan's cycles `times` over: computing to the part given, exchange and sync to parts of their own. */
 void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part, uint64_t times);
+void cycles_add_shared(struct cycles *to, const struct op_plan *p, enum part part, uint64_t times);      /* those of the shared statistics alone */
 
 /* Plans of convolutions by shape, chip and options. One cache may serve many graphs and simulations; {0} is an empty
  * one. */

@@ -2,10 +2,12 @@
 /*
  * vector_norms.c - batch, layer and group norms as passes (vector_plan.c).
  *
- * Forward: statistics (two sums in one pass, or popnn's stable way), then subtract, multiply, multiply, add: 5 passes. In inference the
- * statistics of a batch norm are known: 2 passes. Backward, as PopLibs has it (7eac0f26 lib/poplin/Norms.cpp, normStatisticsGradientsImpl and normParamGradients):
+ * Forward: statistics (two sums in one pass, or popnn's stable way). A layer or group norm then subtracts, multiplies, multiplies and adds (popnn
+ * GroupNorm.cpp, groupNormalise). A batch norm has one product and one sum: TensorFlow and PopART combine gamma with the deviation, and beta with the mean, channel
+ * by channel (graphcore/tensorflow sdk 2.1.0 to 2.5.1 driver/ops/custom_ops/popnn/norm.cc, BatchNormalise; graphcore/popart d2f20d78 willow/src/popx/op/batchnormx.cpp:56-80).
+ * In inference its statistics are known. Backward, as PopLibs has it (7eac0f26 lib/poplin/Norms.cpp, normStatisticsGradientsImpl and normParamGradients):
  * the gradient and its product with the whitened input, side by side, are one sum; then the product's share, the mean's, their sum and the deviation are a pass
- * each. Left out: a copy of the gradient, which is dead after it, so that Poplar may leave it where it is.
+ * each. Left out: a copy of the gradient, which is dead after it; Poplar elides such copies (lib/poplin/Convolution.cpp:2746-2753 at sdk 2.3.0, a comment).
  *
  * PopLibs has no RMS norm. Programs build it of single operations, in fp32 between two casts (graphcore/examples 3cc8f81
  * nlp/llama/popxl/modelling/rms_norm.py, nlp/t5/popxl/modelling/layer_norm.py): x x, mean, + epsilon, root, a division by rows, and the product with gamma.
@@ -51,6 +53,13 @@ static void add_whitening(struct passes *p, uint64_t n, uint64_t n_statistics, b
     add_statistic(p, CHANNELS_MUL_IN_PLACE, n, by_row);
 }
 
+/* The multiplicand and the addend of each channel. */
+static void add_combined_channels(struct passes *p, uint64_t n_channels)
+{
+    passes_map(p, MAP_BINARY, n_channels);
+    passes_map(p, MAP_BINARY, n_channels);
+}
+
 /* times gamma, out of place because the whitened values are kept, plus beta */
 static void add_gamma_beta(struct passes *p, uint64_t n, uint64_t n_channels)
 {
@@ -80,15 +89,36 @@ static void add_gradient_sums(struct passes *p, uint64_t n, uint64_t n_sums, boo
     passes_reduction(p, MAP_REDUCE, by_row, 2 * n, 2 * n_sums, 1);
 }
 
+/* What makes the statistics that replicas share is noted, as TensorFlow keeps them for recomputation. */
+static void note_shared_statistics(struct op_plan *plan, const struct vector_op *w)
+{
+    if (w->forward->at->norm_groups > 1)
+        plan->shared_cycles[0] = plan->compute_cycles, plan->shared_cycles[1] = plan->exchange_cycles, plan->shared_cycles[2] = plan->sync_cycles;
+}
+
+static void plan_batch_norm(struct passes *p, const struct vector_op *w)
+{
+    bool known = w->opt->inference;
+    if (!known) {
+        add_statistics(p, w, w->n, w->last, false);
+        note_shared_statistics(p->plan, w);
+    }
+    passes_map(p, MAP_RSQRT, w->last);
+    add_combined_channels(p, w->last);
+    if (!known)
+        passes_map(p, MAP_BINARY, w->last);         /* the variance */
+    add_gamma_beta(p, w->n, w->last);
+}
+
 void plan_norm(struct passes *p, const struct vector_op *w)
 {
     uint64_t n = w->n, k = norm_statistics(w);
-    bool by_row = w->op->kind == OP_LAYER_NORM;
+    bool by_row = w->op->kind == OP_LAYER_NORM, of_batch = w->op->kind == OP_BATCH_NORM;
+    if (w->op->pass == PASS_FORWARD && of_batch) {
+        plan_batch_norm(p, w);
+        return;
+    }
     if (w->op->pass == PASS_FORWARD) {
-        if (w->opt->inference && w->op->kind == OP_BATCH_NORM) {    /* statistics are known: one scale, one shift */
-            add_gamma_beta(p, n, k);
-            return;
-        }
         add_statistics(p, w, n, k, by_row);
         passes_map(p, MAP_RSQRT, k);
         add_whitening(p, n, k, by_row);
@@ -99,10 +129,13 @@ void plan_norm(struct passes *p, const struct vector_op *w)
         add_gradient_sums(p, n, w->last, false);        /* the data pass has made the normalised input */
         return;
     }
+    if (of_batch)
+        passes_map(p, MAP_RSQRT, k);    /* frameworks keep the variance, not the deviation */
     add_whitening(p, n, k, by_row);     /* the normalised input is made again, once for both gradients */
     passes_map_channels(p, CHANNELS_MUL, n);        /* gradient times gamma */
     add_gradient_sums(p, n, k, by_row);
     add_shared_statistics(p, w, 2 * k);
+    passes_map(p, MAP_SCALAR, k);
     passes_broadcast(p, 2 * k, n);
     add_statistic(p, CHANNELS_MUL, n, by_row);      /* the gradient through the deviation */
     add_statistic(p, CHANNELS_ADD, n, by_row);      /* the gradient through the mean */

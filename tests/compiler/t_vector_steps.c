@@ -254,7 +254,8 @@ static void test_rows(void **state)
 }
 
 /* A norm has a mean and a deviation, gamma and beta. A layer norm has 60 rows of them, a group norm 5 groups for
- * each of 5 samples, and a batch norm 50 channels, which three replicas share. */
+ * each of 5 samples, and a batch norm 50 channels, which three replicas share; of it frameworks make the multiplicand and the addend of each channel, and the
+ * variance. */
 static void test_norms(void **state)
 {
     (void)state;
@@ -264,7 +265,7 @@ static void test_norms(void **state)
                      MAP(VECTOR, 3000), SPREAD(2), MOVE(200), COPIED_OUT, COPIED_OUT } },
         { "layer norm's gradient", OP_LAYER_NORM, PASS_BACKWARD_DATA, NONE, IN(H(60, 50), H(50), H(50)), MAKES(H(60, 50)), .n_tiles_used = 7,
           .steps = { MOVE(240), MAP(VECTOR, 3000), SPREAD(2), MAP(VECTOR, 3000), SPREAD(2), COPIED_OUT, MAP(BINARY, 3000),
-                     SUM(REDUCE, 6000), SUMMED(3), MOVE(240), MAP(VECTOR, 3000), SPREAD(2), MAP(VECTOR, 3000), SPREAD(2),
+                     SUM(REDUCE, 6000), SUMMED(3), MAP(SCALAR, 60), MOVE(240), MAP(VECTOR, 3000), SPREAD(2), MAP(VECTOR, 3000), SPREAD(2),
                      MAP(SCALED_ADD, 3000), MAP(VECTOR, 3000), SPREAD(2) } },
         { "layer norm's weights", OP_LAYER_NORM, PASS_BACKWARD_WEIGHT, NONE, IN(H(60, 50), H(50), H(50)), MAKES(H(50), H(50)), .n_tiles_used = 7,
           .steps = { MAP(BINARY, 3000), SUM(REDUCE, 6000), MEET(15, 7) } },
@@ -273,18 +274,18 @@ static void test_norms(void **state)
                      MOVE(200), COPIED_OUT, COPIED_OUT } },
         { "batch norm", OP_BATCH_NORM, PASS_FORWARD, AT(.norm_groups = 3), IN(H(5, 3, 4, 50), H(50), H(50)), .n_tiles_used = 7,
           .steps = { SUM(REDUCE, 3000), ALSO(REDUCE_SQUARE, 3000), MEET(15, 7), MAP(COPY, 100), MAP(BINARY, 100), MAP(RSQRT, 50),
-                     MOVE(200), COPIED_OUT, COPIED_OUT, MOVE(200), COPIED_OUT, COPIED_OUT } },
+                     MAP(BINARY, 50), MAP(BINARY, 50), MAP(BINARY, 50), MOVE(200), COPIED_OUT, COPIED_OUT } },
         { "batch norm of one replica", OP_BATCH_NORM, PASS_FORWARD, AT(.norm_groups = 1), IN(H(5, 3, 4, 50), H(50), H(50)), .n_tiles_used = 7,
           .steps = { SUM(REDUCE, 3000), ALSO(REDUCE_SQUARE, 3000), MEET(15, 7), MAP(RSQRT, 50),
-                     MOVE(200), COPIED_OUT, COPIED_OUT, MOVE(200), COPIED_OUT, COPIED_OUT } },
+                     MAP(BINARY, 50), MAP(BINARY, 50), MAP(BINARY, 50), MOVE(200), COPIED_OUT, COPIED_OUT } },
         { "stable batch norm", OP_BATCH_NORM, PASS_FORWARD, AT(.norm_groups = 3, .stable = true), IN(H(5, 3, 4, 50), H(50), H(50)), .n_tiles_used = 7,
           .steps = { SUM(REDUCE, 3000), MEET(8, 7), MAP(COPY, 50), MAP(BINARY, 50), MOVE(100), COPIED_OUT, SUM(REDUCE, 3000), MEET(8, 7),
                      MAP(COPY, 50), MAP(BINARY, 50), MAP(RSQRT, 50),
-                     MOVE(200), COPIED_OUT, COPIED_OUT, MOVE(200), COPIED_OUT, COPIED_OUT } },
+                     MAP(BINARY, 50), MAP(BINARY, 50), MAP(BINARY, 50), MOVE(200), COPIED_OUT, COPIED_OUT } },
         { "batch norm's gradient", OP_BATCH_NORM, PASS_BACKWARD_DATA, AT(.norm_groups = 2), IN(H(5, 3, 4, 50), H(50), H(50)), MAKES(H(5, 3, 4, 50)),
           .n_tiles_used = 7,
-          .steps = { MOVE(200), COPIED_OUT, COPIED_OUT, COPIED_OUT, MAP(BINARY, 3000), SUM(REDUCE, 6000),
-                     MEET(15, 7), MAP(COPY, 100), MAP(BINARY, 100), MOVE(200), COPIED_OUT, COPIED_OUT,
+          .steps = { MAP(RSQRT, 50), MOVE(200), COPIED_OUT, COPIED_OUT, COPIED_OUT, MAP(BINARY, 3000), SUM(REDUCE, 6000),
+                     MEET(15, 7), MAP(COPY, 100), MAP(BINARY, 100), MAP(SCALAR, 50), MOVE(200), COPIED_OUT, COPIED_OUT,
                      MAP(SCALED_ADD, 3000), COPIED_OUT } },
         { "local norm", OP_LOCAL_NORM, PASS_FORWARD, AT(.kernel_w = 5), IN(H(5, 3, 4, 50)), .n_tiles_used = 7,
           .steps = { MAP(SQUARE, 3000), MAP(BINARY_IN_PLACE, 3000), MAP(BINARY_IN_PLACE, 3000), MAP(BINARY_IN_PLACE, 3000),
@@ -296,13 +297,32 @@ static void test_norms(void **state)
     CHECK(operations, false);
 }
 
-/* Statistics are known: one scale, one shift; of other norms they are not. */
+/* Three replicas share a norm's mean and mean square: two sums of 50 channels, whose copies into the all-reduce and out of it belong to it. */
+static void test_shared_statistics(void **state)
+{
+    (void)state;
+    static const struct operation shared = { "shared statistics", OP_BATCH_NORM, PASS_FORWARD, AT(.norm_groups = 3), IN(H(5, 3, 4, 50), H(50), H(50)),
+        .steps = { SUM(REDUCE, 3000), ALSO(REDUCE_SQUARE, 3000), MEET(15, 7), MAP(COPY, 100), MAP(BINARY, 100) } };
+    struct operation alone = shared;
+    struct chip chip = wide_chip(TILES);
+    struct op_plan want = { 0 }, got = planned(&shared, &chip, false);
+    for (const struct step *s = shared.steps; s->kind != END; s++)
+        take_step(&want, &chip, s, 2);
+    assert_int_equal(got.shared_cycles[0], want.compute_cycles);
+    assert_int_equal(got.shared_cycles[1], want.exchange_cycles);
+    assert_int_equal(got.shared_cycles[2], want.sync_cycles);
+    alone.at.norm_groups = 1;
+    got = planned(&alone, &chip, false);
+    assert_true(got.shared_cycles[0] == 0 && got.shared_cycles[1] == 0 && got.shared_cycles[2] == 0);
+}
+
+/* A batch norm's statistics are known: the deviation of a variance, multiplicand and addend of a channel, one scale, one shift. Those of other norms are not known. */
 static void test_inference(void **state)
 {
     (void)state;
     static const struct operation operations[] = {
         { "batch norm", OP_BATCH_NORM, PASS_FORWARD, AT(.norm_groups = 3), IN(H(5, 3, 4, 50), H(50), H(50)), .n_tiles_used = 7,
-          .steps = { MOVE(200), COPIED_OUT, COPIED_OUT } },
+          .steps = { MAP(RSQRT, 50), MAP(BINARY, 50), MAP(BINARY, 50), MOVE(200), COPIED_OUT, COPIED_OUT } },
         { "group norm", OP_GROUP_NORM, PASS_FORWARD, AT(.norm_groups = 5), IN(H(5, 3, 4, 50), H(50), H(50)), .n_tiles_used = 7,
           .steps = { SUM(REDUCE, 3000), ALSO(REDUCE_SQUARE, 3000), MEET(8, 7), MAP(RSQRT, 25), MOVE(100), COPIED_OUT, COPIED_OUT,
                      MOVE(200), COPIED_OUT, COPIED_OUT } },
@@ -545,7 +565,7 @@ static void test_through_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_operands), cmocka_unit_test(test_rows), cmocka_unit_test(test_norms), cmocka_unit_test(test_inference),
+        cmocka_unit_test(test_two_operands), cmocka_unit_test(test_rows), cmocka_unit_test(test_norms), cmocka_unit_test(test_shared_statistics), cmocka_unit_test(test_inference),
         cmocka_unit_test(test_windows), cmocka_unit_test(test_sorted), cmocka_unit_test(test_moved), cmocka_unit_test(test_updates),
         cmocka_unit_test(test_through_time),
     };
