@@ -29,6 +29,7 @@ const struct field framework_fields[] = {
     FLAG(loops_by_value, "a loop on the device copies all that it carries out of its body and back in each round (podbench kernel)"),
     FLAG(log_softmax, "a loss of classes takes the likelihood of log-probabilities, whose gradient makes the softmax again; no: it is made once, of shares"),
     FLAG(even_slices, "slices of a product's result, such as those of a loss, lie evenly on all tiles; no: on the tiles that made them, by the plan of the product"),
+    FLAG(keeps_statistics, "statistics of batch norms over several replicas are kept for recomputation on one IPU or in a sequential pipeline; no: they are reduced again"),
     CHOICE(torus_exchanges, torus_exchange_names, "exchanges of a ring's step on a torus, with replicas wider than two IPUs: each a link further, or over full routes, one direction after the other"),
     COUNT(accumulation_multiple, "stages", 0, 64, "grouped, interleaved: gradient accumulation must be a multiple of this times the stages; 0: any"),
     FLAG(phases, "programs can run a model in phases, with its layers cut over IPUs and its weights off the chip: fit and search then offer it last"),

@@ -23,6 +23,7 @@ struct program {
     bool loops_by_value;                /* a loop on the device copies all that it carries out of its body and back in each round */
     bool log_softmax;                   /* losses of classes take the likelihood of log-probabilities */
     bool even_slices;                   /* each slice of a product's result is spread evenly over all tiles; else it stays on the tiles that made it */
+    bool keeps_statistics;              /* the statistics that replicas share in batch norms are kept for recomputation */
     int torus_exchanges;                /* enum torus_exchanges */
     uint64_t accumulation_multiple;     /* grouped, interleaved: gradient accumulation is a multiple of this times the stages */
     bool phases;                        /* layers that are cut over IPUs can run in phases, with weights off the chip; fit and search then offer that */
