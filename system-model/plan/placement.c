@@ -162,7 +162,16 @@ static bool find_checkpoints(struct plan *p, struct compiler *c, struct arena *a
 
 /* All that the cost of a stage depends on. The layers tell if the stage is the last, or the only one; their compiled form tells if they are
  * trained. */
-MEMO_INPUT(stage_input, struct owned compiled, checkpoints; uint64_t calls_by_value; uint32_t first_layer, n_layers, recompute, stash_type, accumulates, timed_only, phased, unused;);
+MEMO_INPUT(stage_input, struct owned compiled, checkpoints; uint64_t calls_by_value; uint32_t first_layer, n_layers, recompute, stash_type, accumulates, timed_only, phased, keeps_statistics;);
+
+/* The cycles of a layer's forward operations that are not run again, although the layer is recomputed. */
+static struct cycles spared_cycles(const struct stage_input *q, const struct layer_cost *l, enum ahead spares)
+{
+    struct cycles spared = l->ahead[spares].cycles;
+    for (int i = 0; i < N_PARTS && q->keeps_statistics; i++)
+        spared.part[i] += l->shared.part[i] - l->ahead[spares].shared.part[i];
+    return spared;
+}
 
 /* Cuts the stage into segments at its checkpoints, and adds up what is recomputed. */
 static void add_recomputation(const struct stage_input *q, const struct graph *g, struct stage_plan *s)
@@ -171,12 +180,18 @@ static void add_recomputation(const struct stage_input *q, const struct graph *g
     struct energy segment_energy = {0};
     uint64_t segment_mac = 0;
     bool last_stage = stage_end(s) == g->n_layers;
+    const struct stage_layers layers = { q->first_layer, q->n_layers, 0, (enum recompute)q->recompute, q->checkpoints.at, q->phased };
     for (uint32_t i = s->first_layer; i < stage_end(s); i++) {
         const struct layer_cost *l = &s->compiled->layers[i];
         cycles_add(&segment, &l->forward, 1);
-        segment_mac += l->forward_mac;
-        energy_add(&segment_energy, &l->forward_energy, 1);
         bool last = i + 1 == stage_end(s);
+        enum ahead spares = stage_spares(g, &layers, i);
+        const struct cycles spared = spared_cycles(q, l, spares);
+        for (int part = 0; part < N_PARTS; part++)
+            segment.part[part] -= spared.part[part];
+        segment_mac += l->forward_mac - l->ahead[spares].mac;
+        energy_add(&segment_energy, &l->forward_energy, 1);
+        energy_add(&segment_energy, &l->ahead[spares].energy, -1);
         if (!last && !is_checkpoint(g, q->recompute, q->checkpoints.at, i))
             continue;
         if (!(last && last_stage)) {
@@ -255,7 +270,7 @@ static const void *sum_stage(void *world, const void *input, struct err *err)
         add_recomputation(q, c->graph, s);
     if (q->calls_by_value)
         stage_calls(s, c);
-    const struct stage_layers layers = { q->first_layer, q->n_layers, s->n_layers_again, (enum recompute)q->recompute, q->checkpoints.at };
+    const struct stage_layers layers = { q->first_layer, q->n_layers, s->n_layers_again, (enum recompute)q->recompute, q->checkpoints.at, q->phased };
     stage_moments(s, c->graph, compile_stage_program(c, &layers), q->timed_only, q->calls_by_value, c->arena);
     if (training && !(last && s->first_layer == 0) && !q->phased)
         add_stash_copies(q, c, s);
@@ -271,7 +286,7 @@ MEMO_INPUT(placement_input,
     uint64_t exchanging_replicas;       /* 0 if no operation exchanges data with other replicas */
     uint64_t calls_by_value;
     uint32_t n_stages, n_shares, ipus_per_replica, training, accumulates, recompute, stash_type, partials, io_tiles, each_replica, unfolded, timed_only;
-    uint32_t phased, log_softmax, plain_products, even_slices;
+    uint32_t phased, log_softmax, plain_products, even_slices, keeps_statistics, unused;
 );
 
 struct placer { const struct placement_input *q; struct compiler *c; struct stage_plan *stages; struct err *err; };
@@ -318,11 +333,13 @@ static bool holds_layer(const struct stage_plan *s, uint32_t layer_id)
 /* Adds the time of the collectives of operations: forward, recomputed and backward. */
 static bool add_exchanges(const struct placer *p, struct stage_plan *s)
 {
-    const struct exchange_place at = { (uint32_t)p->q->exchanging_replicas, p->q->ipus_per_replica, p->q->each_replica, p->q->unfolded };
+    const struct exchange_place at = { (uint32_t)p->q->exchanging_replicas, p->q->ipus_per_replica, p->q->each_replica, p->q->unfolded, p->q->keeps_statistics };
+    const struct stage_layers layers = { s->first_layer, s->n_layers, s->n_layers_again, (enum recompute)p->q->recompute, p->q->checkpoints.at, p->q->phased };
+    const enum ahead *ahead = p->c->n_spanning ? compile_ahead(p->c) : NULL;
     bool good = true;
     for (uint32_t i = 0; i < p->c->n_spanning && good; i++)
         if (holds_layer(s, p->c->graph->ops[p->c->spanning[i]].layer_id))
-            good = stage_exchange(s, p->c, p->c->spanning[i], &at, p->err);
+            good = stage_exchange(s, p->c, p->c->spanning[i], &at, stage_runs_again(p->c->graph, &layers, p->c->spanning[i], ahead), p->err);
     return good;
 }
 
@@ -353,7 +370,7 @@ static bool cost_stage(struct placer *p, struct stage_plan *s)
 {
     const struct placement_input *q = p->q;
     const struct stage_input of_layers = { { s->compiled }, q->checkpoints, q->calls_by_value, s->first_layer, s->n_layers, q->recompute, q->stash_type, q->accumulates,
-                                           q->timed_only, q->phased, 0 };
+                                           q->timed_only, q->phased, q->keeps_statistics };
     uint32_t ipu = s->ipu;
     *s = *(const struct stage_plan *)memo_get(&p->c->memo, sum_stage, &of_layers, sizeof of_layers, NULL).at;
     s->ipu = ipu;
@@ -429,6 +446,7 @@ bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err 
         .io_tiles = o->io_tiles, .each_replica = o->detail.unfolded || o->faults, .unfolded = o->detail.unfolded, .timed_only = o->detail.timed_only,
         .calls_by_value = o->program.calls_by_value && o->outlining == OUTLINING_YES, .phased = plan_is_phased(o),
         .log_softmax = o->program.log_softmax, .even_slices = o->program.even_slices, .plain_products = o->fully_connected_pass == FULLY_CONNECTED_NO,
+        .keeps_statistics = plan_keeps_statistics(o),
     };
     p->placed = memo_get(&c->plans, place_stages, &q, sizeof q, err).at;
     if (p->placed)

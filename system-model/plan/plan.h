@@ -168,12 +168,13 @@ uint32_t plan_tensor_replicas(const struct plan_request *r);    /* replicas that
 uint32_t plan_activation_shards(const struct plan_request *r);  /* replicas of one copy of the model that hold the same result of a layer: those along the first axis */
 uint32_t plan_data_replicas(const struct plan_request *r);      /* copies of the model, each with samples of its own */
 bool plan_is_phased(const struct plan_request *r);              /* weights are off the chip; stages are phases */
-/* The bytes a second between an IPU and the memory off the chip, if n_moving IPUs of its board move data at the same time. s_per_byte is
-   fitted.streaming_s_per_byte. */
+bool plan_keeps_statistics(const struct plan_request *r);      /* statistics that replicas share are not recomputed */
 /* True if a program in phases gathers from all replicas between the n members of a group, which are `stride` apart, and then keeps only the
  * group's data. A program gathers from the group alone if the members are neighbours, one in each domain, or go once round a torus
  * (graphcore/popxl-addons 7499fca ops/replicated_strided_collectives/mgcl.cpp: ringSupported, maskedAllGather). */
 bool gathers_between(const struct topology *t, uint32_t n, uint32_t stride);
+/* The bytes a second between an IPU and the memory off the chip, if n_moving IPUs of its board move data at the same time. s_per_byte is
+   fitted.streaming_s_per_byte. */
 double remote_rate(const struct machine *m, uint64_t n_moving, uint64_t n_in_use, double s_per_byte);
 double plan_remote_rate(const struct plan *p);                  /* bytes a second of an IPU if all IPUs in use move data */
 uint64_t plan_io_copy_cycles(const struct plan *p, uint64_t n_bytes);   /* cycles of a copy between I/O tiles and those that compute */
@@ -217,8 +218,8 @@ uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind
 
 /* stage_exchange.c: adds the collectives of one operation of the stage (op_exchange()), which all groups of neighbouring replicas run side by side. n_replicas: of
  * width IPUs each; each, unfolded: see played_replicas() and struct collective_request. */
-struct exchange_place { uint32_t n_replicas, width; bool each, unfolded; };
-bool stage_exchange(struct stage_plan *s, struct compiler *c, uint32_t op_id, const struct exchange_place *at, struct err *err);
+struct exchange_place { uint32_t n_replicas, width; bool each, unfolded, keeps_statistics; };
+bool stage_exchange(struct stage_plan *s, struct compiler *c, uint32_t op_id, const struct exchange_place *at, bool again, struct err *err);
 void stage_calls(struct stage_plan *s, struct compiler *c);      /* stage_calls.c: adds the copies of calls of shared code; recomputation must be known */
 bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err);
 bool plan_pipeline(struct plan *p, struct compiler *c, struct arena *a, struct err *err);

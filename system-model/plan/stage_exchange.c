@@ -3,16 +3,16 @@
  * stage_exchange.c - collectives inside a stage: what its operations exchange with the same stage of neighbouring replicas of the program.
  *
  * Batch norms over several replicas gather statistics; layers that are cut over IPUs (tensor parallelism) sum activations and their gradients.
- * IPUs that share a grid send each other its edges. Forward work that is recomputed exchanges again. All groups of neighbours exchange at the same time, after one sync of all.
+ * IPUs that share a grid send each other its edges. Forward work that is recomputed exchanges again, unless a program keeps the statistics of norms for it. All groups of neighbours exchange at the same time, after one sync of all.
  */
 #include "system-model/plan/plan.h"
 #include "system-model/graph/graph.h"
 
-static void add_cycles(struct stage_plan *s, const struct op *op, enum part part, uint64_t cycles)
+static void add_cycles(struct stage_plan *s, const struct op *op, enum part part, uint64_t cycles, bool again)
 {
     bool forward = op->pass == PASS_FORWARD;
     (forward ? &s->forward : &s->backward)->part[part] += cycles;
-    if (forward && op->layer_id < s->first_layer + s->n_layers_again) {
+    if (again) {
         s->backward.part[part] += cycles;
         s->recompute_cycles += cycles;
     }
@@ -42,7 +42,7 @@ static size_t halo_flows(struct flow *flows, const struct op *op, const struct t
 }
 
 /* All replicas exchange the edges of their parts before each round, in one sync. */
-static bool add_halo(struct stage_plan *s, struct compiler *c, const struct op *op, uint32_t n_ipus, const struct exchange_place *at, struct err *err)
+static bool add_halo(struct stage_plan *s, struct compiler *c, const struct op *op, uint32_t n_ipus, const struct exchange_place *at, bool again, struct err *err)
 {
     const struct topology *t = c->topology;
     struct arena scratch = {0};
@@ -54,17 +54,17 @@ static bool add_halo(struct stage_plan *s, struct compiler *c, const struct op *
     good = good && compile_flows(&cost, c, flows, n, played_replicas(t, at->n_replicas / n_ipus, n_ipus, at->each, n_ipus), n_ipus, err);
     arena_free(&scratch);
     if (good)
-        add_cycles(s, op, PART_STAGE_COPY, (cycles_of(t, cost.time_s) + t->machine->chip.global_sync_cycles) * op_repeats(c->graph, op));
+        add_cycles(s, op, PART_STAGE_COPY, (cycles_of(t, cost.time_s) + t->machine->chip.global_sync_cycles) * op_repeats(c->graph, op), again);
     return good;
 }
 
-bool stage_exchange(struct stage_plan *s, struct compiler *c, uint32_t op_id, const struct exchange_place *at, struct err *err)
+bool stage_exchange(struct stage_plan *s, struct compiler *c, uint32_t op_id, const struct exchange_place *at, bool again, struct err *err)
 {
     const struct op *op = &c->graph->ops[op_id];
     const struct op_exchange x = op_exchange(c->graph, op);
     const struct topology *t = c->topology;
     if (x.of_halos)
-        return add_halo(s, c, op, x.ranks, at, err);
+        return add_halo(s, c, op, x.ranks, at, again, err);
     uint32_t span = min_u32(x.ranks, at->n_replicas), stride = max_u32(1, x.stride);
     if (span < 2)
         return true;
@@ -75,6 +75,6 @@ bool stage_exchange(struct stage_plan *s, struct compiler *c, uint32_t op_id, co
     struct collective_cost cost;
     if (!compile_collective(&cost, c, &q, err))
         return false;
-    add_cycles(s, op, x.of_activations ? PART_ACTIVATIONS : PART_ALL_REDUCE, x.n * cycles_of(t, cost.time_s));
+    add_cycles(s, op, x.of_activations ? PART_ACTIVATIONS : PART_ALL_REDUCE, x.n * cycles_of(t, cost.time_s), again && !(at->keeps_statistics && op->kind == OP_BATCH_NORM));
     return true;
 }

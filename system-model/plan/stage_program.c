@@ -4,14 +4,16 @@
  *
  * A forward task runs the forward operations of the stage's layers. A backward task goes through the stage's segments, which end at
  * checkpoints, from the last to the first: it runs the segment's forward operations again, unless they are the last segment of the last stage or nothing
- * is recomputed, and then its backward operations. Between the passes of a micro-batch the stage keeps what its backward task reads and does not
+ * is recomputed, and then its backward operations. What makes the checkpoint alone is not run again: PopART runs what a backward operation needs (graphcore/popart
+ * d2f20d78 willow/src/popx/irlowering.cpp:217-300), and so does TensorFlow (graphcore/tensorflow sdk 2.4.0 driver/passes/pipeline_recomputation.cc:145-240), but phases
+ * of PopXL call their whole forward graph (graphcore/popxl-addons 7499fca transforms/recomputation.py). Between the passes of a micro-batch the stage keeps what its backward task reads and does not
  * make: its input and the outputs of its checkpoints or, without recomputation, activations of all its layers; and inputs of the host. A tensor
  * that crosses several checkpoints is kept once, and one that no backward operation of the stage needs not at all.
  */
 #include "system-model/plan/stage_program.h"
 #include "system-model/graph/graph.h"
 
-struct maker { const struct graph *g; const struct stage_layers *s; uint32_t end; struct arena *a; };       /* end: the index after the stage's last layer */
+struct maker { const struct graph *g; const struct stage_layers *s; uint32_t end; struct arena *a; const enum ahead *ahead; };       /* end: the index after the stage's last layer */
 
 static void list_add(struct id_list *l, uint32_t id) { l->ids[l->n++] = id; }
 
@@ -55,6 +57,30 @@ static bool is_recomputed(const struct maker *m, uint32_t end)
     return m->s->recompute != RECOMPUTE_NONE && end <= m->s->first + m->s->n_again;
 }
 
+enum ahead stage_spares(const struct graph *g, const struct stage_layers *s, uint32_t layer)
+{
+    if (s->whole)
+        return AHEAD_NEVER;
+    return layer + 1 == s->first + s->n ? AHEAD_OF_STAGE : is_checkpoint(g, s->recompute, s->checkpoints, layer) ? AHEAD_OF_CHECKPOINT : AHEAD_NEVER;
+}
+
+bool stage_runs_again(const struct graph *g, const struct stage_layers *s, uint32_t op_id, const enum ahead *ahead)
+{
+    const struct op *op = &g->ops[op_id];
+    enum ahead spared = stage_spares(g, s, op->layer_id);
+    return op->pass == PASS_FORWARD && op->layer_id >= s->first && op->layer_id < s->first + s->n_again && (!spared || ahead[op_id] < spared);
+}
+
+/* Appends the forward operations of layers first_layer to end_layer that run again. */
+static void add_again(struct id_list *to, const struct maker *m, const struct id_list *forward, uint32_t first_layer, uint32_t end_layer)
+{
+    for (uint32_t i = 0; i < forward->n; i++) {
+        uint32_t layer = m->g->ops[forward->ids[i]].layer_id;
+        if (layer >= first_layer && layer < end_layer && stage_runs_again(m->g, m->s, forward->ids[i], m->ahead))
+            list_add(to, forward->ids[i]);
+    }
+}
+
 static void make_ops(struct stage_program *out, const struct maker *m)
 {
     struct id_list found[2], *backward = &out->pass[TASK_BACKWARD].ops;
@@ -66,7 +92,7 @@ static void make_ops(struct stage_program *out, const struct maker *m)
     for (uint32_t end = m->end, first; end > m->s->first; end = first) {
         first = segment_start(m, end);
         if (is_recomputed(m, end))
-            add_ops(backward, m, &found[true], first, end);
+            add_again(backward, m, &found[true], first, end);
         add_ops(backward, m, &found[false], first, end);
     }
 }
@@ -199,12 +225,12 @@ static void make_freed(struct op_sequence *q, const struct maker *m, const bool 
 struct stage_layers plan_stage_layers(const struct plan *p, uint32_t stage)
 {
     const struct stage_plan *s = &p->stages[stage];
-    return (struct stage_layers){ s->first_layer, s->n_layers, s->n_layers_again, p->request.recompute, p->named_checkpoints };
+    return (struct stage_layers){ s->first_layer, s->n_layers, s->n_layers_again, p->request.recompute, p->named_checkpoints, plan_is_phased(&p->request) };
 }
 
 void stage_program_make(struct stage_program *out, const struct graph *g, const struct stage_layers *s, struct arena *a)
 {
-    struct maker m = { g, s, s->first + s->n, a };
+    struct maker m = { g, s, s->first + s->n, a, graph_for_later_layers(g, a) };
     *out = (struct stage_program){ .inputs.n = 0 };
     make_ops(out, &m);
     make_kept(out, &m);
@@ -249,12 +275,12 @@ static const struct stage_program *kept_program_of(const struct stage_program *m
     return out;
 }
 
-MEMO_INPUT(stage_program_input, struct owned checkpoints; uint32_t first, n, n_again, recompute;);
+MEMO_INPUT(stage_program_input, struct owned checkpoints; uint64_t whole; uint32_t first, n, n_again, recompute;);
 
 static const void *make_program(void *world, const void *input, struct err *err)
 {
     const struct stage_program_input *q = input;
-    const struct stage_layers layers = { q->first, q->n, q->n_again, (enum recompute)q->recompute, q->checkpoints.at };
+    const struct stage_layers layers = { q->first, q->n, q->n_again, (enum recompute)q->recompute, q->checkpoints.at, q->whole };
     struct compiler *c = world;
     struct arena scratch = {0};
     struct stage_program made;
@@ -267,7 +293,7 @@ static const void *make_program(void *world, const void *input, struct err *err)
 
 const struct stage_program *compile_stage_program(struct compiler *c, const struct stage_layers *s)
 {
-    const struct stage_program_input q = { { s->checkpoints }, s->first, s->n, s->n_again, s->recompute };
+    const struct stage_program_input q = { { s->checkpoints }, s->whole, s->first, s->n, s->n_again, s->recompute };
     struct compiler *owner = c->of_graph && !s->checkpoints ? c->of_graph : c;      /* named checkpoints belong to the compiler's own memo */
     return memo_get(&owner->memo, make_program, &q, sizeof q, NULL).at;
 }

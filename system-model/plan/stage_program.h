@@ -26,8 +26,12 @@ struct stage_program {
     bool *handed_is_kept;               /* by place in handed[TASK_FORWARD]: true if the stage also keeps the tensor */
 };
 
-/* The layers of a stage, and which of them are checkpoints or recomputed. Nothing else shapes its program. */
-struct stage_layers { uint32_t first, n, n_again; enum recompute recompute; const bool *checkpoints; };
+/* The layers of a stage, and which of them are checkpoints or recomputed. Nothing else shapes its program. whole: recomputed layers run all of their forward
+ * operations; else those that serve later layers alone are left out before a checkpoint or the end of the stage. */
+struct stage_layers { uint32_t first, n, n_again; enum recompute recompute; const bool *checkpoints; bool whole; };
+/* True if the backward pass runs a forward operation again. ahead: graph_for_later_layers(). */
+bool stage_runs_again(const struct graph *g, const struct stage_layers *s, uint32_t op_id, const enum ahead *ahead);
+enum ahead stage_spares(const struct graph *g, const struct stage_layers *s, uint32_t layer);     /* the least that an operation of the layer is, if it is not run again; AHEAD_NEVER: all are */
 struct stage_layers plan_stage_layers(const struct plan *p, uint32_t stage);
 void stage_program_make(struct stage_program *out, const struct graph *g, const struct stage_layers *s, struct arena *a);
 const struct stage_program *compile_stage_program(struct compiler *c, const struct stage_layers *s);     /* the program, remembered for the graph */

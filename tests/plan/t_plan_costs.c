@@ -214,9 +214,9 @@ static void a_gradient_stays_where_it_was_brought(void **state)
     stop(&y);
 }
 
-/* Neighbouring replicas share each norm's mean and variance, floats, in groups side by side, IPU by IPU; the stable way the mean alone first,
+/* Neighbouring replicas share each norm's mean, a half, and mean square, a float, or backward two sums in halves, in groups side by side, IPU by IPU; the stable way the mean alone first,
  * so twice half as much. Layers that are computed again share theirs again. */
-static uint64_t norms_by_hand(struct planned *y, const struct stage_plan *s, enum op_pass pass, uint32_t span, bool twice, uint32_t n_layers)
+static uint64_t norms_by_hand(struct planned *y, const struct stage_plan *s, enum op_pass pass, uint32_t span, bool twice, uint32_t n_layers, const bool *unless)
 {
     const struct plan_request *o = &y->sim.plan.request;
     uint32_t ranks[64];
@@ -225,11 +225,11 @@ static uint64_t norms_by_hand(struct planned *y, const struct stage_plan *s, enu
         ranks[i] = i * o->ipus_per_replica + s->ipu;
     for (size_t i = 0; i < y->sim.graph->n_ops; i++) {
         const struct op *op = &y->sim.graph->ops[i];
-        if (op->kind != OP_BATCH_NORM || op->pass != pass || op->layer_id < s->first_layer || op->layer_id >= s->first_layer + n_layers)
+        if (op->kind != OP_BATCH_NORM || op->pass != pass || op->layer_id < s->first_layer || op->layer_id >= s->first_layer + n_layers || (unless && unless[i]))
             continue;
         const struct tensor *x = &y->sim.graph->tensors[op->inputs[0]];
         struct collective_request groups = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = o->n_replicas / span, .n_ranks = span,
-                                             .bytes = (double)(x->dims[3] * (twice ? 1 : 2) * 4) };
+                                             .bytes = (double)x->dims[3] * (pass != PASS_FORWARD ? 4 : twice ? 3 : 6) };
         struct collective_cost cost;
         assert_true(collective_run(&cost, y->sim.topology, &groups, &y->sim.arena, &y->err));
         sum += cycles_of(y->sim.topology, cost.time_s) * (twice ? 2 : 1);
@@ -238,33 +238,62 @@ static uint64_t norms_by_hand(struct planned *y, const struct stage_plan *s, enu
     return sum;
 }
 
+/* A layer that is computed again runs all of its forward operations but statistics that are kept and, before a checkpoint, what serves later layers alone. */
+static uint64_t again_by_hand(const struct graph *g, const struct stage_plan *s, uint32_t layer, bool kept, const bool *unless)
+{
+    uint64_t cycles = 0;
+    for (uint32_t i = 0; i < g->n_forward_ops; i++) {
+        const struct op_plan *op = s->compiled->op_plans[i];
+        if (g->ops[i].layer_id == layer && !unless[i])
+            cycles += op_plan_cycles(op) - (kept ? op->shared_cycles[0] + op->shared_cycles[1] + op->shared_cycles[2] : 0);
+    }
+    return cycles;
+}
+
+/* By operation: true if it is not run again, although its layer is. */
+static const bool *run_unless(struct simulation *sim, const struct stage_plan *s)
+{
+    const struct plan *p = &sim->plan;
+    const enum ahead *ahead = graph_for_later_layers(p->graph, &sim->arena);
+    bool *unless = ARENA_ARRAY(&sim->arena, bool, p->graph->n_ops);
+    for (size_t i = 0; i < p->graph->n_forward_ops; i++) {
+        uint32_t layer = p->graph->ops[i].layer_id;
+        bool last = layer + 1 == s->first_layer + s->n_layers;
+        unless[i] = last ? ahead[i] == AHEAD_OF_STAGE : ahead[i] != AHEAD_NEVER && is_checkpoint(p->graph, p->request.recompute, p->named_checkpoints, layer);
+    }
+    return unless;
+}
+
+/* Statistics that are kept are neither made nor reduced again; a grouped pipeline keeps none. */
 static void norms_of_groups_by_hand(void **state)
 {
     static const char pipelined[] = "vendor-ipu-pod16-resnet50-pipelined";
-    static const struct { const char *recipe, *sets[3]; uint32_t span; bool stable; } cases[] = {
-        { resnet, { "parallel.batch_norm_span=2", "precision.stable_norm=no", "parallel.recompute=none" }, 2, false },
-        { resnet, { "parallel.batch_norm_span=2", "precision.stable_norm=yes", "parallel.recompute=none" }, 2, true },
-        { resnet, { "parallel.batch_norm_span=64", "precision.stable_norm=yes", "parallel.recompute=layer" }, 16, true },
-        { pipelined, { "parallel.batch_norm_span=2", "parallel.recompute=stage", "parallel.replicas=4" }, 2, false },
-        { pipelined, { "parallel.batch_norm_span=4", "parallel.recompute=layer", "parallel.replicas=4" }, 4, false },
+    static const struct { const char *recipe, *sets[4]; uint32_t span; bool stable, kept; } cases[] = {
+        { resnet, { "parallel.batch_norm_span=2", "precision.stable_norm=no", "parallel.recompute=none", "parallel.replicas=16" }, 2, false, true },
+        { resnet, { "parallel.batch_norm_span=2", "precision.stable_norm=yes", "parallel.recompute=none", "parallel.replicas=16" }, 2, true, true },
+        { resnet, { "parallel.batch_norm_span=64", "precision.stable_norm=yes", "parallel.recompute=layer", "framework.keeps_statistics=no" }, 16, true, false },
+        { resnet, { "parallel.batch_norm_span=2", "precision.stable_norm=no", "parallel.recompute=layer", "framework.keeps_statistics=yes" }, 2, false, true },
+        { pipelined, { "parallel.batch_norm_span=2", "parallel.recompute=stage", "parallel.replicas=4", "framework.keeps_statistics=yes" }, 2, false, false },
+        { pipelined, { "parallel.batch_norm_span=4", "parallel.recompute=layer", "parallel.replicas=4", "framework.keeps_statistics=yes" }, 4, false, false },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct planned y;
         memset(&y, 0, sizeof y);
-        if (!simulate(&y.sim, &y.r, cases[i].recipe, cases[i].sets, 3, &paths, &y.cache, &y.err))
+        if (!simulate(&y.sim, &y.r, cases[i].recipe, cases[i].sets, 4, &paths, &y.cache, &y.err))
             print_error("%s\n", y.err.msg);
         assert_string_equal(y.err.msg, "");
         for (uint32_t k = 0; k < y.sim.plan.n_stages; k++) {
             const struct stage_plan *s = &y.sim.plan.stages[k];
             bool last = k + 1 == y.sim.plan.n_stages;
+            const bool *unless = run_unless(&y.sim, s);
             uint32_t n_again = y.sim.plan.request.recompute == RECOMPUTE_NONE ? 0 : !last ? s->n_layers
                              : y.sim.plan.request.recompute == RECOMPUTE_LAYER ? s->n_layers - 1 : 0;
-            uint64_t again = norms_by_hand(&y, s, PASS_FORWARD, cases[i].span, cases[i].stable, n_again), cycles = again;
-            assert_int_equal(s->forward.part[PART_ALL_REDUCE], norms_by_hand(&y, s, PASS_FORWARD, cases[i].span, cases[i].stable, s->n_layers));
-            assert_int_equal(s->backward.part[PART_ALL_REDUCE], norms_by_hand(&y, s, PASS_BACKWARD_DATA, cases[i].span, false, s->n_layers) + again);
+            uint64_t again = norms_by_hand(&y, s, PASS_FORWARD, cases[i].span, cases[i].stable, cases[i].kept ? 0 : n_again, unless), cycles = again;
+            assert_int_equal(s->forward.part[PART_ALL_REDUCE], norms_by_hand(&y, s, PASS_FORWARD, cases[i].span, cases[i].stable, s->n_layers, NULL));
+            assert_int_equal(s->backward.part[PART_ALL_REDUCE], norms_by_hand(&y, s, PASS_BACKWARD_DATA, cases[i].span, false, s->n_layers, NULL) + again);
             for (uint32_t layer = s->first_layer; layer < s->first_layer + n_again; layer++)
-                cycles += cycles_total(&s->compiled->layers[layer].forward);
+                cycles += again_by_hand(y.sim.graph, s, layer, cases[i].kept, unless);
             assert_int_equal(s->recompute_cycles, cycles);
         }
         stop(&y);
