@@ -79,9 +79,10 @@ static uint64_t fixed_bytes(const struct plan *p, const struct layer_cost *l)
     return l->weight_bytes + (plan_keeps_gradients(o) ? l->weight_bytes : 0) + (uint64_t)(state / plan_shard_replicas(p));
 }
 
-static uint64_t kept_bytes(const struct plan_request *o, const struct layer_cost *l)
+static uint64_t kept_bytes(const struct plan *p, uint32_t layer, const struct layer_cost *l)
 {
-    return !o->training ? 0 : o->recompute == RECOMPUTE_NONE ? l->kept_bytes : o->recompute == RECOMPUTE_LAYER ? l->output_bytes : 0;
+    const struct plan_request *o = &p->request;
+    return !o->training ? 0 : o->recompute == RECOMPUTE_NONE ? l->kept_bytes : is_checkpoint(p->graph, o->recompute, p->named_checkpoints, layer) ? l->output_bytes : 0;
 }
 
 void units_of_plan(struct units *u, const struct plan *p, struct arena *a)
@@ -102,6 +103,6 @@ void units_of_plan(struct units *u, const struct plan *p, struct arena *a)
         u->layer[u->n++] = i;
         u->time[u->n] = u->time[u->n - 1] + time;
         u->fixed_bytes[u->n] = u->fixed_bytes[u->n - 1] + fixed_bytes(p, l);
-        u->kept_bytes[u->n] = u->kept_bytes[u->n - 1] + kept_bytes(o, l);
+        u->kept_bytes[u->n] = u->kept_bytes[u->n - 1] + kept_bytes(p, i, l);
     }
 }

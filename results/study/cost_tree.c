@@ -9,6 +9,7 @@
  */
 #include "results/study/explain.h"
 #include "system-model/graph/graph.h"
+#include "system-model/plan/stage_program.h"
 
 #include <ctype.h>
 
@@ -44,6 +45,7 @@ struct leaves {
     struct leaf *items; size_t n, cap;
     const struct timeline *t;
     const char **layer_classes;         /* names of layers without their numbers */
+    const enum ahead *ahead;            /* graph_for_later_layers() */
     struct arena *a;
 };
 
@@ -83,28 +85,35 @@ static void subtract_costs(struct cycles *from, const struct cycles *c, uint64_t
         from->part[k] -= c->part[k] * times;
 }
 
+enum pass_kind { RUN_FORWARD, RUN_BACKWARD, RUN_AGAIN, RUN_SLICES };
+
 /* Adds `times` runs of one operation in one pass, and subtracts its cycles from the phase's remainder. */
-static void add_operation(struct leaves *l, struct cycles *left, const struct stage_plan *s, uint32_t op_id, const char *phase,
+static void add_operation(struct leaves *l, struct cycles *left, const struct stage_plan *s, uint32_t op_id, enum pass_kind pass, const char *phase,
                           uint64_t times)
 {
     const struct graph *g = l->t->plan->graph;
     const struct op *op = &g->ops[op_id];
-    struct cycles all = {0};
-    cycles_add_plan(&all, s->compiled->op_plans[op_id], op_part(op), op_repeats(g, op));
+    const struct op_plan *plan = s->compiled->op_plans[op_id];
+    struct cycles all = {0}, shared = {0};
+    cycles_add_plan(&all, plan, op_part(op), op_repeats(g, op));
+    if (pass == RUN_AGAIN && plan_keeps_statistics(&l->t->plan->request))
+        cycles_add_shared(&shared, plan, op_part(op), op_repeats(g, op));
+    subtract_costs(&all, &shared, 1);
     const char *name = arena_printf(l->a, "%s of %s", op_kind_names[op->kind], l->layer_classes[op->layer_id]);
     add_ipu_cycles(l, phase, name, &all, times);
     subtract_costs(left, &all, times);
 }
 
-enum pass_kind { RUN_FORWARD, RUN_BACKWARD, RUN_AGAIN, RUN_SLICES };
-
 /* True if the pass runs this operation. Slices of a sliced layer run again in recomputation, too. */
-static bool runs_in(const struct graph *g, const struct stage_plan *s, const struct op *op, enum pass_kind pass)
+static bool runs_in(const struct leaves *l, const struct stage_layers *s, uint32_t op_id, enum pass_kind pass)
 {
+    const struct graph *g = l->t->plan->graph;
+    const struct op *op = &g->ops[op_id];
     assert(op->layer_id < g->n_layers);
-    uint32_t end = s->first_layer + (pass == RUN_AGAIN ? s->n_layers_again : s->n_layers);
-    if (op->layer_id < s->first_layer || op->layer_id >= end)
+    if (op->layer_id < s->first || op->layer_id >= s->first + s->n)
         return false;
+    if (pass == RUN_AGAIN)
+        return stage_runs_again(g, s, op_id, l->ahead);
     if (pass == RUN_SLICES)
         return op->pass == PASS_FORWARD && op_repeats(g, op) > 1;
     return (op->pass == PASS_FORWARD) == (pass != RUN_BACKWARD);
@@ -113,10 +122,11 @@ static bool runs_in(const struct graph *g, const struct stage_plan *s, const str
 static void add_op_pass(struct leaves *l, struct cycles *left, const struct stage_plan *s, enum pass_kind pass, const char *phase,
                      uint64_t times)
 {
-    const struct graph *g = l->t->plan->graph;
-    for (uint32_t i = 0; i < g->n_ops; i++)
-        if (runs_in(g, s, &g->ops[i], pass))
-            add_operation(l, left, s, i, phase, times);
+    const struct plan *p = l->t->plan;
+    const struct stage_layers layers = plan_stage_layers(p, (uint32_t)(s - p->stages));
+    for (uint32_t i = 0; i < p->graph->n_ops; i++)
+        if (runs_in(l, &layers, i, pass))
+            add_operation(l, left, s, i, pass, phase, times);
 }
 
 /* Adds the forward or backward phase of a stage, which ran `times` times and took `total` cycles by part. */
@@ -158,6 +168,7 @@ static void collect_costs(struct leaves *l)
     const struct plan *p = l->t->plan;
     struct stage_sum *stages = ARENA_ARRAY(l->a, struct stage_sum, 2 * (size_t)p->n_stages);
     l->layer_classes = ARENA_ARRAY(l->a, const char *, p->graph->n_layers);
+    l->ahead = graph_for_later_layers(p->graph, l->a);
     for (size_t i = 0; i < p->graph->n_layers; i++)
         l->layer_classes[i] = without_numbers(p->graph->layers[i].name, l->a);
     fold_spans(l, stages);
