@@ -279,7 +279,7 @@ static const void *make_compiled(void *world, const void *input, struct err *err
     return out;
 }
 
-static const void *find_ahead(void *world, const void *input, struct err *err)
+static const void *ahead_of_graph(void *world, const void *input, struct err *err)
 {
     const struct compiler *c = world;
     (void)input, (void)err;
@@ -290,7 +290,7 @@ const enum ahead *compile_ahead(struct compiler *c)
 {
     struct compiler *owner = c->of_graph ? c->of_graph : c;
     const uint64_t nothing = 0;
-    return memo_get(&owner->memo, find_ahead, &nothing, sizeof nothing, NULL).at;
+    return memo_get(&owner->memo, ahead_of_graph, &nothing, sizeof nothing, NULL).at;
 }
 
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt)

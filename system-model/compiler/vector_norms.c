@@ -89,7 +89,7 @@ static void add_gradient_sums(struct passes *p, uint64_t n, uint64_t n_sums, boo
     passes_reduction(p, MAP_REDUCE, by_row, 2 * n, 2 * n_sums, 1);
 }
 
-/* What makes the statistics that replicas share is noted, as TensorFlow keeps them for recomputation. */
+/* Notes the cycles of statistics that replicas share, as TensorFlow keeps these for recomputation. */
 static void note_shared_statistics(struct op_plan *plan, const struct vector_op *w)
 {
     if (w->forward->at->norm_groups > 1)
