@@ -279,20 +279,6 @@ static const void *make_compiled(void *world, const void *input, struct err *err
     return out;
 }
 
-static const void *ahead_of_graph(void *world, const void *input, struct err *err)
-{
-    const struct compiler *c = world;
-    (void)input, (void)err;
-    return graph_for_later_layers(c->graph, c->arena);
-}
-
-const enum ahead *compile_ahead(struct compiler *c)
-{
-    struct compiler *owner = c->of_graph ? c->of_graph : c;
-    const uint64_t nothing = 0;
-    return memo_get(&owner->memo, ahead_of_graph, &nothing, sizeof nothing, NULL).at;
-}
-
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt)
 {
     const struct compiled_input q = { opt->n_tiles, opt->available_memory, opt->partials, opt->inference, opt->log_softmax, opt->plain_products, opt->even_slices, 0 };

@@ -110,7 +110,7 @@ const uint32_t *compile_equal_ops(const struct graph *g, struct arena *a);
 /* The graph compiled with these options. Equal options give the same object. */
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt);
 
-const enum ahead *compile_ahead(struct compiler *c);      /* graph_for_later_layers(), remembered */
+const enum ahead *compile_ahead(struct compiler *c);      /* layer_costs.c: graph_for_later_layers(), remembered */
 
 /* collective_run(), remembered. kind and method are enum collective_kind and collective_method. */
 MEMO_INPUT(collective_question, uint32_t kind, method, unfolded, full_routes; struct rank_pattern ranks; uint64_t n_in_use; double bytes, port_bytes;);

@@ -107,6 +107,20 @@ const struct layer_cost *layer_costs_unplanned(const struct graph *g, struct are
     return layers;
 }
 
+static const void *ahead_of_graph(void *world, const void *input, struct err *err)
+{
+    const struct compiler *c = world;
+    (void)input, (void)err;
+    return graph_for_later_layers(c->graph, c->arena);
+}
+
+const enum ahead *compile_ahead(struct compiler *c)
+{
+    struct compiler *owner = c->of_graph ? c->of_graph : c;
+    const uint64_t nothing = 0;
+    return memo_get(&owner->memo, ahead_of_graph, &nothing, sizeof nothing, NULL).at;
+}
+
 void compile_layers(struct compiled *out, struct compiler *c)
 {
     const struct graph *g = c->graph;
