@@ -14,8 +14,8 @@ static const struct decoder_config
 
 WORKLOADS(bloom)
 {
-    { "bloom", "bloom", "Bloom, 176 billion parameters", "sequence", decoder_build, &bloom_176b, 2048, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES },
-    { "bloom-560m", "bloom", "Bloom, 559 million parameters", "sequence", decoder_build, &bloom_560m, 2048, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES },
-    { "bloom-7b1", "bloom", "Bloom, 7.07 billion parameters", "sequence", decoder_build, &bloom_7b1, 2048, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES },
+    { "bloom", "bloom", "Bloom, 176 billion parameters", "sequence", decoder_build, &bloom_176b, 2048, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES | CUTS_LOSS },
+    { "bloom-560m", "bloom", "Bloom, 559 million parameters", "sequence", decoder_build, &bloom_560m, 2048, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES | CUTS_LOSS },
+    { "bloom-7b1", "bloom", "Bloom, 7.07 billion parameters", "sequence", decoder_build, &bloom_7b1, 2048, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES | CUTS_LOSS },
     { 0 }
 };

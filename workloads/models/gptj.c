@@ -12,6 +12,6 @@ static const struct decoder_config gptj_6b = { .kind = DECODER_GPTJ, .n_layers =
 
 WORKLOADS(gptj)
 {
-    { "gpt-j", "gptj", "GPT-J, 6.05 billion parameters", "sequence", decoder_build, &gptj_6b, 2048, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES },
+    { "gpt-j", "gptj", "GPT-J, 6.05 billion parameters", "sequence", decoder_build, &gptj_6b, 2048, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES | CUTS_LOSS },
     { 0 }
 };

@@ -15,8 +15,8 @@ static const struct decoder_config
 
 WORKLOADS(llama)
 {
-    { "llama2-7b", "llama", "Llama 2, 6.74 billion parameters", "sequence", decoder_build, &llama2_7b, 4096, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES },
-    { "llama2-13b", "llama", "Llama 2, 13.0 billion parameters", "sequence", decoder_build, &llama2_13b, 4096, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES },
-    { "llama2-70b", "llama", "Llama 2, 69.0 billion parameters", "sequence", decoder_build, &llama2_70b, 4096, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES },
+    { "llama2-7b", "llama", "Llama 2, 6.74 billion parameters", "sequence", decoder_build, &llama2_7b, 4096, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES | CUTS_LOSS },
+    { "llama2-13b", "llama", "Llama 2, 13.0 billion parameters", "sequence", decoder_build, &llama2_13b, 4096, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES | CUTS_LOSS },
+    { "llama2-70b", "llama", "Llama 2, 69.0 billion parameters", "sequence", decoder_build, &llama2_70b, 4096, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION | HAS_NO_DROPOUT | GENERATES | CUTS_LOSS },
     { 0 }
 };

@@ -81,7 +81,7 @@ enum workload_trait {
     HAS_NEGATIVES = 4096,               /* knowledge graphs: entities are the rows of the table */
     HAS_ROW_WIDTH = 8192,               /* tables whose rows are as wide as the recipe says */
     HAS_NO_DROPOUT = 1024,              /* no product to which attention_dropout could be added */
-    CUTS_LOSS = 16384,                  /* its published program computes the loss in slices of the text */
+    CUTS_LOSS = 16384,                  /* its loss may be computed in slices of the text */
 };
 
 struct builder;

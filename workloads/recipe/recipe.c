@@ -414,6 +414,6 @@ uint64_t recipe_global_batch(const struct recipe *r)
 
 double recipe_samples_per_item(const struct recipe *r)
 {
-    double graphs = r->graphs_per_pack > 0 ? r->graphs_per_pack : 1;
+    double graphs = r->model.file && r->graphs_per_pack > 0 ? r->graphs_per_pack : 1;
     return recipe_is_packed(r) ? r->model.sequences_per_pack : graphs / (double)grid_ipus(r);
 }

@@ -23,7 +23,7 @@ static bool is_idle_setting(const struct recipe *r, const char *key, const char 
     in_turns = in_turns && (r->ipus_per_replica > 1 || r->layers_per_ipu);      /* see recipe_check_schedule() */
     static const char *const of_inference[] = { "calls_overlap", "launch_s", "dispatch_s", "session_calls", "stream_copy_s", "callback_bytes_per_s",
         "result_bytes_per_s", "stream_buffer_bytes", "returns_results", "conversion_s_per_byte", "number_s", "evaluation_fixed_s", "host_data", "host_data_bytes_per_s", "fetch_threads", "prefetch_depth",
-        "exchange_target", "calls_by_value", "streams_apart" };
+        "exchange_target", "calls_by_value", "loops_by_value", "even_slices", "streams_apart" };
     bool decides_inference = false;
     for (size_t i = 0; i < sizeof of_inference / sizeof *of_inference; i++)
         decides_inference |= text_is(key, of_inference[i]);
@@ -92,10 +92,23 @@ static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const 
     return false;
 }
 
+/* Keys that matter for more reasons than the recipe alone shows: IPUs that layers are cut over are replicas with processes, too, and evaluations at
+ * the end load their engine on the IPUs of one host. */
+static bool matters_in_plan(const struct recipe *r, const struct plan *p, const struct ini_entry *e)
+{
+    const struct plan_request *o = &p->request;
+    if (!text_is(e->section, "hosts"))
+        return false;
+    bool loads_on_hosts = o->training && r->eval_placement == EVAL_END && o->program.engine_load_s_per_ipu > 0;
+    return text_is(e->key, "instances") ? o->n_replicas > 1 : text_is(e->key, "count") && (loads_on_hosts || o->host.cores > 0);
+}
+
 static bool is_key_idle(const struct recipe *r, const struct plan *p, const struct ini_entry *e)
 {
     const struct recipe_key *k = recipe_key_of(e);
     bool is_told = k && (e->line == 0 || !recipe_key_describes(k));        /* keys that document the source are not listed */
+    if (p && matters_in_plan(r, p, e))
+        return false;
     return (is_told && k->matters && !k->matters(r)) || (text_is(e->section, "framework") && is_idle_setting(r, e->key, e->value))
         || (p && is_idle_in_plan(r, p, e->section, e->key));
 }

@@ -225,7 +225,7 @@ const struct recipe_key recipe_keys[] = {
     COUNT("parallel", "joint_slices", model.joint_slices, 1, 4096, false, in_joint,
           "time slices that the joint network processes one after another; default 1"),
     COUNT("parallel", "loss_slices", model.loss_slices, 1, MAX_OP_OUTPUTS, false, in_cut_loss,
-          "slices of a text, with an equal number of tokens, whose losses and accuracies are computed one after another (enable_sequence_serialized); default: of 128 tokens each"),
+          "slices of a text, with an equal number of tokens, whose losses and accuracies are computed one after another (enable_sequence_serialized); default: of 128 tokens each in GPT-2 whose layers are not cut over IPUs, otherwise one"),
 
     TEXT("parallel", "shard_tables", model.shard_tables, false, NULL,
          "tables that are looked up, with their rows spread over all replicas: auto (all), or layers of podbench workload, separated by commas, * for any text; "
