@@ -85,11 +85,13 @@ static void warn_rerouted(FILE *log, const struct simulation *sim)
 }
 
 /* Warns of more processes than replicas, as each process feeds at least one replica. */
-static void warn_idle_processes(FILE *log, const struct recipe *r)
+static void warn_idle_processes(FILE *log, const struct simulation *sim)
 {
-    if (r->instances > r->replicas && r->mode == MODE_TRAIN)
-        fprintf(log, "podbench: %s: hosts.instances: %" PRIu64 " processes for %" PRIu64 " replica%s; only %" PRIu64 " are counted\n", r->id, r->instances,
-                r->replicas, plural(r->replicas), r->replicas);
+    const struct recipe *r = &sim->recipe;
+    uint32_t n = sim->plan.request.n_replicas;
+    if (r->instances > n && r->mode == MODE_TRAIN)
+        fprintf(log, "podbench: %s: hosts.instances: %" PRIu64 " processes for %" PRIu32 " replica%s; only %" PRIu32 " are counted\n", r->id, r->instances,
+                n, plural(n), n);
 }
 
 /* Warns if a run has fewer steps than a call, since it then counts only a part of the call's cost. */
@@ -101,25 +103,28 @@ static void warn_short_run(FILE *log, const struct simulation *sim, const struct
                 "counts all of it\n", r->id, n_steps, plural((uint64_t)n_steps), call, 100 * n_steps / call, n_steps);
 }
 
-/* The value of a key, or "" if it is not given. */
-static const char *value_given(const struct recipe *r, const char *key)
+/* Tokens of a row, as given or as the model has them. */
+static uint64_t row_tokens(const struct recipe *r)
 {
-    const struct ini_entry *e = recipe_entry(r, key);
-    return e ? e->value : "";
+    const struct workload *w = recipe_workload(r);
+    return r->model.sequence_length || !w ? r->model.sequence_length : w->default_sequence_length;
 }
 
 /* Warns of samples to converge that were counted with another model, optimizer, length or type, as nothing says what these change. */
 static void warn_convergence(const struct simulation *sim, const struct result *r, const char *recipe, const struct options *o, struct session *s, struct arena *a)
 {
-    static const char *const keys[] = { "recipe.workload", "data.sequence_length", "optimizer.name", "precision.compute" };
-    const char *other[sizeof keys / sizeof *keys];
+    const struct recipe *now = &sim->recipe;
     struct recipe own;
+    const char *other[4];
     size_t n = 0;
     if (!o->n_sets || !(r->time_to_train_s > 0) || sets_key(o, "training.samples_to_converge") || !recipe_load(&own, recipe, s->paths.recipes_dir, NULL, 0, a, NULL))
         return;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (!text_is(value_given(&own, keys[i]), value_given(&sim->recipe, keys[i])))
-            other[n++] = keys[i];
+    const struct { const char *key; bool is_other; } changes[] = {
+        { "recipe.workload", !text_is(own.workload, now->workload) }, { "data.sequence_length", row_tokens(&own) != row_tokens(now) },
+        { "optimizer.name", !text_is(own.optimizer_name, now->optimizer_name) }, { "precision.compute", own.model.compute != now->model.compute } };
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        if (changes[i].is_other)
+            other[n++] = changes[i].key;
     if (n)
         fprintf(s->log, "podbench: %s: the time to train takes samples that were counted with another %s, and no change of convergence is modelled; "
                 "training.samples_to_converge sets them\n", r->id, names_list(other, n, a));
@@ -164,7 +169,7 @@ static void warn_about_run(const struct simulation *sim, const struct result *r,
     warn_software(s->log, sim, o, a);
     warn_no_pipeline(s->log, sim);
     warn_rerouted(s->log, sim);
-    warn_idle_processes(s->log, &sim->recipe);
+    warn_idle_processes(s->log, sim);
     warn_short_run(s->log, sim, r);
     warn_convergence(sim, r, recipe, o, s, a);
 }

@@ -1,0 +1,32 @@
+#!/bin/sh
+# podbench run: a key of which the warning says that it has no effect moves no number, and a key that moves one is not said to have none.
+. tests/tap.sh
+
+numbers() { # RECIPE SETTING - prints the numbers of an answer; keeps the warnings
+    "$PODBENCH" run "$1" --set "$2" --format json 2>"$work/err" | grep -E '"(throughput_samples_per_s|step_time_s|time_to_train_s|memory_peak_bytes_per_tile|loop_cycles)":'
+}
+compared() { # RECIPE SETTING OTHER-SETTING
+    numbers "$1" "$2" >"$work/one"
+    numbers "$1" "$3" >"$work/other"
+    moved=0
+    cmp -s "$work/one" "$work/other" || moved=1
+    idle=0
+    grep -q "no effect here: .*${3%%=*}" "$work/err" && idle=1
+    [ -s "$work/one" ] && [ $moved -ne $idle ]
+    result $? "$3 moves numbers or is said not to: $1" "moved $moved, said to have no effect $idle: $(cat "$work/err")"
+}
+gptj=vendor-ipu-pod16-gpt-j-popxl
+compared $gptj parallel.loss_slices=1 parallel.loss_slices=2
+compared $gptj data.graphs_per_pack=1 data.graphs_per_pack=1000
+compared $gptj hosts.instances=1 hosts.instances=2
+compared mlperf-v2.0-closed-bow-pod16-resnet50 hosts.count=1 hosts.count=2
+compared vendor-c600-bert-large-packed-sl384-b4-poprt framework.even_slices=no framework.even_slices=yes
+
+# Samples to converge are those of another run only if what was counted has changed, not if a key is left out that says what the model has anyway.
+"$PODBENCH" run mlperf-v2.0-closed-bow-pod16-bert-large --set data.sequence_length= >/dev/null 2>"$work/err"
+! grep -q "counted with another" "$work/err"
+result $? "a length that the model has anyway" "$(cat "$work/err")"
+"$PODBENCH" run mlperf-v2.0-closed-bow-pod16-bert-large --set data.sequence_length=128 >/dev/null 2>"$work/err"
+grep -q "counted with another data.sequence_length, and" "$work/err"
+result $? "another length" "$(cat "$work/err")"
+done_testing
