@@ -89,6 +89,15 @@ static const char *pod_named(const char *plain, char *const *names, size_t n, st
     return NULL;
 }
 
+static bool is_counted_word(const char *word)
+{
+    static const char *const counted[] = { "tokens/s", "tokens", "texts", "text", "%" };
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
+        if (text_is(word, counted[i]))
+            return true;
+    return false;
+}
+
 /* Reads a machine: one word, or a number and a chip in either order. Returns the number of words, 0 on failure. */
 static size_t read_machine(struct asked *out, const char *const *words, size_t n, struct session *s, struct err *err)
 {
@@ -98,7 +107,8 @@ static size_t read_machine(struct asked *out, const char *const *words, size_t n
     struct machine m;
     if (!all_machines(&names, &n_names, s, err))
         return 0;
-    for (size_t i = 0; n > 1 && i < 2; i++)
+    size_t n_before = n > 2 && is_counted_word(words[2]) ? 1 : 2;      /* the number in "pod16 128 tokens" is none of chips */
+    for (size_t i = 0; n > 1 && i < n_before; i++)
         if (parse_u64(words[i], &count) && count > 0)
             return smallest_system(out, plain_word(words[1 - i], &s->arena), count, names, n_names, s) ? 2
                  : (fail(err, "ask: no system has %ju '%.40s' chips; podbench list machines shows the systems", (uintmax_t)count, words[1 - i]), 0);
@@ -181,7 +191,7 @@ static bool read_goal(struct asked *out, const char *word, struct session *s, st
 static bool read_counted(bool *taken, struct asked *out, const char *number, const char *what, struct err *err)
 {
     double n, whole = NAN;
-    const struct { const char *word; uint64_t *count; } counts[] = { { "texts", &out->most_texts }, { "tokens", &out->row_tokens } };
+    const struct { const char *word; uint64_t *count; } counts[] = { { "texts", &out->most_texts }, { "text", &out->most_texts }, { "tokens", &out->row_tokens } };
     bool is_rate = text_is(what, "tokens/s");
     uint64_t *count = NULL;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -219,6 +229,8 @@ bool ask_read_words(struct asked *out, const char *const *words, size_t n, struc
             return false;
         i += is_counted;
     }
+    if (out->most_texts && w && !w->default_sequence_length)
+        return fail(err, "ask: %s has no texts; leave out their number", out->model);
     return !out->row_tokens || (w && w->default_sequence_length)
         || fail(err, w ? "ask: %s has no rows of tokens; leave out the number of tokens" : "ask: %s: a file has sizes of its own names; give them to podbench init, and its recipe to podbench search", out->model);
 }

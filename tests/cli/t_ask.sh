@@ -102,6 +102,9 @@ refused "ask: no system has 4000000 'bow' chips" "too many chips" bert on 400000
 refused "ask: 'quickly' has no meaning here; want ask MODEL on MACHINE" "a word without a meaning" bert on pod16 quickly
 refused "generates no tokens, so no token rate can be asked for" "tokens of a model without texts" resnet50 on pod16 infer at least 10 tokens/s
 refused "resnet50 has no rows of tokens; leave out the number of tokens" "rows of a model without tokens" resnet50 on pod16 rows of 128 tokens
+refused "resnet50 has no texts; leave out their number" "texts of a model without texts" resnet50 on pod16 for 16 texts
+refused "resnet50 has no rows of tokens" "a number of tokens after a machine is none of chips" resnet50 on pod16 128 tokens
+refused "generates no tokens" "one text" bert-base on pod16 infer 1 text at least 5 tokens/s
 refused "ask: '1.5 texts': want a number above 0, without a fraction" "half a text" llama2-7b on pod16 for 1.5 texts
 for words in "train infer" "at least 5 tokens/s 6 tokens/s" "for 4 texts for 5 texts" "fastest cheapest" "at least 5/s at least 7/s" "fits with 90 % fits with 95 %"; do
     # shellcheck disable=SC2086
