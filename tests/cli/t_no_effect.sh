@@ -20,7 +20,12 @@ compared $gptj parallel.loss_slices=1 parallel.loss_slices=2
 compared $gptj data.graphs_per_pack=1 data.graphs_per_pack=1000
 compared $gptj hosts.instances=1 hosts.instances=2
 compared mlperf-v2.0-closed-bow-pod16-resnet50 hosts.count=1 hosts.count=2
+compared field-ipu-pod16-own-transformer-optimum parallel.embedding_split=1 parallel.embedding_split=2
 compared vendor-c600-bert-large-packed-sl384-b4-poprt framework.even_slices=no framework.even_slices=yes
+
+"$PODBENCH" run field-ipu-m2000-keras-mnist-spc1 --set parallel.embedding_split=2 >/dev/null 2>"$work/err"
+[ $? -eq 2 ] && grep -q "parallel.embedding_split: keras-mnist.onnx has no word table of 2 parts" "$work/err"
+result $? "a file that is trained, and has no table to split" "$(cat "$work/err")"
 
 # Samples to converge are those of another run only if what was counted has changed, not if a key is left out that says what the model has anyway.
 "$PODBENCH" run mlperf-v2.0-closed-bow-pod16-bert-large --set data.sequence_length= >/dev/null 2>"$work/err"

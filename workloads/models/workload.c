@@ -70,7 +70,7 @@ static void read_grid(uint32_t out[MOST_GRID_AXES], const char *text)
 bool onnx_file_import(struct graph *g, struct onnx_import *import, const struct model_options *o, struct arena *a, struct err *err)
 {
     struct onnx_options reader = {
-        .batch = o->micro_batch, .inference = o->inference, .forward_only = o->tensor_parallel != NULL, .byte_images = o->input_type == INPUT_UINT8, .float_images = o->input_type == INPUT_FP32, .approximate = o->approximate, .output = o->output,
+        .batch = o->micro_batch, .inference = o->inference, .forward_only = o->tensor_parallel || o->embedding_split > 1, .byte_images = o->input_type == INPUT_UINT8, .float_images = o->input_type == INPUT_FP32, .approximate = o->approximate, .output = o->output,
         .sparse = o->sparse, .shard_tables = o->shard_tables, .n_shards = o->n_shards, .batch_norm_span = (uint32_t)o->batch_norm_span, .type = o->compute == COMPUTE_FP32 ? TYPE_FP32 : TYPE_FP16,
     };
     struct codelets *own = o->operators ? ARENA_NEW(a, struct codelets) : NULL;

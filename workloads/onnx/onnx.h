@@ -17,7 +17,7 @@ struct onnx_options {
     enum data_type type;                        /* the type of weights and activations */
     uint64_t fp32_kinds;                        /* kinds of operations in fp32: a bit for each (enum op_kind) */
     bool inference;                             /* forward only; batch norms are folded into convolutions */
-    bool forward_only;                          /* training, but the backward pass is added later, after the graph is cut over IPUs */
+    bool forward_only;                          /* training, but the backward pass is added later, after the graph is cut over IPUs, or its table is */
     bool float_images;                          /* images come in fp32, and are cast on the chip to the type of activations */
     bool byte_images;                           /* images come as bytes, and are cast and normalised on the chip */
     bool approximate;                           /* rough prices instead of refusals */

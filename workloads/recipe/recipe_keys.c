@@ -58,6 +58,7 @@ static bool in_cut_loss(const struct recipe *r) { return in_training(r) && has_t
 static bool in_joint(const struct recipe *r) { return has_trait(r, HAS_JOINT); }
 static bool in_transcripts(const struct recipe *r) { return has_trait(r, HAS_TRANSCRIPTS); }
 static bool in_file(const struct recipe *r) { return has_trait(r, IS_FILE); }
+static bool in_split_table(const struct recipe *r) { return in_table(r) || in_file(r); }
 static bool in_file_inference(const struct recipe *r) { return in_file(r) && in_inference(r); }
 static bool in_images(const struct recipe *r) { return has_trait(r, TAKES_IMAGES); }
 static bool in_norms(const struct recipe *r) { return has_trait(r, HAS_NORMS); }
@@ -184,7 +185,7 @@ const struct recipe_key recipe_keys[] = {
           "parts that the heads of attention are cut into, each on several IPUs if these are more; default: as tensor_parallel"),
     COUNT("parallel", "attention_serialisation", model.attention_serialisation, 1, MAX_OP_OUTPUTS, false, in_attention,
           "pieces of its queries that the attention of a layer works on one after another; default 1"),
-    COUNT("parallel", "embedding_split", model.embedding_split, 1, 64, false, in_table,
+    COUNT("parallel", "embedding_split", model.embedding_split, 1, 64, false, in_split_table,
           "stages that the word embedding and the product with it are cut over, by rows of the table; default 1"),
     CHOICE("parallel", "weights", weights, weights_places, NULL,
            "where weights, their gradients and optimizer state, and activations between phases are kept; "
