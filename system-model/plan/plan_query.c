@@ -38,7 +38,7 @@ uint32_t plan_data_replicas(const struct plan_request *r) { return r->n_replicas
 bool plan_is_phased(const struct plan_request *r) { return r->weights == WEIGHTS_STREAMING; }
 
 /* TensorFlow recomputes a sequential pipeline among its backward pass, a grouped one before it (sdk 2.3.0 driver/tools/pipeline_util.cc:884-903). */
-bool plan_keeps_statistics(const struct plan_request *r) { return r->program.keeps_statistics && r->schedule <= SCHEDULE_SEQUENTIAL; }
+bool plan_keeps_statistics(const struct plan_request *r) { return r->program.keeps_statistics && (r->ipus_per_replica == 1 || r->schedule <= SCHEDULE_SEQUENTIAL); }
 
 bool plan_keeps_gradients(const struct plan_request *r)
 {
