@@ -28,7 +28,7 @@ old_run() { rm -rf "$work/run" && cp -r "$work/old" "$work/run"; }
 look() { # WHERE IT WAS KILLED - what is there now
     "$PODBENCH" check "$work/run" --root "$root" >"$work/out" 2>"$work/err"
     if [ $? -eq 2 ]; then
-        grep -q "the run is not whole" "$work/err" && n_torn=$((n_torn + 1)) || torn="$torn $1($(cat "$work/err"))"
+        grep -q "the run is incomplete" "$work/err" && n_torn=$((n_torn + 1)) || torn="$torn $1($(cat "$work/err"))"
     elif is_run "$work/old"; then n_old=$((n_old + 1))
     elif is_run "$work/new"; then n_new=$((n_new + 1))
     else torn="$torn $1"; fi

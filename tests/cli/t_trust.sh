@@ -91,7 +91,7 @@ result $? "nor is one of a changed recipe"
 
 # ---- explain
 run explain $resnet
-[ "$status" -eq 0 ] && [ "$(wc -l <"$work/out")" -le 61 ] && sed -n 2p "$work/out" | grep -q '^bound by compute: conv'
+[ "$status" -eq 0 ] && [ "$(wc -l <"$work/out")" -le 62 ] && sed -n 2p "$work/out" | grep -q '^bound by compute: conv'
 result $? "explain: one screen, the conclusion first" "$(wc -l <"$work/out"; head -3 "$work/out")"
 grep -q '(system-model/specs/[a-z0-9-]*\.csv:[0-9]*)' "$work/out"
 result $? "explain: inputs are traced to the sheet's line"
