@@ -50,11 +50,12 @@ static bool each_weight(const struct compiler *c, const struct stage_plan *s, on
 }
 
 /* Bytes that a gather brings from other groups. Inference gathers shards of a weight. Training also gathers the whole gradients of all replicas,
- * from which each replica sums those of its group. */
+ * from which each replica sums those of its group: its shard's, or those of all copies of the weight where it is not sharded. */
 static uint64_t bytes_between(const struct plan *p, uint32_t n_shards, const struct tensor *t)
 {
-    uint32_t stride = tensor_span(t);
-    return gathers_between(p->topology, n_shards, stride) ? tensor_bytes(t) * stride * (p->request.training ? n_shards : 1) : 0;
+    bool training = p->request.training;
+    uint32_t stride = tensor_span(t), n = training && n_shards < 2 ? p->request.n_replicas / stride : n_shards;
+    return gathers_between(p->topology, n, stride) ? tensor_bytes(t) * stride * (training ? n : 1) : 0;
 }
 
 struct weight_count { const struct plan *p; struct phase_bytes *out; };

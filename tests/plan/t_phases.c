@@ -85,30 +85,32 @@ static void one_ipu_gathers_nothing(void **state)
 }
 
 /* Four copies of four IPUs each: the members of a group are four apart. A ladder of 16 has no ring for them, so each gets what all 16 have: of the largest
- * part of a weight, 1024 x 1024 halves, 16 whole gradients. On the torus of 64, groups of 16 go round. Neighbours need no others. */
+ * part of a weight, 1024 x 1024 halves, 16 whole gradients, whether the weight is sharded over its copies or not. On the torus of 64, groups of 16 go
+ * round. Neighbours need no others. */
 static void groups_that_are_apart(void **state)
 {
-    static const struct { const char *system, *replicas; uint64_t between; } pods[] = {
-        { "recipe.system=ipu-pod16", "parallel.replicas=4", 16 * 2097152 }, { "recipe.system=ipu-pod64", "parallel.replicas=16", 0 } };
+    static const struct { const char *system, *replicas, *rts; uint64_t between; } pods[] = {
+        { "recipe.system=ipu-pod16", "parallel.replicas=4", "parallel.rts=yes", 16 * 2097152 }, { "recipe.system=ipu-pod64", "parallel.replicas=16", "parallel.rts=yes", 0 },
+        { "recipe.system=ipu-pod16", "parallel.replicas=4", "parallel.rts=no", 16 * 2097152 } };
     static const struct { uint32_t n, stride; bool between[2]; } groups[] = { { 16, 1, { false, false } }, { 4, 4, { true, true } }, { 2, 8, { true, true } },
         { 4, 16, { false, false } }, { 16, 4, { true, false } }, { 2, 16, { false, true } }, { 2, 64, { true, false } } };
     (void)state;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         struct planned y = { 0 };
         const char *sets[16];
         memcpy(sets, cut, sizeof cut);
-        sets[0] = pods[i].system, sets[2] = pods[i].replicas, sets[9] = "parallel.rts=yes", sets[11] = "framework.sharded_elements=1";
+        sets[0] = pods[i].system, sets[2] = pods[i].replicas, sets[9] = pods[i].rts, sets[11] = "framework.sharded_elements=1";
         bool good = simulate(&y.sim, &y.r, "mlperf-v1.1-closed-ipu-pod16-bert-large", sets, 12, &paths, &y.cache, &y.err);
         assert_string_equal(y.err.msg, "");
         assert_true(good);
         const struct plan *p = &y.sim.plan;
         assert_int_equal(p->phases[ENCODER].between, pods[i].between);
         for (size_t k = 0; k < sizeof groups / sizeof *groups; k++)
-            assert_int_equal(gathers_between(p->topology, groups[k].n, groups[k].stride), groups[k].between[i]);
+            assert_int_equal(gathers_between(p->topology, groups[k].n, groups[k].stride), groups[k].between[i % 2]);
         for (uint32_t k = 0; k < p->update.n_chains; k++) {
             const struct update_chain *c = &p->update.chains[k];
             const struct update_op *reduce = c->n_elements == 1024 * 1024 && c->n_parts == 4 ? op_of(c, UPDATE_REDUCE) : NULL;
-            assert_true(!reduce || reduce->bytes == 2097152.0 * (i ? 1 : 16));
+            assert_true(!reduce || reduce->bytes == 2097152.0 * (i == 1 ? 1 : 16));
         }
         stop(&y);
     }
