@@ -111,7 +111,7 @@ static void set_rows(struct beginning *b, uint64_t length, struct arena *a)
     begin_with_setting(b, rows_key, length, a);
 }
 
-/* Keeps the rows of a recipe of another model, unless rows of the model asked for are shorter. */
+/* Keeps the published recipe's sequence length if it is shorter than the default of the model asked for. */
 static void take_rows(struct beginning *b, const struct recipe *r, const struct asked *q, struct arena *a)
 {
     uint64_t own = workload_find(q->model, NULL)->default_sequence_length, length = r->model.sequence_length;

@@ -40,7 +40,7 @@ struct search_request {
     struct simulator *simulator;
     void (*tell)(void *user, size_t n_simulated, const struct found *best); /* reports progress; `best` is NULL if there is none yet. May be NULL */
     bool (*stop)(void *user);                   /* asked by all threads before each simulation; true ends the search. May be NULL */
-    /* the share of the time that is left, from 1 to 0; planning takes at most half. NULL if time is not limited */
+    /* returns the share of the allowed time that is left, from 1 to 0; planning may use half of the time; NULL if time is not limited */
     double (*left)(void *user);
     void *user;
 };

@@ -231,7 +231,8 @@ void plan_off_chip(struct plan *p);
 bool plan_check_streaming(const struct plan *p, struct err *err);
 void plan_call(struct plan *p);
 void plan_memory(struct plan *p, struct compiler *c);
-/* By layer: the bytes that the fullest tile has for temporaries, besides what is always live and what is live while the layer works. */
+/* Returns, by layer, the bytes left for temporaries on the fullest tile. Always-live data, and activations that live while the layer works, are subtracted
+ * from the tile's memory. */
 const double *plan_layer_rooms(const struct plan *p, struct arena *a);
 /* Bytes that a layer needs on a tile of its IPU. held_bytes: weights, gradients, optimizer state; stash_bytes: micro-batches in flight;
  * work_bytes: its worst moment, which layers have one after another. */
