@@ -34,7 +34,8 @@ static bool has_table(const struct recipe *r)
     return w && w->traits & HAS_TABLE;
 }
 
-/* Lists the word table on twice as many stages. A recipe without a pipeline can use it together with wider replicas. */
+/* Lists the word table on twice as many stages, and on as many IPUs if a replica has fewer. A recipe without a pipeline can use the first together
+ * with wider replicas; the second keeps its IPUs working in turn. */
 static void list_table_remedy(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_request *o, struct arena *a)
 {
     uint64_t parts = 2 * max_u64(r->model.embedding_split, 1);
@@ -43,21 +44,53 @@ static void list_table_remedy(struct remedy *out, size_t *n, const struct recipe
     struct remedy *split = add_remedy(out, n, arena_printf(a, "the word table over %" PRIu64 " stages", parts));
     remedy_set(split, arena_printf(a, "parallel.embedding_split=%" PRIu64, parts));
     remedy_set(split, divided_anew);
+    if (r->ipus_per_replica >= parts)
+        return;
+    struct remedy *apart = add_remedy(out, n, arena_printf(a, "the word table over %" PRIu64 " IPUs", parts));
+    *apart = (struct remedy){ .what = apart->what, .sets = { arena_printf(a, "%s%" PRIu64, widens, parts), split->sets[0], divided_anew }, .n_sets = 3 };
+    remedy_set(apart, arena_printf(a, "parallel.replicas=%" PRIu64, max_u64(r->replicas * r->ipus_per_replica / parts, 1)));
 }
 
-/* Lists phases: weights off the chip, layers cut over all IPUs of a replica and run one after another, as in PopXL's programs. */
-static void list_phases_remedy(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_request *o, struct arena *a)
+/* The cut of layers over `width` IPUs, which keeps the second axis of the recipe's own cut. NULL if the width is no multiple of it. */
+static const char *cut_over_ipus(const struct recipe *r, uint64_t width, struct arena *a)
+{
+    uint32_t axes[2] = { 1, 1 };
+    if (r->model.tensor_parallel && !tensor_axes(axes, r->model.tensor_parallel))
+        return NULL;
+    if (axes[1] > 1)
+        return width % axes[1] ? NULL : arena_printf(a, "parallel.tensor_parallel=%" PRIu64 "x%u", width / axes[1], axes[1]);
+    return arena_printf(a, "parallel.tensor_parallel=%" PRIu64, width);
+}
+
+/* Phases as PopXL's programs have them: weights off the chip, and layers cut over all IPUs of a replica, which run one after another. */
+static struct remedy phases_over(const struct recipe *r, uint64_t width, struct arena *a)
+{
+    struct remedy phases = { .what = width == r->ipus_per_replica ? "weights off the chip, in phases of one block"
+                                 : arena_printf(a, "weights off the chip, in phases of one block, on %" PRIu64 " IPUs per replica", width) };
+    uint64_t replicas = max_u64(r->replicas * r->ipus_per_replica / width, 1), samples = max_u64(r->gradient_accumulation, 1) * r->replicas;
+    remedy_set(&phases, "parallel.weights=streaming");
+    if (width > 1)
+        remedy_set(&phases, cut_over_ipus(r, width, a));
+    if (r->layers_per_ipu)
+        remedy_set(&phases, "parallel.layers_per_ipu=");
+    if (r->model.embedding_split)
+        remedy_set(&phases, "parallel.embedding_split=");
+    if (width != r->ipus_per_replica) {
+        remedy_set(&phases, arena_printf(a, "%s%" PRIu64, widens, width));
+        remedy_set(&phases, arena_printf(a, "parallel.replicas=%" PRIu64, replicas));
+    }
+    if (r->mode == MODE_TRAIN && replicas != r->replicas)
+        remedy_set(&phases, arena_printf(a, "parallel.gradient_accumulation=%" PRIu64, ceil_div(samples, replicas)));
+    if (r->instances > replicas)
+        remedy_set(&phases, "hosts.instances=1");
+    return phases;
+}
+
+static bool may_run_in_phases(const struct recipe *r, const struct plan_request *o)
 {
     const struct workload *w = recipe_workload(r);
     const unsigned wanted = HAS_ATTENTION | TAKES_SEQUENCES;
-    if (!w || (w->traits & wanted) != wanted || !o->program.phases || plan_is_phased(o) || plan_tensor_replicas(o) > 1 || r->model.embedding_split)
-        return;
-    struct remedy *phases = add_remedy(out, n, "weights off the chip, in phases of one block");
-    remedy_set(phases, "parallel.weights=streaming");
-    if (r->ipus_per_replica > 1)
-        remedy_set(phases, arena_printf(a, "parallel.tensor_parallel=%" PRIu64, r->ipus_per_replica));
-    if (r->layers_per_ipu)
-        remedy_set(phases, "parallel.layers_per_ipu=");
+    return w && (w->traits & wanted) == wanted && o->program.phases;
 }
 
 static void list_memory_remedies(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_request *o, const char *smaller,
@@ -259,6 +292,26 @@ static bool find_remedy_chain(struct remedy *out, const struct remedy *listed, s
     return out->fits;
 }
 
+/* Tries phases on the recipe's IPUs, then on twice as many, until one surely fits, and adds listed changes if none fits. Returns how many could
+ * be simulated. */
+static size_t find_phases(struct remedy *out, const struct remedy *listed, size_t n_listed, const struct simulation *sim, const struct simulation_request *q,
+                          struct arena *a)
+{
+    const struct recipe *r = &sim->recipe;
+    size_t n = 0;
+    bool phased = plan_is_phased(&sim->plan.request), surely = !may_run_in_phases(r, &sim->plan.request);
+    for (uint64_t width = phased ? 2 * r->ipus_per_replica : r->ipus_per_replica; !surely && n < MAX_PHASES && width <= most_ipus_tried(r, sim->machine); width *= 2) {
+        if (width > 1 && !cut_over_ipus(r, width, a))
+            continue;
+        out[n] = phases_over(r, width, a);
+        if (try_remedy(&out[n], q, a))
+            surely = out[n++].fits_probability >= FITS_SURELY;
+    }
+    while (n && !out[n - 1].fits && add_most_helpful(&out[n - 1], listed, n_listed, q, a))
+        ;
+    return n;
+}
+
 bool remedies_find(struct remedy *out, size_t *n, const struct remedy_request *asked, struct arena *a, struct err *err)
 {
     const struct simulation *sim = asked->sim;
@@ -282,9 +335,7 @@ bool remedies_find(struct remedy *out, size_t *n, const struct remedy_request *a
     if (!enough) {
         size_t n_more = find_pairs(out + *n, listed, n_listed, &q, a);
         n_more = n_more ? n_more : n_listed && find_remedy_chain(out + *n, listed, n_listed, &q, a);
-        if (!n_more)
-            list_phases_remedy(out + *n, &n_more, &sim->recipe, &sim->plan.request, a);
-        *n += n_more && (out[*n].fits || try_remedy(&out[*n], &q, a)) ? n_more : 0;
+        *n += n_more ? n_more : find_phases(out + *n, listed, n_listed, sim, &q, a);
         sort_items(out, *n, sizeof *out, remedy_order);
     }
     for (size_t i = 0; i < *n; i++)
