@@ -151,8 +151,8 @@ static bool record_first_sight(struct document *d, const char *folder, const str
         return false;
     if (n_new)
         document_line(d, "%zu row%s seen for the first time: %s", n_new, plural(n_new), path);
-    /* The lines about memory are written first: if the program is killed in between, the rows still lack a first sight, and are simulated
-     * again. */
+    /* The lines about memory are written first. If the program is killed before the rows' first sights are written, these rows are simulated again by the next
+     * call. */
     return (!*memory || append_lines(session_memory_sights_path(s), memory_sight_header, memory, err))
         && (n_new == 0 || append_lines(path, first_sight_header, lines, err));
 }

@@ -130,7 +130,7 @@ static struct shape ramp_at(const struct level_points *l, size_t k)
 /* The points seen as noise of correlation r: sums over a constant, over its product with the points, and of squares about the fitted constant.
  * log_share is the part of the likelihood that is the same for all shapes. */
 struct noise { double r, ones, product, rest, log_share, least_fall; };
-struct noises { struct noise at[N_CORRELATIONS]; double null, half; };       /* null is the logarithm of the largest p0, half is (n - 1) / 2 */
+struct noises { struct noise at[N_CORRELATIONS]; double null, half; };       /* null: the logarithm of the largest likelihood without a change; half: (n - 1) / 2 for n points */
 
 static struct noise level_noise_of(const struct level_points *l, double r)
 {

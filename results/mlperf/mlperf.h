@@ -75,7 +75,7 @@ struct benchmark_rules {
 struct judge {
     struct arena *a;                    /* lives as long as the judge */
     const struct judge_options *options;
-    struct judge_options quiet;         /* the options without a watch, for threads */
+    struct judge_options quiet;         /* the options without the callback that reports progress, which only one thread may call */
     struct rule_library library;
     struct round_table rounds;
     struct benchmark_rules *cache;      /* one entry for each edition and benchmark in `rounds` */

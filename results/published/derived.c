@@ -95,10 +95,10 @@ static bool read_parents(struct figure *f, const struct derived_metric *m, const
         if (!parent)
             return fail(l->err, "%s:%u: parents: no published row '%.80s'", f->path, f->line, id);
         if (!may_be_parent(parent, m))
-            return fail(l->err, "%s:%u: parents: %s is of %s; want %s", f->path, f->line, id, parent->metric,
+            return fail(l->err, "%s:%u: column parents: the metric of row %s is %s, but must be %s", f->path, f->line, id, parent->metric,
                         m->line == OF_EVALUATIONS ? "evaluation_time_s" : "throughput_samples_per_s or step_time_s");
         if (f->n_parents == MOST_PARENTS)
-            return fail(l->err, "%s:%u: parents: more than %d rows", f->path, f->line, MOST_PARENTS);
+            return fail(l->err, "%s:%u: column parents names more than %d rows, which is the limit", f->path, f->line, MOST_PARENTS);
         parents[f->n_parents++] = *parent;
         f->role = parent->role > f->role ? parent->role : f->role;
         f->recipe = arena_printf(l->a, "%s%s%s", f->recipe, *f->recipe ? (m->use == RATIO ? ":" : "+") : "", parent->recipe);

@@ -46,7 +46,7 @@ double memory_doubt_probability(const struct memory_doubt *d, double by_bytes);
 const struct memory_published *memory_record_published(const struct memory_record *m, const char *recipe);
 const struct memory_published *memory_record_of_hash(const struct memory_record *m, const char *hash);
 const char *likely_text(double chance, struct arena *a);     /* the chance as text, such as "50 % likely" or "over 99 % likely"; never 0 or 100 % */
-/* likely_text() with the published outcome, or with a remark if no similar program is known */
+/* The text of likely_text() and the published outcome after it; where none is published, a remark if the memory of no similar program is known */
 const char *memory_chance_text(const char *published, double counted, double distance, struct arena *a);
-const char *memory_doubt_reason(double distance);       /* a remark to follow a chance; "" if the memory of a similar program is known */
+const char *memory_doubt_reason(double distance);       /* the remark that follows a probability; "" if the memory of a similar program is known */
 #endif

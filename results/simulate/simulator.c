@@ -266,7 +266,7 @@ static struct compiler *compiler_on_chip(struct simulator *s, struct hash_entry 
     return &(g->chips = x)->compiler;
 }
 
-/* The compiler of a graph on a topology. Splits taken from another simulation's chip make it another compiler. */
+/* The compiler of a graph on a topology. A compiler that takes its splits from the chip of another simulation is kept apart from one that makes its own. */
 static struct hash_entry *cached_compiler(struct simulator *s, struct hash_entry *graph, struct hash_entry *topology)
 {
     const struct simulation *other = s->options.splits_of;
@@ -365,8 +365,8 @@ struct compiler *simulator_compiler(struct simulation *sim, const struct recipe 
 
 /* ---- samples to converge ------------------------------------------------------------------------------ */
 
-/* The reference's round and terms follow from the recipe's id, submitter and round; its optimizer and learning rate select one of several records of
- * one batch. */
+/* The recipe's id, submitter and round tell which MLPerf round and division the run belongs to. Where several records have the same batch, the recipe's optimizer and
+ * learning rate select one of them. */
 bool simulator_convergence(struct convergence *out, struct simulator *s, const struct recipe *r, struct err *err)
 {
     const char *names[] = { r->workload, r->id, r->submitter, r->reference_round, r->optimizer_name };

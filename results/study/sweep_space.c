@@ -217,7 +217,7 @@ bool space_from(struct space *s, const char *path, struct arena *a, struct err *
         set_values(x, k, t.columns[k], &v, a);
     }
     size_t earlier, again = first_again(&earlier, x, a);
-    return again == x->n || fail(err, "%s:%u: has the values of line %u; keep one of the two", path, t.rows[again].line, t.rows[earlier].line);
+    return again == x->n || fail(err, "%s:%u: every value is the same as in line %u; keep one of the two lines", path, t.rows[again].line, t.rows[earlier].line);
 }
 
 bool space_close(struct space *s, struct err *err)

@@ -51,7 +51,7 @@ struct reference {
     struct properties at;
     double published, simulated;        /* samples/s */
     double left_out;                    /* ln(simulated / published) if its group is left out of the fit */
-    /* ln(simulated / published) without all runs of its family and mode in the fit, and with nothing fitted; not set for context rows */
+    /* ln(simulated / published): without_family if no run of its family and mode is in the fit, unfitted if no constant is fitted; not set for context rows */
     double without_family, unfitted;
     double first_sight;                 /* ln(predicted / published) of the first prediction; NaN if it was not recorded */
     double open_low, open_high;         /* ln(throughput / answer) of the slowest open reading, at most 0, and of the fastest, at least 0 */
@@ -110,8 +110,8 @@ double student_nine_in_ten(void);       /* half of Student's 90 % interval, in u
 
 /* ---- trust_fit.c: the fit of the spread ------------------------------------------------------------- */
 
-/* Fits the spread to one error of each reference: that of its first prediction, judged by references of other origins, or, if that was not
- * recorded, today's error, judged by all other references. References of without_origin, which may be NULL, are ignored. */
+/* Fits the spread to one error of each reference. If its first prediction is recorded, that prediction's error is used, judged by references of other origins;
+ * otherwise today's error, judged by all other references. References of without_origin, which may be NULL, are ignored. */
 struct spread spread_fit(const struct references *r, const char *without_origin, struct arena *a);
 void spread_write(FILE *f, const struct references *r);         /* results/validity/spread.csv */
 bool spread_load(struct spread *out, const char *path, struct arena *a, struct err *err);

@@ -48,7 +48,8 @@ static bool has_field(const struct search *f) { return f->shape->in_w > 1 && f->
 
 /* ---- vertices --------------------------------------------------------------------------------------------- */
 
-/* Bytes of the fields of each class, aligned to words: addresses of the lists of operands (4 each), of worklists (4, or 8 with their table) and numbers. */
+/* Bytes that a vertex of each class holds, aligned to words: an address for each list of operands (4), an address for its worklists (4, or 8 where they have a table),
+ * and its numbers. */
 static const uint32_t state_bytes[N_VERTEX_KINDS] = {
     [VERTEX_AMP_1X1] = 32, [VERTEX_AMP_NX1] = 52, [VERTEX_SLIC] = 32, [VERTEX_HMAC] = 48, [VERTEX_OUTER_PRODUCT] = 24,
 };

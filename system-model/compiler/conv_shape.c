@@ -278,8 +278,8 @@ static bool lies_apart(const struct conv_shape *s, uint64_t in_grain)
     return QUARTERS_GATHERED && s->in_elsewhere && !s->rearrange_in && in_grain > RESULT_GROUP && s->in_chans > RESULT_GROUP;
 }
 
-/* Joined grains can be gathered for the AMP, which reads its channels by grains, each with all positions: the kernel
- * element of a grain only decides where it is sent. A dot product of HMAC reads all channels of a position in order. */
+/* Candidates that join kernel elements into channels exist for the AMP alone: it reads its channels in groups, each with all positions, so that a group of any
+ * kernel element can be sent to it. A dot product of HMAC reads all channels of a position in order. */
 void conv_candidates(struct candidates *list, const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
 {
     const struct conv_shape met = met_alone(s);

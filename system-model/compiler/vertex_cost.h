@@ -42,7 +42,7 @@ struct conv_terms {
 /* One row of a slice vertex costs a worker row + position * max(width, least_width) cycles. */
 struct slic_terms { uint16_t least_width, row, position; };
 
-/* Vertices around a convolution take tile + turn * (worker + vector * vectors of the busiest worker). */
+/* A vertex around a convolution takes tile + turn * (worker + vector * n) cycles, where turn is the cycles of a worker's turn and n the vectors of the busiest worker. */
 struct vector_terms { uint16_t tile, worker, vector; };
 
 struct vertex_table {

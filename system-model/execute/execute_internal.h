@@ -29,9 +29,9 @@ void store_clear(struct stage_store *s);                            /* drops all
 struct weight {
     uint32_t tensor_id, ipu, stage;     /* stage: the first one on that IPU that reads it */
     bool is_copy;                       /* a copy of a tied weight that belongs to another IPU */
-    bool has_norms, sharded;            /* properties of the tensor's chain */
+    bool has_norms, sharded;            /* its update needs norms; replicas share its state */
     uint32_t n_shards, n_parts;         /* n_shards: replicas that share its moments, or 1; n_parts: replicas that the whole tensor is cut over, or 1 */
-    const struct update_steps *steps;   /* the steps of its chain */
+    const struct update_steps *steps;   /* the steps of its update */
     uint64_t n, n_local;
     float *x, *gradient, *moments[2];
     bool is_reduced, is_reduced_between;        /* is_reduced: reduced in this update over the replicas of a shard group; is_reduced_between: between the groups */

@@ -42,7 +42,7 @@ static inline struct matrix lstm_rows(real *x, uint64_t row, uint64_t rows, uint
     return (struct matrix){ x + row * width, rows * width, false };
 }
 
-/* The functions of one step's gates, from their sums; new cells and, if wanted, states. Samples of old_cells are `apart` elements apart. */
+/* Computes one step's gates from their sums, then the new cells and, if wanted, the new states. Samples of old_cells are `apart` elements apart. */
 static inline void lstm_cells(const struct lstm *l, uint64_t row, const real *old_cells, uint64_t apart, bool states)
 {
     for (uint64_t s = 0; s < l->b; s++)

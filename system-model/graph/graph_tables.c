@@ -104,9 +104,13 @@ bool graph_shard_tables(struct graph *g, const char *names, uint64_t n, struct e
     struct arena scratch = { 0 };
     bool *marked = ARENA_ARRAY(&scratch, bool, g->n_tensors);
     size_t n_tables = mark_tables(g, marked, names, n);
-    bool good = n_tables ? divides_lookups(g, marked, n, err)
-                         : fail(err, text_is(names, "auto") ? "parallel.shard_tables: auto%.0s: no table that lookups alone read has more rows than a micro-batch looks up; name its layer"
-                                                     : "parallel.shard_tables: no table that lookups alone read is in a layer named '%.80s'; podbench workload prints the layers", names);
+    bool good = true;
+    if (n_tables)
+        good = divides_lookups(g, marked, n, err);
+    else if (text_is(names, "auto"))
+        good = fail(err, "parallel.shard_tables: auto finds no table that lookups alone read and that has more rows than a micro-batch looks up; name its layer");
+    else
+        good = fail(err, "parallel.shard_tables: no table that lookups alone read is in a layer named '%.80s'; podbench workload prints the layers", names);
     const struct op *ops = g->ops;
     const size_t n_ops = g->n_ops;
     for (size_t i = 0; i < g->n_tensors; i++)

@@ -71,7 +71,7 @@ struct stage_copy { uint64_t cycles; double busiest_bytes[N_LINK_KINDS]; };     
 struct pipeline_run {
     uint32_t first_cycle, n_cycles;
     uint32_t first_task, end_task;
-    const struct cycles *load; uint64_t load_cycles;    /* load: cycles in which a phase loads its weights, once, before its first task; NULL without phases; load_cycles: their sum */
+    const struct cycles *load; uint64_t load_cycles;    /* load: the cycles in which a phase loads its weights, once, before its first task, or NULL without phases; load_cycles: the sum of load */
     struct stage_copy *copies;                  /* copies of each cycle, by slot */
     uint64_t copy_cycles;                       /* the sum over copies */
 };

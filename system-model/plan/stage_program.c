@@ -294,6 +294,6 @@ static const void *make_program(void *world, const void *input, struct err *err)
 const struct stage_program *compile_stage_program(struct compiler *c, const struct stage_layers *s)
 {
     const struct stage_program_input q = { { s->checkpoints }, s->whole, s->first, s->n, s->n_again, s->recompute };
-    struct compiler *owner = c->of_graph && !s->checkpoints ? c->of_graph : c;      /* named checkpoints belong to the compiler's own memo */
+    struct compiler *owner = c->of_graph && !s->checkpoints ? c->of_graph : c;      /* a program whose checkpoints are named is kept by this compiler alone */
     return memo_get(&owner->memo, make_program, &q, sizeof q, NULL).at;
 }

@@ -352,7 +352,7 @@ static void no_round(void **state)
         draft_node(d, "Add", reads ? "rows last" : "x last", "y", "");
         draft_end(body);
         if (reads) {
-            refused(d, infer, "node 1, Loop 'n1': runs no round, but a result that it stacks is read");
+            refused(d, infer, "node 1, Loop 'n1': its body never runs, but another node reads an output that it would stack");
             continue;
         }
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });

@@ -296,12 +296,12 @@ static void control_flow_refused(void **state)
     draft_text(d, "x: n,4; trips = [0]; Loop trips > none");
     draft_body(d, "body", body, "on i");
     draft_node(d, "Relu", "none", "y", "");
-    refused(d, infer, "node 0, Loop 'n0': runs no round, but a result that it stacks is read");
+    refused(d, infer, "node 0, Loop 'n0': its body never runs, but another node reads an output that it would stack");
     d = draft_start(17);                /* a false condition, and no carried value */
     draft_text(d, "x: n,4; trips = [3]; two = [2]; Equal trips two > no; Loop trips no > none");
     draft_body(d, "body", body, "on i");
     draft_node(d, "Relu", "none", "y", "");
-    refused(d, infer, "node 1, Loop 'n1': runs no round, but a result that it stacks is read");
+    refused(d, infer, "node 1, Loop 'n1': its body never runs, but another node reads an output that it would stack");
     d = draft_start(17);
     draft_text(d, "x: n,4; trips = [1001]; Loop trips > y");
     draft_body(d, "body", body, "on i");

@@ -151,7 +151,7 @@ static void a_table_is_an_axis(void **state)
     start(&w);
     temp_file(twice, sizeof twice - 1, ".csv");
     assert_false(space_from(&w.s, path, &w.a, &w.err));
-    assert_string_equal(w.err.msg, arena_printf(&w.a, "%s:4: has the values of line 2; keep one of the two", path));
+    assert_string_equal(w.err.msg, arena_printf(&w.a, "%s:4: every value is the same as in line 2; keep one of the two lines", path));
     unlink(path);
     arena_free(&w.a);
 }

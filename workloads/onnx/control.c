@@ -259,7 +259,7 @@ static bool end_loop(struct onnx_model *m, size_t id, struct err *err)
     uint32_t *outputs = m->nodes[id].outputs;
     for (uint32_t i = l->n_carried; i < m->nodes[id].n_outputs && !l->done; i++)
         if (outputs[i] != NO_ID && m->values[outputs[i]].n_readers)
-            return onnx_refuse(m, &m->nodes[id], err, "runs no round, but a result that it stacks is read");
+            return onnx_refuse(m, &m->nodes[id], err, "its body never runs, but another node reads an output that it would stack");
     if (!onnx_make_room(m, id + 1, l->n_carried + l->n_stacked * (l->done + 1), err))
         return false;
     onnx_retire(m, id, m->nodes[id].rough ? "one of the rounds that data count" : "its rounds");
