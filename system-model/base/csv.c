@@ -42,9 +42,10 @@ static void add_cell(struct csv_reader *r, const char *text, size_t n)
         fail(r->err, "%s:%u: more than %d columns", r->table->path, r->line, MOST_COLUMNS);
         return;
     }
-    char *cell = arena_alloc(r->a, n + 1);
+    char *cell = arena_room(r->a, n + 1, 1);
     if (n)
         memcpy(cell, text, n);
+    cell[n] = '\0';
     r->cells[r->n_cells++] = cell + (*cell == '\'' && begins_formula(cell + 1));
 }
 
@@ -96,30 +97,40 @@ static void csv_on_row(int end, void *user)
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/* Reads a line without quotes as libcsv does: blanks around cells are dropped, and a blank line is no row. */
-static void csv_cut_line(struct csv_reader *r, const char *text, size_t n)
+/* Reads a line as libcsv does: blanks around cells are dropped, and a blank line is no row. False for a line with another quote than those around
+ * whole cells. */
+static bool csv_cut_line(struct csv_reader *r, const char *text, size_t n)
 {
     const char *end = text + n - 1;
+    bool has_quotes = memchr(text, '"', n);
     end -= end > text && end[-1] == '\r';
     while (text < end && is_blank(*text))
         text++;
     for (const char *comma = text < end ? text : NULL; comma; text = comma + 1) {
-        comma = memchr(text, ',', (size_t)(end - text));
-        const char *last = comma ? comma : end;
-        while (text < last && is_blank(*text))
+        while (text < end && is_blank(*text))
             text++;
-        while (text < last && is_blank(last[-1]))
+        bool in_quotes = has_quotes && *text == '"';
+        text += in_quotes;
+        const char *found = memchr(text, in_quotes ? '"' : ',', (size_t)(end - text)), *last = found ? found : end;
+        comma = found && in_quotes ? found + 1 : found;
+        if (in_quotes ? !found || (comma < end && *comma != ',') : has_quotes && memchr(text, '"', (size_t)(last - text))) {
+            r->n_cells = 0;
+            return false;
+        }
+        comma = comma == end ? NULL : comma;
+        while (!in_quotes && text < last && is_blank(last[-1]))
             last--;
         add_cell(r, text, (size_t)(last - text));
     }
     csv_on_row('\n', r);
+    return true;
 }
 
-/* True for a line that needs no libcsv: it ends with a newline and has no quote and no carriage return. */
+/* True for a line that ends with a newline and has no other carriage return than one before that. */
 static bool is_plain_line(const char *text, size_t n)
 {
     const char *turn = memchr(text, '\r', n);
-    return text[n - 1] == '\n' && !memchr(text, '"', n) && (!turn || turn == text + n - 2);
+    return text[n - 1] == '\n' && (!turn || turn == text + n - 2);
 }
 
 static const char misplaced_quote[] = "a quote stands within a cell; put the whole cell in quotes, and double those in it";
@@ -131,10 +142,8 @@ static bool csv_read_lines(struct csv_reader *r, struct csv_parser *p, const cha
         length = newline ? (size_t)(newline - text) + 1 - at : n - at;
         r->line++;
         r->row_line = r->within_row ? r->row_line : r->line;
-        if (!r->within_row && is_plain_line(text + at, length)) {
-            csv_cut_line(r, text + at, length);
+        if (!r->within_row && is_plain_line(text + at, length) && csv_cut_line(r, text + at, length))
             continue;
-        }
         if (csv_parse(p, text + at, length, csv_on_cell, csv_on_row, r) != length)
             return fail(r->err, "%s:%u: %s", r->table->path, r->line, csv_error(p) == CSV_EPARSE ? misplaced_quote : csv_strerror(csv_error(p)));
         r->within_row = p->quoted;

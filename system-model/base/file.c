@@ -48,8 +48,9 @@ bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_by
         fclose(f);
         return fail(err, "%s: %zu bytes, more than the %zu that such a file may have", path, size, max_bytes);
     }
-    char *text = arena_alloc(a, size + 1);
+    char *text = arena_room(a, size + 1, 1);
     size_t n = fread(text, 1, size, f);
+    text[n] = '\0';
     bool broken = ferror(f) || n != size;
     fclose(f);
     if (broken)
