@@ -157,12 +157,11 @@ bool step_routes_find(const struct step_routes **out, struct collective_cache *c
     *out = hash_table_find(known, e->items, n_bytes);
     if (*out)
         return true;
-    struct counted_routes *c = ARENA_NEW(scratch, struct counted_routes);
-    *c = (struct counted_routes){ .all = link_loads_new(scratch), .link_by_link = goes_link_by_link(t, e), .a = scratch };
-    if (!count_flows(c, t, e, err))
+    struct counted_routes c = { .all = link_loads_new(scratch), .link_by_link = goes_link_by_link(t, e), .a = scratch };
+    if (!count_flows(&c, t, e, err))
         return false;
     struct step_routes *routes = hash_table_add(known, e->items, n_bytes, sizeof *routes, cache->a);
-    copy_routes(routes, cache, t, c);
+    copy_routes(routes, cache, t, &c);
     *out = routes;
     return true;
 }
