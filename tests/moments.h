@@ -21,7 +21,7 @@ static inline const struct stage_layer *moments_of_calls(const struct graph *g, 
     made->tensors = tensor_rooms(g, made->op_plans, a);
     *s = (struct stage_plan){ .n_layers = (uint32_t)g->n_layers, .compiled = compiled ? compiled : made };
     const struct stage_layers layers = { 0, (uint32_t)g->n_layers, 0, recompute, NULL, false };
-    stage_program_make(&program, g, &layers, a);
+    stage_program_make(&program, g, &layers, graph_for_later_layers(g, a), a);
     stage_moments(s, g, &program, false, by_value, a);
     return s->layers;
 }

@@ -261,6 +261,7 @@ static struct compiler *compiler_on_chip(struct simulator *s, struct hash_entry 
     compiler_of_chip(&x->compiler, &g->graph, &x->chip, s->plans, &graph->arena);
     x->compiler.alike = g->alike;
     x->compiler.layers = g->layers;
+    x->compiler.of_graph = &g->of_graph;
     x->compiler.watch = &s->watch;
     x->next = g->chips;
     return &(g->chips = x)->compiler;

@@ -47,11 +47,12 @@ static uint64_t list_bytes(const struct id_list *l, const struct graph *g)
 uint64_t execution_host_bytes(const struct plan *p)
 {
     struct arena a = { 0 };
+    const enum ahead *ahead = graph_for_later_layers(p->graph, &a);
     uint64_t kept = 0, at_work = 0, n_weights = 0, weight_arrays = 2 + p->request.optimizer.n_moments;
     for (uint32_t s = 0; s < p->n_stages; s++) {
         struct stage_program program;
         const struct stage_layers layers = plan_stage_layers(p, s);
-        stage_program_make(&program, p->graph, &layers, &a);
+        stage_program_make(&program, p->graph, &layers, ahead, &a);
         kept += list_bytes(&program.kept, p->graph) * p->stages[s].stash_depth;
         n_weights += p->stages[s].n_parameters + p->stages[s].n_copied;
         for (int k = 0; k < 2; k++)

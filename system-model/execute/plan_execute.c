@@ -344,11 +344,12 @@ struct execution *execution_start(const struct plan *p, const struct execution_o
     if (!x)
         out_of_memory(sizeof *x);
     *x = (struct execution){ .p = p, .g = p->graph, .o = *o, .shard = plan_shard_replicas(p) };
+    const enum ahead *ahead = graph_for_later_layers(p->graph, &x->arena);
     x->programs = ARENA_ARRAY(&x->arena, struct stage_program, p->n_stages);
     x->states = ARENA_ARRAY(&x->arena, struct stage_state, (size_t)p->n_stages * p->request.n_replicas);
     for (uint32_t s = 0; s < p->n_stages; s++) {
         const struct stage_layers layers = plan_stage_layers(p, s);
-        stage_program_make(&x->programs[s], p->graph, &layers, &x->arena);
+        stage_program_make(&x->programs[s], p->graph, &layers, ahead, &x->arena);
     }
     for (uint32_t r = 0; r < p->request.n_replicas; r++) {
         for (uint32_t s = 0; s < p->n_stages; s++)

@@ -228,9 +228,9 @@ struct stage_layers plan_stage_layers(const struct plan *p, uint32_t stage)
     return (struct stage_layers){ s->first_layer, s->n_layers, s->n_layers_again, p->request.recompute, p->named_checkpoints, plan_is_phased(&p->request) };
 }
 
-void stage_program_make(struct stage_program *out, const struct graph *g, const struct stage_layers *s, struct arena *a)
+void stage_program_make(struct stage_program *out, const struct graph *g, const struct stage_layers *s, const enum ahead *ahead, struct arena *a)
 {
-    struct maker m = { g, s, s->first + s->n, a, graph_for_later_layers(g, a) };
+    struct maker m = { g, s, s->first + s->n, a, ahead };
     *out = (struct stage_program){ .inputs.n = 0 };
     make_ops(out, &m);
     make_kept(out, &m);
@@ -285,7 +285,7 @@ static const void *make_program(void *world, const void *input, struct err *err)
     struct arena scratch = {0};
     struct stage_program made;
     (void)err;
-    stage_program_make(&made, c->graph, &layers, &scratch);
+    stage_program_make(&made, c->graph, &layers, compile_ahead(c), &scratch);
     const struct stage_program *kept = kept_program_of(&made, c->arena);
     arena_free(&scratch);
     return kept;

@@ -33,7 +33,7 @@ struct stage_layers { uint32_t first, n, n_again; enum recompute recompute; cons
 bool stage_runs_again(const struct graph *g, const struct stage_layers *s, uint32_t op_id, const enum ahead *ahead);
 enum ahead stage_spares(const struct graph *g, const struct stage_layers *s, uint32_t layer);     /* the least that an operation of the layer is, if it is not run again; AHEAD_NEVER: all are */
 struct stage_layers plan_stage_layers(const struct plan *p, uint32_t stage);
-void stage_program_make(struct stage_program *out, const struct graph *g, const struct stage_layers *s, struct arena *a);
+void stage_program_make(struct stage_program *out, const struct graph *g, const struct stage_layers *s, const enum ahead *ahead, struct arena *a);
 const struct stage_program *compile_stage_program(struct compiler *c, const struct stage_layers *s);     /* the program, remembered for the graph */
 
 /* phase_moves.c: the bytes that a phase of these layers loads and stores for each micro-batch. */
