@@ -6,29 +6,28 @@
 #include "system-model/compiler/compiled.h"
 #include "system-model/graph/graph.h"
 
-static void add_op_cost(struct layer_cost *layer, const struct graph *g, const struct op *op, const struct op_plan *p, enum ahead ahead, const struct energy_prices *prices)
+static void add_op_cost(struct layer_cost *layer, const struct graph *g, const struct op *op, const struct op_plan *p, enum ahead ahead, const struct energy *energy)
 {
     uint64_t repeats = op_repeats(g, op);
     bool in_slices = layer_repeats(&g->layers[op->layer_id]) > 1;
-    const struct energy energy = op_energy(g, op, p, prices);
     bool forward = op->pass == PASS_FORWARD;
     enum part part = op_part(op);
     layer->op_cycles += op_plan_cycles(p) * repeats;
     layer->codelet_cycles += op->kind == OP_CODELET ? p->compute_cycles - p->rearrange_cycles : 0;
     layer->off_amp_cycles += p->vertex == VERTEX_HMAC || p->vertex == VERTEX_OUTER_PRODUCT ? op_plan_cycles(p) * repeats : 0;
     cycles_add_plan(forward ? &layer->forward : &layer->backward, p, part, repeats);
-    energy_add(forward ? &layer->forward_energy : &layer->backward_energy, &energy, (double)repeats);
+    energy_add(forward ? &layer->forward_energy : &layer->backward_energy, energy, (double)repeats);
     if (forward)
         cycles_add_shared(&layer->shared, p, part, repeats);
     for (enum ahead asked = AHEAD_OF_CHECKPOINT; forward && asked <= ahead; asked++) {
         cycles_add_plan(&layer->ahead[asked].cycles, p, part, repeats);
         cycles_add_shared(&layer->ahead[asked].shared, p, part, repeats);
         layer->ahead[asked].mac += p->mac * repeats;
-        energy_add(&layer->ahead[asked].energy, &energy, (double)repeats);
+        energy_add(&layer->ahead[asked].energy, energy, (double)repeats);
     }
     if (forward && in_slices) {         /* a slice is computed again for its backward pass, as only one is kept at a time */
         cycles_add_plan(&layer->backward, p, part, repeats);
-        energy_add(&layer->backward_energy, &energy, (double)repeats);
+        energy_add(&layer->backward_energy, energy, (double)repeats);
         layer->slices_mac += p->mac * repeats;
     }
     if (forward)
@@ -121,21 +120,26 @@ const enum ahead *compile_ahead(struct compiler *c)
     return memo_get(&owner->memo, ahead_of_graph, &nothing, sizeof nothing, NULL).at;
 }
 
+/* Equal operations with one plan have equal energy. */
 void compile_layers(struct compiled *out, struct compiler *c)
 {
     const struct graph *g = c->graph;
+    struct arena scratch = {0};
+    struct energy *energies = ARENA_ROOM(&scratch, struct energy, g->n_ops);
     if (!c->layers)
         c->layers = layer_costs_unplanned(g, c->arena);
     const struct energy_prices prices = energy_prices(c->chip);
     const enum ahead *ahead = compile_ahead(c);
-    out->layers = ARENA_ARRAY(c->arena, struct layer_cost, g->n_layers);
-    memcpy(out->layers, c->layers, g->n_layers * sizeof *out->layers);
-    for (size_t i = 0; i < g->n_ops; i++) {
+    out->layers = memcpy(ARENA_ROOM(c->arena, struct layer_cost, g->n_layers), c->layers, g->n_layers * sizeof *out->layers);
+    for (uint32_t i = 0; i < g->n_ops; i++) {
         struct layer_cost *l = &out->layers[g->ops[i].layer_id];
         const uint64_t codes[] = { l->code, out->op_plans[i]->code_id };
         l->code = hash_bytes(codes, sizeof codes, 1);
-        add_op_cost(l, g, &g->ops[i], out->op_plans[i], ahead[i], &prices);
+        uint32_t like = c->alike ? c->alike[i] : i;
+        energies[i] = like < i && out->op_plans[like] == out->op_plans[i] ? energies[like] : op_energy(g, &g->ops[i], out->op_plans[i], &prices);
+        add_op_cost(l, g, &g->ops[i], out->op_plans[i], ahead[i], &energies[i]);
     }
+    arena_free(&scratch);
     for (size_t i = 0; i < g->n_layers; i++) {
         out->layers[i].forward_cycles = cycles_total(&out->layers[i].forward);
         out->layers[i].backward_cycles = cycles_total(&out->layers[i].backward);
