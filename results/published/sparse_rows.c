@@ -6,8 +6,8 @@
  * fit (graphcore-research/sparsity-benchmarks at bab5449: analysis/Analysis.ipynb takes the maximum over n). The host of that program reads
  * and writes floats, whose copies lie on the chip next to the halves (ipu/matmul_bench.cpp, hostWriteFloat). Its rates count the compute and
  * exchange steps of a profile, without syncs (ipu/reptil/src/reptil/_cycles.py). If a row is a ratio to a dense product, the dense product adds
- * in halves and takes its own fastest n. With layout=linear the operands lie by columns, so they are
- * rearranged before the product and the result after it (parts.h).
+ * in halves and takes its own fastest n. With layout=linear the product is the body of a framework's loop on the device, whose result is the
+ * dense side of the next round (graphcore-research/notebooks at 6297308, sparsity_benchmarks/SpMM.ipynb).
  */
 #include "results/published/parts.h"
 #include "system-model/compiler/sparse.h"

@@ -13,13 +13,10 @@
 #include "system-model/compiler/passes.h"
 #include "system-model/graph/graph.h"
 
-/* Bytes on a tile. apart_bytes: the part of moved_bytes that is copied element by element, each of element_bytes. */
-struct carried { uint64_t kept_bytes, moved_bytes, apart_bytes, element_bytes; };
-
-static uint64_t tile_bytes(const struct tensor *t, uint64_t n_tiles)
+uint64_t carried_tile_bytes(uint64_t n_bytes, uint64_t n_tiles)
 {
     enum { WORD_BYTES = 8 };
-    return ceil_div(tensor_bytes(t), n_tiles * WORD_BYTES) * WORD_BYTES;
+    return ceil_div(n_bytes, n_tiles * WORD_BYTES) * WORD_BYTES;
 }
 
 /* planned: tensors that lie as an operation's own plan has them. */
@@ -55,25 +52,31 @@ static struct carried carried_by(const struct graph *g, uint64_t n_tiles)
         const struct tensor *t = &g->tensors[i];
         bool carried = t->role == ROLE_INPUT ? read[i] : t->role == ROLE_ACTIVATION && !read[i];
         if (carried && in_blocks[i]) {
-            out.apart_bytes += tile_bytes(t, n_tiles);
+            out.apart_bytes += carried_tile_bytes(tensor_bytes(t), n_tiles);
             out.element_bytes = data_type_bytes(t->type);
         }
         if (carried)
-            *(planned[i] ? &out.moved_bytes : &out.kept_bytes) += tile_bytes(t, n_tiles);
+            *(planned[i] ? &out.moved_bytes : &out.kept_bytes) += carried_tile_bytes(tensor_bytes(t), n_tiles);
     }
     arena_free(&scratch);
     return out;
+}
+
+void passes_loop_round(struct passes *p, const struct carried *c)
+{
+    passes_control(p, 1);
+    passes_exchange(p, c->moved_bytes);
+    if (c->apart_bytes)
+        passes_superstep(p, rearrange_cycles(&vertex_table, p->chip, c->apart_bytes, c->element_bytes, false));
+    if (c->kept_bytes)
+        passes_superstep(p, copy_cycles(p->chip, c->kept_bytes));
+    passes_superstep(p, copy_cycles(p->chip, c->kept_bytes + c->moved_bytes));
+    passes_control(p, 1);
 }
 
 void device_loop_plan(struct op_plan *out, const struct graph *g, const struct chip *chip, const struct op_plan_options *opt)
 {
     struct passes p = passes_start(out, chip, opt, 1);
     struct carried c = carried_by(g, p.n_tiles);
-    passes_control(&p, 1);
-    passes_exchange(&p, c.moved_bytes);
-    if (c.apart_bytes)
-        passes_superstep(&p, rearrange_cycles(&vertex_table, chip, c.apart_bytes, c.element_bytes, false));
-    passes_superstep(&p, copy_cycles(chip, c.kept_bytes));
-    passes_superstep(&p, copy_cycles(chip, c.kept_bytes + c.moved_bytes));
-    passes_control(&p, 1);
+    passes_loop_round(&p, &c);
 }

@@ -47,7 +47,9 @@ double zero_partials_cycles(uint64_t n_workers, uint64_t n_of_worker, uint64_t p
 
 /* Cycles of a tile that transposes n matrices, each of rows x columns. */
 uint64_t transpose_cycles(uint64_t n_workers, uint64_t n, uint64_t rows, uint64_t columns, uint64_t type);
-/* The matrices of the fullest tile in which the dense side is transposed before the product; n is 0 if it is fetched as it lies. */
+/* True if the dense side does not lie in the order in which the vertices read it. */
+bool sparse_lies_turned(const struct sparse_shape *s);
+/* The matrices of the fullest tile in which the dense side is transposed before the product; n is 0 if it lies right, or has no whole matrices. */
 struct turned_matrices { uint64_t n, rows, columns; };
 struct turned_matrices sparse_turned_matrices(const struct sparse_shape *s, uint64_t n_tiles, uint64_t n_workers);
 

@@ -42,11 +42,16 @@ static uint64_t matrix_parts(uint64_t n, uint64_t rows, uint64_t columns, uint64
     return best;
 }
 
+bool sparse_lies_turned(const struct sparse_shape *s)
+{
+    return s->order != ORDER_PLANNED && (s->block == 1) == (s->order == ORDER_BY_INNER);
+}
+
 struct turned_matrices sparse_turned_matrices(const struct sparse_shape *s, uint64_t n_tiles, uint64_t n_workers)
 {
     uint64_t side = smallest_side(s->type), group = s->block == 1 || s->dynamic ? s->inner : s->block;
     struct turned_matrices t = { .rows = s->block == 1 ? s->columns : group, .columns = s->block == 1 ? group : s->columns };
-    if (s->order == ORDER_PLANNED || (s->block == 1) != (s->order == ORDER_BY_INNER) || t.rows % side || t.columns % side)
+    if (!sparse_lies_turned(s) || t.rows % side || t.columns % side)
         return (struct turned_matrices){ 0, 0, 0 };
     uint64_t n = s->inner / group, parts = matrix_parts(n, t.rows, t.columns, side, n_tiles, n_workers);
     uint64_t across = common_divisor(parts, t.columns / side), down = common_divisor(parts / across, t.rows / side);

@@ -80,19 +80,31 @@ static uint64_t living_bytes(const struct sparse_shape *s, const struct sparse_b
     return ceil_div(all->meta + (all->values > values ? all->values - values : 0), n_tiles);
 }
 
-/* A dense side that lies the other way is moved into matrices, which are transposed. Poplar copies the result of blocks into rows element by element. */
-static void add_layout(struct passes *p, const struct sparse_shape *s)
+/* The result of elements lies evenly by rows (StaticMatMul.cpp:507-509), as the input does that it becomes; that of blocks lies in blocks of columns,
+   and is copied into rows element by element. */
+static void add_loop_round(struct passes *p, const struct sparse_shape *s)
 {
-    uint64_t before = op_plan_cycles(p->plan), n_result = s->rows * s->columns, w = p->chip->n_workers;
+    uint64_t bytes = carried_tile_bytes(s->rows * s->columns * p->element_bytes, p->n_tiles), turned = s->block > 1 ? bytes : 0;
+    struct carried c = { .kept_bytes = bytes - turned, .moved_bytes = turned, .apart_bytes = turned, .element_bytes = p->element_bytes };
+    passes_loop_round(p, &c);
+}
+
+/* A dense side that lies the other way is moved into matrices, which are transposed. If its sides are no multiples of a matrix' smallest side, it is
+   copied element by element: into a padded tensor that lies right (StaticMatMul.cpp:512-532), or by each tile that fetches a part of it, of fetched_bytes. */
+static void add_layout(struct passes *p, const struct sparse_shape *s, uint64_t fetched_bytes)
+{
+    uint64_t before = op_plan_cycles(p->plan), w = p->chip->n_workers, grain = 8 / p->element_bytes;
     struct turned_matrices t = sparse_turned_matrices(s, p->n_tiles, w);
     if (t.n) {
         passes_exchange(p, t.n * t.rows * t.columns * p->element_bytes);
         passes_superstep(p, transpose_cycles(w, t.n, t.rows, t.columns, s->type));
+    } else if (sparse_lies_turned(s)) {
+        uint64_t padded_bytes = passes_share(p, s->inner * s->columns) * p->element_bytes, bytes = s->columns % grain ? padded_bytes : fetched_bytes;
+        passes_exchange(p, s->columns % grain ? padded_bytes : 0);
+        passes_superstep(p, rearrange_cycles(&vertex_table, p->chip, bytes, p->element_bytes, false));
     }
-    if (s->returns && s->block > 1) {
-        passes_move(p, n_result);
-        passes_superstep(p, rearrange_cycles(&vertex_table, p->chip, passes_share(p, n_result) * p->element_bytes, p->element_bytes, false));
-    }
+    if (s->returns)
+        add_loop_round(p, s);
     p->plan->rearrange_cycles += op_plan_cycles(p->plan) - before;
 }
 
@@ -114,6 +126,7 @@ struct sparse_bytes sparse_product_plan(struct op_plan *out, const struct sparse
     struct passes p = passes_start(out, chip, given, data_type_bytes((enum data_type)s->type));
     struct op_plan_options opt = *given;
     struct sparse_bytes operand;
+    uint64_t fetched_bytes;
     bool fits;
     opt.n_tiles = p.n_tiles;
     out->n_tiles_used = (uint32_t)p.n_tiles;
@@ -123,13 +136,15 @@ struct sparse_bytes sparse_product_plan(struct op_plan *out, const struct sparse
             add_dynamic(&p, s, &best, pass, &opt);
         out->n_tiles_used = (uint32_t)(best.x * best.y * best.z);
         operand = dynamic_operand_bytes(s, &best);
+        fetched_bytes = fits ? ceil_div(s->inner, best.y) * ceil_div(s->columns, best.z) * p.element_bytes : 0;
     } else {
         struct static_split best = static_sparse_split(s, chip, &opt);
         if ((fits = best.n_splits))
             add_static(&p, s, &best);
         operand = static_operand_bytes(s, &best, chip->n_workers, opt.n_tiles);
+        fetched_bytes = best.columns * best.met_columns * s->block * p.element_bytes;
     }
-    add_layout(&p, s);
+    add_layout(&p, s, fetched_bytes);
     out->temp_bytes_per_tile = fits ? p.scratch_bytes : 2 * chip->tile_memory_bytes;        /* if no split fits, the model does not fit either */
     out->code.field_bytes += pass == PASS_FORWARD ? (uint32_t)living_bytes(s, &operand, opt.n_tiles) : 0;
     return operand;
