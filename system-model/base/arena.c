@@ -9,6 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void replace_control(char *text)
+{
+    for (char *p = text; *p; p++)
+        *p = (unsigned char)*p < ' ' || *p == 127 ? '?' : *p;
+}
+
 bool fail(struct err *err, const char *format, ...)
 {
     if (err) {
@@ -16,19 +22,43 @@ bool fail(struct err *err, const char *format, ...)
         va_start(args, format);
         vsnprintf(err->msg, sizeof err->msg, format, args);
         va_end(args);
-        for (char *p = err->msg; *p; p++)       /* control characters are replaced, so the message stays one line */
-            *p = (unsigned char)*p < ' ' || *p == 127 ? '?' : *p;
+        replace_control(err->msg);
     }
     return false;
+}
+
+void fail_replace(struct err *err, size_t n, const char *text)
+{
+    struct err inner = *err;
+    char start[sizeof err->msg];
+    snprintf(start, sizeof start, "%s", text);
+    replace_control(start);
+    if (snprintf(err->msg, sizeof err->msg, "%s%s", start, inner.msg + n) < 0)
+        err->msg[0] = '\0';
 }
 
 bool fail_at(struct err *err, const char *where)
 {
     if (err && strncmp(err->msg, where, strlen(where)) != 0) {
-        struct err inner = *err;
-        fail(err, "%s: %s", where, inner.msg);
+        fail_replace(err, 0, ": ");
+        fail_replace(err, 0, where);
     }
     return false;
+}
+
+void fail_line(struct err *err, const char *format, ...)
+{
+    char line[sizeof err->msg];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    size_t used = strlen(err->msg);
+    if (n < 0 || used + (size_t)n + 2 > sizeof err->msg)
+        return;
+    replace_control(line);
+    err->msg[used] = '\n';
+    memcpy(err->msg + used + 1, line, (size_t)n + 1);
 }
 
 struct arena_block {

@@ -22,13 +22,17 @@
 
 /* ---- errors ------------------------------------------------------------------ */
 
-struct err { char msg[512]; };
+struct err { char msg[768]; };
 
 /* Writes the message, cut to the buffer and with control characters replaced, and returns false. */
 bool fail(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Puts "where: " before the message, unless the message begins with it already. Returns false. */
 bool fail_at(struct err *err, const char *where);
+/* Puts `text` in place of the message's first n characters. */
+void fail_replace(struct err *err, size_t n, const char *text);
+/* Adds a line of a file that the user is to write below the message, if there is room for the whole line. */
+void fail_line(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 enum exit_status { EXIT_DONE = 0, EXIT_OUT_OF_TOLERANCE = 1, EXIT_BAD_INPUT = 2, EXIT_OUT_OF_MEMORY = 3 };
 

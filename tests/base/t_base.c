@@ -261,6 +261,22 @@ static void messages_are_one_line(void **state)
     assert_false(fail(NULL, "nothing"));
 }
 
+/* Lines of a file stand below a message, whatever is put before it later; one for which there is no room is left out whole. */
+static void lines_below_a_message(void **state)
+{
+    struct err err;
+    (void)state;
+    fail(&err, "a.ini: wrong");
+    fail_line(&err, "%s,1", "x\ty");
+    fail_line(&err, "z,2");
+    assert_string_equal(err.msg, "a.ini: wrong\nx?y,1\nz,2");
+    fail_line(&err, "%*s", (int)(sizeof err.msg - strlen(err.msg) - 1), "w");
+    assert_string_equal(err.msg, "a.ini: wrong\nx?y,1\nz,2");
+    fail_replace(&err, strlen("a.ini"), "b\n");
+    fail_at(&err, "run");
+    assert_string_equal(err.msg, "run: b?: wrong\nx?y,1\nz,2");
+}
+
 #ifdef __SANITIZE_ADDRESS__
 /* Pieces of 21 and 9 bytes: nothing but their 30 bytes may be touched, and after a reset nothing at all. */
 static void the_sanitizer_guards_what_is_no_piece(void **state)
@@ -289,7 +305,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_sanitizer_guards_what_is_no_piece),
 #endif
     cmocka_unit_test(quantities_have_the_unit_of_their_key),
-    cmocka_unit_test(messages_are_one_line),
+    cmocka_unit_test(messages_are_one_line), cmocka_unit_test(lines_below_a_message),
     cmocka_unit_test(the_first_repeated_name_is_found), cmocka_unit_test(numbers_are_whole_texts),
     cmocka_unit_test(numbers_are_read_as_by_strtod), cmocka_unit_test(numbers_are_written_as_by_printf), cmocka_unit_test(small_arithmetic), cmocka_unit_test(arena_gives_zeroed_aligned_memory),
     cmocka_unit_test(grown_arrays_keep_their_items), cmocka_unit_test(utf8_by_its_ranges),
