@@ -343,7 +343,7 @@ static bool try_in_folder(struct first_recipe *out, struct first_trial *t, const
     bool good = write_text_file(t->path, recipe_text(&base, d, model), err) && run_counted_trials(out, t, err);
     size_t n = strlen(t->path);
     if (!good && strncmp(err->msg, t->path, n) == 0)
-        fail(err, "%s%s", t->q->model, arena_strdup(t->a, err->msg + n));
+        fail_replace(err, n, t->q->model);
     unlink(t->path);
     rmdir(folder);
     return good;

@@ -211,6 +211,7 @@ static void simulate_configuration(FILE *f, struct sweep_count *count, struct sw
         row->reason = err.msg;
         if (!count->n_refused++)
             snprintf(count->first_reason, sizeof count->first_reason, "%s", err.msg);
+        err.msg[strcspn(err.msg, "\n")] = '\0';
     }
     if (w->format == SWEEP_CSV)
         write_csv_row(f, x, row, done ? &r : NULL);
