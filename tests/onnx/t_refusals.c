@@ -129,8 +129,8 @@ static void operators_refused(void **state)
         { "x: n,tokens,4; Relu x > y", "", &frames, "data.frames: the model has no symbolic dimension of this name; its dimensions: n, tokens" },
         { "x: n,4; Identity x > y", "", NULL, "no operation that computes anything; nothing to simulate" },
         { "x: n,4; Leaky x > y", "own", NULL,
-          "node 0, Leaky 'n0': not an operator of ONNX's own; describe it in the FILE of --operators: domain,name,key,value,unit,source | "
-          "own,Leaky,split,0,,WHO SAYS SO | own,Leaky,cycles_per_element,N,cycles,WHO (docs/operators.md), or " ROUGHLY },
+          "node 0, Leaky 'n0': not an operator of ONNX's own; describe it in the FILE of --operators, by the lines below (docs/operators.md), or " ROUGHLY
+          "\ndomain,name,key,value,unit,source\nown,Leaky,split,0,,WHO SAYS SO\nown,Leaky,cycles_per_element,NUMBER,cycles,WHO SAYS SO" },
         { "x: n,4; w = 5,3; MatMul x w > y", "", NULL, "node 0, MatMul 'n0': inner sizes 4 and 5 differ" },
         { "x: 5,4; a: 5,5; w = 4,3; MatMul x w > h; MatMul a h > y", "", NULL, "node 1, MatMul 'n1': inner sizes 5 and 1 differ; " ONE_SIZE },     /* a graph's nodes */
         { "x: batch,4; w = 4,3; MatMul x w > y", "", &none, "input x: the size of its dimension 'batch' is not known; give it: --set data.batch=128" },

@@ -313,6 +313,13 @@ static void guess_shape(const struct onnx_model *m, struct onnx_value *out, cons
             out->dims[d] = d == 0 ? m->batch : 1;
 }
 
+static bool is_of_other_domain(const struct onnx_node *n)
+{
+    return n->proto && n->proto->domain && *n->proto->domain && !text_is(n->proto->domain, "ai.onnx");
+}
+
+static bool is_of_runtime(const struct onnx_node *n) { return strncmp(n->proto->domain, "com.microsoft", strlen("com.microsoft")) == 0; }
+
 /* Advice for an operator that is not modelled, or NULL. */
 static const char *advice(const struct onnx_model *m, const struct onnx_node *n)
 {
@@ -327,23 +334,51 @@ static const char *advice(const struct onnx_model *m, const struct onnx_node *n)
     for (size_t i = 0; i < sizeof advices / sizeof *advices; i++)
         if (strncmp(n->op->name, advices[i].op, strlen(advices[i].op)) == 0)
             return advices[i].why;
-    if (!n->proto || !n->proto->domain || !*n->proto->domain || text_is(n->proto->domain, "ai.onnx"))
+    if (!is_of_other_domain(n))
         return NULL;
-    if (strncmp(n->proto->domain, "com.microsoft", strlen("com.microsoft")) == 0)
+    if (is_of_runtime(n))
         return "not an operator of ONNX's own; export the model before a runtime has optimised it";
     const struct codelets *own = m->options->codelets;
     const char *known = own && own->n ? arena_printf(m->arena, ", which has %.60s,%.60s and not this one", own->items[0].domain, own->items[0].name) : "";
-    return arena_printf(m->arena, "not an operator of ONNX's own; describe it in the FILE of --operators%s: domain,name,key,value,unit,source | "
-                        "%.30s,%.30s,split,0,,WHO SAYS SO | %.30s,%.30s,cycles_per_element,N,cycles,WHO (docs/operators.md)",
-                        known, n->proto->domain, n->written, n->proto->domain, n->written);
+    return arena_printf(m->arena, "not an operator of ONNX's own; describe it in the FILE of --operators%s, by the lines below (docs/operators.md)", known);
+}
+
+static bool needs_sheet(const struct onnx_model *m, const struct onnx_node *n)
+{
+    return !n->gone && !n->op->shape && is_of_other_domain(n) && !is_of_runtime(n) && !onnx_codelet(m, n);
+}
+
+static bool is_first_of_kind(const struct onnx_model *m, const struct onnx_node *n)
+{
+    for (const struct onnx_node *other = m->nodes; other < n; other++)
+        if (needs_sheet(m, other) && text_is(other->written, n->written) && text_is(other->proto->domain, n->proto->domain))
+            return false;
+    return true;
+}
+
+/* Adds the lines of a sheet for all nodes that need one, as CSV; a sheet that is given already has a head. */
+static void add_sheet(const struct onnx_model *m, struct err *err)
+{
+    const struct codelets *own = m->options->codelets;
+    if (!own || !own->n)
+        fail_line(err, "domain,name,key,value,unit,source");
+    for (const struct onnx_node *n = m->nodes; n < m->nodes + m->n_nodes; n++)
+        if (needs_sheet(m, n) && is_first_of_kind(m, n)) {
+            fail_line(err, "%s,%s,split,0,,WHO SAYS SO", n->proto->domain, n->written);
+            fail_line(err, "%s,%s,cycles_per_element,NUMBER,cycles,WHO SAYS SO", n->proto->domain, n->written);
+        }
 }
 
 static bool guess_shapes(const struct onnx_model *m, const struct onnx_node *n, bool approximate, struct err *err)
 {
     const struct onnx_value *x = onnx_in(m, n, 0);
     const char *why = advice(m, n);
-    if (!approximate && why)
-        return onnx_refuse(m, n, err, "%s, or price it roughly with --approximate", why);
+    if (!approximate && why) {
+        onnx_refuse(m, n, err, "%s, or price it roughly with --approximate", why);
+        if (needs_sheet(m, n))
+            add_sheet(m, err);
+        return false;
+    }
     if (!approximate)
         return onnx_refuse(m, n, err, "this operator is not modelled; change the model, or price it roughly with --approximate");
     for (uint32_t k = 0; k < n->n_outputs; k++) {
