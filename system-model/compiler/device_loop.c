@@ -13,12 +13,6 @@
 #include "system-model/compiler/passes.h"
 #include "system-model/graph/graph.h"
 
-uint64_t carried_tile_bytes(uint64_t n_bytes, uint64_t n_tiles)
-{
-    enum { WORD_BYTES = 8 };
-    return ceil_div(n_bytes, n_tiles * WORD_BYTES) * WORD_BYTES;
-}
-
 /* planned: tensors that lie as an operation's own plan has them. */
 static void mark_forward(bool *read, bool *planned, const struct graph *g)
 {
@@ -60,18 +54,6 @@ static struct carried carried_by(const struct graph *g, uint64_t n_tiles)
     }
     arena_free(&scratch);
     return out;
-}
-
-void passes_loop_round(struct passes *p, const struct carried *c)
-{
-    passes_control(p, 1);
-    passes_exchange(p, c->moved_bytes);
-    if (c->apart_bytes)
-        passes_superstep(p, rearrange_cycles(&vertex_table, p->chip, c->apart_bytes, c->element_bytes, false));
-    if (c->kept_bytes)
-        passes_superstep(p, copy_cycles(p->chip, c->kept_bytes));
-    passes_superstep(p, copy_cycles(p->chip, c->kept_bytes + c->moved_bytes));
-    passes_control(p, 1);
 }
 
 void device_loop_plan(struct op_plan *out, const struct graph *g, const struct chip *chip, const struct op_plan_options *opt)

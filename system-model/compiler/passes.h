@@ -51,10 +51,8 @@ void passes_broadcast(struct passes *p, uint64_t n_vector, uint64_t n_elements);
 void passes_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n, uint64_t n_out, uint64_t n_quantities);
 void passes_softmax(struct passes *p, uint64_t n, uint64_t rows);
 
-/* ==== device_loop.c: a round of a framework's loop on the device ================================================ */
-
-/* Bytes on a tile that a round hands to the next. kept_bytes: of tensors that lie alike as result and as input; moved_bytes: of results that return
- * in another layout; apart_bytes: the part of these that is copied element by element, each of element_bytes. */
+/* Bytes on a tile that a round of a framework's loop (device_loop.c) hands to the next. kept_bytes: of tensors that lie alike as result and as input;
+ * moved_bytes: of results that return in another layout; apart_bytes: the part of these that is copied element by element, each of element_bytes. */
 struct carried { uint64_t kept_bytes, moved_bytes, apart_bytes, element_bytes; };
 uint64_t carried_tile_bytes(uint64_t n_bytes, uint64_t n_tiles);
 void passes_loop_round(struct passes *p, const struct carried *c);

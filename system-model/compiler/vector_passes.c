@@ -174,3 +174,23 @@ void passes_softmax(struct passes *p, uint64_t n, uint64_t rows)
     passes_broadcast(p, rows, n);
     passes_map_rows(p, n);
 }
+
+/* ---- a round of a framework's loop (device_loop.c) --------------------------------------------------------------- */
+
+uint64_t carried_tile_bytes(uint64_t n_bytes, uint64_t n_tiles)
+{
+    enum { WORD_BYTES = 8 };
+    return ceil_div(n_bytes, n_tiles * WORD_BYTES) * WORD_BYTES;
+}
+
+void passes_loop_round(struct passes *p, const struct carried *c)
+{
+    passes_control(p, 1);
+    passes_exchange(p, c->moved_bytes);
+    if (c->apart_bytes)
+        passes_superstep(p, rearrange_cycles(&vertex_table, p->chip, c->apart_bytes, c->element_bytes, false));
+    if (c->kept_bytes)
+        passes_superstep(p, copy_cycles(p->chip, c->kept_bytes));
+    passes_superstep(p, copy_cycles(p->chip, c->kept_bytes + c->moved_bytes));
+    passes_control(p, 1);
+}
