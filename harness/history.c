@@ -147,12 +147,6 @@ static double last_change(const struct history_series *s)
 
 struct line_end { size_t line; double change; };
 
-static int highest_first(const void *x, const void *y)
-{
-    const struct line_end *a = x, *b = y;
-    return a->change != b->change ? (a->change < b->change) - (a->change > b->change) : (a->line > b->line) - (a->line < b->line);
-}
-
 /* Places the name of each line at the line's end. From the highest line down, each name is at least a share of the height below the last one. */
 static void place_names(double at[MOST_LINES], const struct history *h, size_t n_lines)
 {
@@ -167,7 +161,7 @@ static void place_names(double at[MOST_LINES], const struct history *h, size_t n
             high = fmax(high, change_percent(&h->items[k], i));
         }
     }
-    sort_items(ends, n_lines, sizeof *ends, highest_first);
+    SORT_BY(ends, n_lines, FALLING(struct line_end, change), RISING(struct line_end, line));
     for (size_t k = 0; k < n_lines; k++)
         last = at[ends[k].line] = fmin(ends[k].change, last - apart * (high > low ? high - low : 1));
 }

@@ -53,13 +53,11 @@ static const struct field cell_fields[] = { FIELD_OF(struct measured_cell, recip
 static bool add_table(struct own_runs *runs, const char *path, const struct track_record *record, struct session *s, struct err *err)
 {
     struct csv_table t;
-    if (!fields_load(&t, path, cell_fields, N_FIELDS(cell_fields), &s->arena, err))
+    const struct measured_cell *cells = records_load(&t, sizeof *cells, path, cell_fields, N_FIELDS(cell_fields), &s->arena, err);
+    if (!cells)
         return false;
     for (size_t i = 0; i < t.n_rows; i++) {
-        struct measured_cell c;
-        if (!fields_from_row(&c, cell_fields, N_FIELDS(cell_fields), &t, &t.rows[i], err))
-            return false;
-        const struct asked_run q = { .recipe = c.recipe, .step = c.step, .where = arena_printf(&s->arena, "%s:%u", path, t.rows[i].line) };
+        const struct asked_run q = { .recipe = cells[i].recipe, .step = cells[i].step, .where = arena_printf(&s->arena, "%s:%u", path, t.rows[i].line) };
         if (!add_measured(runs, &q, record, s, err))
             return false;
     }

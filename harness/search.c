@@ -214,17 +214,10 @@ static void add_proof(struct document *d, const struct search_result *s, const s
     document_member(d, "bound", s->exact ? json_null() : json_number(s->best_bound));
 }
 
-static int by_memory(const void *x, const void *y)
-{
-    const struct found *a = x, *b = y;
-    uint64_t p = a->r.memory_peak_bytes_per_tile, q = b->r.memory_peak_bytes_per_tile;
-    return p != q ? (p < q ? -1 : 1) : 0;
-}
-
 static void add_front(struct document *d, struct search_result *s, const struct search_request *q)
 {
     json_t *front = json_array();
-    sort_items(s->front, s->n_front, sizeof *s->front, by_memory);
+    SORT_BY(s->front, s->n_front, RISING(struct found, r.memory_peak_bytes_per_tile));
     if (s->any)
         document_line(d, "front     %s against memory, of the configurations simulated:", objective_names[q->objective]);
     for (size_t i = 0; i < s->n_front; i++) {

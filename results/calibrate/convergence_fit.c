@@ -226,17 +226,12 @@ static const struct field retuned_fields[] = { F(benchmark), F(before), F(after)
 static bool read_gains(struct moments gains[N_BENCHMARKS], const struct fits_writer *w)
 {
     struct csv_table t;
-    struct retuned r;
-    if (!fields_load(&t, arena_printf(w->a, "%s/retuned.csv", w->data_dir), retuned_fields, N_FIELDS(retuned_fields), w->a, w->err))
-        return false;
-    for (size_t i = 0; i < t.n_rows; i++) {
-        if (!fields_from_row(&r, retuned_fields, N_FIELDS(retuned_fields), &t, &t.rows[i], w->err))
-            return false;
+    const struct retuned *r = records_load(&t, sizeof *r, arena_printf(w->a, "%s/retuned.csv", w->data_dir), retuned_fields, N_FIELDS(retuned_fields), w->a, w->err);
+    for (size_t i = 0; r && i < t.n_rows; i++)
         for (size_t b = 0; b < N_BENCHMARKS; b++)
-            if (text_is(r.benchmark, benchmarks[b]))
-                moments_add(&gains[b], log(r.after / r.before));
-    }
-    return true;
+            if (text_is(r[i].benchmark, benchmarks[b]))
+                moments_add(&gains[b], log(r[i].after / r[i].before));
+    return r != NULL;
 }
 
 /* Writes the gains from tuning a record again. Each benchmark has its own mean; the spread is pooled over all, as each has only two or three records. */

@@ -4,19 +4,14 @@
  * configuration is a dot at predicted / published; a kind's band holds nine in ten of its dots.
  */
 #include "results/figures/drawings.h"
+#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
 struct ratio_band { double low, high; };
 
-static int number_order(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static struct ratio_band band_of(double *ratios, size_t n)
 {
-    sort_items(ratios, n, sizeof *ratios, number_order);
+    gsl_sort(ratios, 1, n);
     return (struct ratio_band){ gsl_stats_quantile_from_sorted_data(ratios, 1, n, 0.05), gsl_stats_quantile_from_sorted_data(ratios, 1, n, 0.95) };
 }
 

@@ -10,13 +10,6 @@
 
 enum { MOST_MEMORY_RUNS = 12 };
 
-static int fuller_first(const void *a, const void *b)
-{
-    const struct result *x = *(const struct result *const *)a, *y = *(const struct result *const *)b;
-    uint64_t p = x->memory_peak_bytes_per_tile, q = y->memory_peak_bytes_per_tile;
-    return p != q ? (p > q ? -1 : 1) : strcmp(x->id, y->id);
-}
-
 /* For each model, the training run whose fullest tile holds most; the fullest model comes first. */
 static size_t fullest_runs(const struct result **out, const struct results *all)
 {
@@ -33,7 +26,7 @@ static size_t fullest_runs(const struct result **out, const struct results *all)
         else if (r->memory_peak_bytes_per_tile > out[at]->memory_peak_bytes_per_tile)
             out[at] = r;
     }
-    sort_items(out, n, sizeof *out, fuller_first);
+    SORT_POINTERS_BY(out, n, FALLING(struct result, memory_peak_bytes_per_tile), RISING(struct result, id));
     return n < MOST_MEMORY_RUNS ? n : MOST_MEMORY_RUNS;
 }
 

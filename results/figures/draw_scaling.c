@@ -67,13 +67,6 @@ bool draw_scaling(struct drawing *d, struct err *err)
 
 enum { LEAST_SIZES = 3 };
 
-static int compare_sizes(const void *a, const void *b)
-{
-    const struct result *x = *(const struct result *const *)a, *y = *(const struct result *const *)b;
-    int by_name = strcmp(x->system, y->system) ? strcmp(x->system, y->system) : strcmp(x->workload, y->workload);
-    return by_name ? by_name : (x->ipus > y->ipus) - (x->ipus < y->ipus);
-}
-
 static bool one_series(const struct result *x, const struct result *y)
 {
     return text_is(x->system, y->system) && text_is(x->workload, y->workload);
@@ -109,7 +102,7 @@ static size_t unpublished_runs(const struct result **out, const struct drawing *
         if (r->step_time_s > 0 && !is_known(r->latency_s) && !published_figure(d->from->published, r->id, "throughput_samples_per_s"))
             out[n++] = r;
     }
-    qsort(out, n, sizeof *out, compare_sizes);
+    SORT_POINTERS_BY(out, n, RISING(struct result, system), RISING(struct result, workload), RISING(struct result, ipus));
     return n;
 }
 

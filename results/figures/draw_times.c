@@ -8,15 +8,6 @@
 struct bar { const char *label, *recipe, *configuration; uint64_t chips; const char *round; double published, simulated, peer; };
 struct bars { struct bar *items; size_t n, cap; };
 
-static int bar_order(const void *a, const void *b)
-{
-    const struct bar *x = a, *y = b;
-    if (x->chips != y->chips)
-        return x->chips > y->chips ? -1 : 1;
-    int by_round = strcmp(y->round, x->round);
-    return by_round ? by_round : strcmp(y->label, x->label);
-}
-
 static void add_ipu_bars(struct bars *bars, const struct drawing *d, const char *workload)
 {
     struct arena *a = d->a;
@@ -86,7 +77,7 @@ static bool write_times(struct bars *bars, struct drawing *d, const char *worklo
     add_ipu_bars(bars, d, workload);
     if (!add_peer_bars(bars, d, benchmark, err))
         return false;
-    sort_items(bars->items, bars->n, sizeof *bars->items, bar_order);
+    SORT_BY(bars->items, bars->n, FALLING(struct bar, chips), FALLING(struct bar, round), FALLING(struct bar, label));
     FILE *f = drawing_table(d, arena_printf(d->a, "time-to-train-%s", benchmark), "label,recipe,row,chips,published,simulated,peer");
     for (size_t i = 0; i < bars->n; i++) {
         const struct bar *b = &bars->items[i];

@@ -184,17 +184,9 @@ static void read_parameter_files(struct package *p)
 
 /* ---- seeds ------------------------------------------------------------------------------------------------------ */
 
-static int by_seed_hash(const void *x, const void *y)
-{
-    const struct seed_seen *a = x, *b = y;
-    if (a->hash != b->hash)
-        return a->hash < b->hash ? -1 : 1;
-    return a->log != b->log ? (int)a->log - (int)b->log : (int)a->line - (int)b->line;
-}
-
 static const char *repeated_seed(struct package *p)
 {
-    sort_items(p->seeds, p->n_seeds, sizeof *p->seeds, by_seed_hash);
+    SORT_BY(p->seeds, p->n_seeds, RISING(struct seed_seen, hash), RISING(struct seed_seen, log), RISING(struct seed_seen, line));
     for (size_t i = 1; i < p->n_seeds; i++) {
         const struct seed_seen *a = &p->seeds[i - 1], *b = &p->seeds[i];
         if (a->hash == b->hash && a->log == b->log)

@@ -27,14 +27,6 @@ static const char *const power_keys[N_POWER_KEYS] = { "power_measurement_start",
 struct power_event { double ms, value; uint64_t line; enum power_key key; };
 struct power_log { const char *name; struct power_event *events; size_t n, cap; const char *problem; };     /* name: "power/result_0/node_0.txt" */
 
-static int by_time(const void *x, const void *y)
-{
-    const struct power_event *a = x, *b = y;
-    if (a->ms != b->ms)
-        return a->ms < b->ms ? -1 : 1;
-    return a->line < b->line ? -1 : a->line > b->line;
-}
-
 static void add_event(struct power_log *p, const struct mllog_line *l, struct arena *a)
 {
     struct power_event e = { .ms = l->time_ms, .line = l->line };
@@ -126,7 +118,7 @@ static void note_measurement(struct package *p, const struct power_log *log, con
 /* The energy of one device over a run. NaN, with the reason in log->problem, if it is unknown. */
 static double device_energy(struct package *p, struct power_log *log, double run_s)
 {
-    sort_items(log->events, log->n, sizeof *log->events, by_time);
+    SORT_BY(log->events, log->n, RISING(struct power_event, ms), RISING(struct power_event, line));
     const struct power_event *estimate = first_estimate(log);
     struct measurement m = measured(log, false);
     bool early = m.started && !(m.stopped && m.stop_ms > m.start_ms);

@@ -23,11 +23,6 @@ static void found(struct finding_list *l, const char *path, struct arena *a)
         l->first = arena_strdup(a, path);
 }
 
-static int by_file_name(const void *x, const void *y)
-{
-    return strcmp(*(char *const *)x, *(char *const *)y);
-}
-
 static void check_link(struct repository *r, const char *path)
 {
     char to[4096];
@@ -52,7 +47,7 @@ static char **all_names(size_t *n, const char *dir, struct arena *a)
         }
     if (d)
         closedir(d);
-    sort_items(names, *n, sizeof *names, by_file_name);
+    sort_items(names, *n, sizeof *names, compare_texts);
     return names;
 }
 

@@ -6,18 +6,11 @@
 
 /* ---- errors of configurations ---------------------------------------------------------------------------- */
 
-static int by_configuration(const void *x, const void *y)
-{
-    const struct row_error *a = x, *b = y;
-    int order = strcmp(a->configuration, b->configuration);
-    return order ? order : (a->error > b->error) - (a->error < b->error);
-}
-
 struct error_summary errors_by_configuration(struct row_error *rows, size_t n_rows, struct arena *scratch)
 {
     struct error_summary out = {0};
     double *means = ARENA_ROOM(scratch, double, n_rows), bias = 0;
-    sort_items(rows, n_rows, sizeof *rows, by_configuration);
+    SORT_BY(rows, n_rows, RISING(struct row_error, configuration), RISING(struct row_error, error));
     for (size_t i = 0, end; i < n_rows; i = end) {
         double sum = 0, speed_sum = 0;
         for (end = i; end < n_rows && text_is(rows[end].configuration, rows[i].configuration); end++) {

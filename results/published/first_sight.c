@@ -39,16 +39,11 @@ bool first_sight_load(struct first_sight *out, const char *path, struct arena *a
 {
     struct csv_table t;
     *out = (struct first_sight){ 0 };
-    if (!fields_load(&t, path, sight_fields, N_FIELDS(sight_fields), a, err))
+    if (!LIST_LOAD(out, &t, path, sight_fields, a, err))
         return false;
-    out->items = ARENA_ARRAY(a, struct sight, t.n_rows);
-    for (size_t i = 0; i < t.n_rows; i++) {
-        struct sight *s = &out->items[out->n++];
-        if (!fields_from_row(s, sight_fields, N_FIELDS(sight_fields), &t, &t.rows[i], err))
-            return false;
-        if (!text_is(s->seen, seen_names[0]) && !text_is(s->seen, seen_names[1]))
-            return fail(err, "%s:%u: seen: '%.40s' is not one of: first, again", path, t.rows[i].line, s->seen);
-    }
+    for (size_t i = 0; i < out->n; i++)
+        if (!text_is(out->items[i].seen, seen_names[0]) && !text_is(out->items[i].seen, seen_names[1]))
+            return fail(err, "%s:%u: seen: '%.40s' is not one of: first, again", path, t.rows[i].line, out->items[i].seen);
     number_batches(out);
     sort_items(out->items, out->n, sizeof *out->items, by_id_and_kind);
     for (size_t i = 1; i < out->n; i++)

@@ -120,12 +120,6 @@ static int larger_move(const void *x, const void *y)
     return p != q ? (p < q) - (p > q) : strcmp(a->id, b->id);
 }
 
-static int larger_group(const void *x, const void *y)
-{
-    const struct gate_group *a = x, *b = y;
-    return a->n != b->n ? (a->n < b->n) - (a->n > b->n) : strcmp(a->cause, b->cause);
-}
-
 /* Collects the moves by cause. Moves are sorted, so the first move of a group is its largest. */
 static void group_moves(struct gate *g, struct arena *a)
 {
@@ -148,7 +142,7 @@ static void group_moves(struct gate *g, struct arena *a)
         group->low = fmin(group->low, m->relative);
         group->high = fmax(group->high, m->relative);
     }
-    sort_items(g->groups, g->n_groups, sizeof *g->groups, larger_group);
+    SORT_BY(g->groups, g->n_groups, FALLING(struct gate_group, n), RISING(struct gate_group, cause));
 }
 
 /* ---- accuracy ------------------------------------------------------------------------------------ */
@@ -215,31 +209,18 @@ static struct gate_accuracy accuracy_of_group(const struct gate_row *rows, size_
     return out;
 }
 
-static int by_group(const void *x, const void *y)
-{
-    const struct gate_row *a = x, *b = y;
-    int order = strcmp(a->group, b->group);
-    return order ? order : strcmp(a->id, b->id);
-}
-
-static int by_growth(const void *x, const void *y)
-{
-    const struct gate_accuracy *a = x, *b = y;
-    return a->growth != b->growth ? (a->growth < b->growth) - (a->growth > b->growth) : strcmp(a->name, b->name);
-}
-
 static void group_accuracy(struct gate *g, const struct csv_table *base, const struct csv_table *run, struct arena *a)
 {
     struct gate_row *rows = ARENA_ROOM(a, struct gate_row, 2 * base->n_rows);
     size_t n = validating_rows(rows, base, run, a);
-    sort_items(rows, n, sizeof *rows, by_group);
+    SORT_BY(rows, n, RISING(struct gate_row, group), RISING(struct gate_row, id));
     g->accuracy = ARENA_ROOM(a, struct gate_accuracy, n);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i; end < n && text_is(rows[end].group, rows[i].group); end++)
             ;
         g->accuracy[g->n_accuracy++] = accuracy_of_group(rows + i, end - i, g->margin, a);
     }
-    sort_items(g->accuracy, g->n_accuracy, sizeof *g->accuracy, by_growth);
+    SORT_BY(g->accuracy, g->n_accuracy, FALLING(struct gate_accuracy, growth), RISING(struct gate_accuracy, name));
 }
 
 bool gate_build(struct gate *out, const struct gate_tables *base, const struct gate_tables *run, double margin, struct arena *a, struct err *err)

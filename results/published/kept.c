@@ -9,26 +9,16 @@
 static const struct field kept_fields[] = { F(id, .required = true), F(tolerance, .max = 1, .required = true), F(recipe, .required = true), F(why) };
 #undef F
 
-static int by_kept_id(const void *x, const void *y)
-{
-    const struct kept_line *a = x, *b = y;
-    int order = strcmp(a->id, b->id);
-    return order ? order : (int)a->line - (int)b->line;
-}
-
 bool kept_load(struct kept *out, const char *path, struct arena *a, struct err *err)
 {
     struct csv_table t;
     *out = (struct kept){ .path = path };
-    if (!fields_load(&t, path, kept_fields, N_FIELDS(kept_fields), a, err))
-        return false;
-    struct kept_line *lines = ARENA_ARRAY(a, struct kept_line, t.n_rows);
-    for (size_t i = 0; i < t.n_rows; i++) {
+    struct kept_line *lines = records_load(&t, sizeof *lines, path, kept_fields, N_FIELDS(kept_fields), a, err);
+    for (size_t i = 0; lines && i < t.n_rows; i++)
         lines[i].line = t.rows[i].line;
-        if (!fields_from_row(&lines[i], kept_fields, N_FIELDS(kept_fields), &t, &t.rows[i], err))
-            return false;
-    }
-    sort_items(lines, t.n_rows, sizeof *lines, by_kept_id);
+    if (!lines)
+        return false;
+    SORT_BY(lines, t.n_rows, RISING(struct kept_line, id), RISING(struct kept_line, line));
     for (size_t i = 0; i < t.n_rows; i++) {
         bool is_later = out->n && text_is(out->last[out->n - 1].id, lines[i].id);
         if (is_later && !*lines[i].why)
@@ -42,14 +32,9 @@ bool kept_load(struct kept *out, const char *path, struct arena *a, struct err *
     return true;
 }
 
-static int kept_id_against(const void *key, const void *item)
-{
-    return strcmp(key, ((const struct kept_line *)item)->id);
-}
-
 static const struct kept_line *kept_find(const struct kept *k, const char *id)
 {
-    return k->n ? bsearch(id, k->last, k->n, sizeof *k->last, kept_id_against) : NULL;
+    return k->n ? bsearch(&id, k->last, k->n, sizeof *k->last, compare_texts) : NULL;
 }
 
 /* Says how a row differs from its kept line, or NULL. A row whose recipe changed must be context. */

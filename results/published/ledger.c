@@ -26,17 +26,10 @@ const char *figure_hash(const struct figure *f, struct arena *a)
 
 /* ---- reading ------------------------------------------------------------------------------------------ */
 
-static int by_id(const void *x, const void *y)
-{
-    const struct ledger_line *a = x, *b = y;
-    int order = strcmp(a->id, b->id);
-    return order ? order : (int)a->line - (int)b->line;
-}
-
 /* Sorts the lines by id and keeps the last line of each. */
 static bool keep_last_lines(struct ledger *l, size_t n, struct err *err)
 {
-    sort_items(l->last, n, sizeof *l->last, by_id);
+    SORT_BY(l->last, n, RISING(struct ledger_line, id), RISING(struct ledger_line, line));
     for (size_t i = 0; i < n; i++) {
         const struct ledger_line *line = &l->last[i];
         if (l->n_last && text_is(l->last[l->n_last - 1].id, line->id)) {
@@ -58,15 +51,13 @@ bool ledger_load(struct ledger *out, const char *path, struct arena *a, struct e
 {
     struct csv_table t;
     *out = (struct ledger){ .path = path };
-    if (!fields_load(&t, path, ledger_fields, N_FIELDS(ledger_fields), a, err))
+    out->last = records_load(&t, sizeof *out->last, path, ledger_fields, N_FIELDS(ledger_fields), a, err);
+    if (!out->last)
         return false;
-    out->last = ARENA_ARRAY(a, struct ledger_line, t.n_rows);
     out->changes = ARENA_ARRAY(a, struct ledger_change, t.n_rows);
     for (size_t i = 0; i < t.n_rows; i++) {
         struct ledger_line *line = &out->last[i];
         line->line = t.rows[i].line;
-        if (!fields_from_row(line, ledger_fields, N_FIELDS(ledger_fields), &t, &t.rows[i], err))
-            return false;
         if (!is_role(line->role))
             return fail(err, "%s:%u: role: '%.40s' is not one of: calibrate, validate, context, removed", path, line->line, line->role);
         if (*line->why)
@@ -75,14 +66,9 @@ bool ledger_load(struct ledger *out, const char *path, struct arena *a, struct e
     return keep_last_lines(out, t.n_rows, err);
 }
 
-static int id_against(const void *key, const void *item)
-{
-    return strcmp(key, ((const struct ledger_line *)item)->id);
-}
-
 const struct ledger_line *ledger_find(const struct ledger *l, const char *id)
 {
-    return l->n_last ? bsearch(id, l->last, l->n_last, sizeof *l->last, id_against) : NULL;
+    return l->n_last ? bsearch(&id, l->last, l->n_last, sizeof *l->last, compare_texts) : NULL;
 }
 
 /* ---- comparing ---------------------------------------------------------------------------------------- */

@@ -16,25 +16,17 @@ bool memory_sights_load(struct memory_sights *out, const char *path, struct aren
     *out = (struct memory_sights){0};
     if (access(path, F_OK) != 0)
         return true;
-    if (!fields_load(&t, path, fields, N_FIELDS(fields), a, err))
+    if (!LIST_LOAD(out, &t, path, fields, a, err))
         return false;
-    for (size_t i = 0; i < t.n_rows; i++) {
-        struct memory_sight s;
-        if (!fields_from_row(&s, fields, N_FIELDS(fields), &t, &t.rows[i], err))
-            return false;
-        if (memory_sight_find(out, s.id))
-            return fail(err, "%s:%u: %s has two lines; want one", path, t.rows[i].line, s.id);
-        LIST_ADD(out, a, s);
-    }
+    for (size_t i = 0; i < out->n; i++)
+        if (memory_sight_find(out, out->items[i].id) != &out->items[i])
+            return fail(err, "%s:%u: %s has two lines; want one", path, t.rows[i].line, out->items[i].id);
     return true;
 }
 
 const struct memory_sight *memory_sight_find(const struct memory_sights *all, const char *id)
 {
-    for (size_t i = 0; i < all->n; i++)
-        if (text_is(all->items[i].id, id))
-            return &all->items[i];
-    return NULL;
+    return FIND_TEXT(all->items, all->n, struct memory_sight, id, id);
 }
 
 void memory_sight_write(FILE *f, const struct memory_sight *s)

@@ -19,13 +19,7 @@ static const struct field accelerator_fields[] = {
 bool accelerators_load(struct accelerator_table *out, const char *data_dir, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    if (!fields_load(&t, arena_printf(a, "%s/accelerators.csv", data_dir), accelerator_fields, N_FIELDS(accelerator_fields), a, err))
-        return false;
-    *out = (struct accelerator_table){ ARENA_ARRAY(a, struct accelerator, t.n_rows), t.n_rows };
-    for (size_t i = 0; i < t.n_rows; i++)
-        if (!fields_from_row(&out->items[i], accelerator_fields, N_FIELDS(accelerator_fields), &t, &t.rows[i], err))
-            return false;
-    return true;
+    return LIST_LOAD(out, &t, arena_printf(a, "%s/accelerators.csv", data_dir), accelerator_fields, a, err);
 }
 
 const struct accelerator *accelerator_find(const struct accelerator_table *t, const char *name)

@@ -27,54 +27,17 @@ static const struct field published_fields[] = { FIELD_OF(struct memory_publishe
                                                  FIELD_OF(struct memory_published, hash, .required = true),
                                                  FIELD_OF(struct memory_published, outcome, .choices = memory_outcome_names, .required = true) };
 
-static bool load_published(struct memory_record *m, const char *path, struct arena *a, struct err *err)
-{
-    struct csv_table t;
-    if (access(path, F_OK) != 0)
-        return true;
-    if (!fields_load(&t, path, published_fields, N_FIELDS(published_fields), a, err))
-        return false;
-    for (size_t i = 0; i < t.n_rows; i++) {
-        struct memory_published p;
-        if (!fields_from_row(&p, published_fields, N_FIELDS(published_fields), &t, &t.rows[i], err))
-            return false;
-        LIST_ADD(&m->published, a, p);
-    }
-    return true;
-}
-
-static bool load_programs(struct memory_record *m, const char *path, struct arena *a, struct err *err)
-{
-    struct csv_table t;
-    if (!fields_load(&t, path, program_fields, N_FIELDS(program_fields), a, err))
-        return false;
-    for (size_t i = 0; i < t.n_rows; i++) {
-        struct memory_program p;
-        if (!fields_from_row(&p, program_fields, N_FIELDS(program_fields), &t, &t.rows[i], err))
-            return false;
-        LIST_ADD(m, a, p);
-    }
-    return true;
-}
-
-static bool load_spread(struct memory_record *m, const char *path, struct arena *a, struct err *err)
-{
-    struct csv_table t;
-    if (!fields_load(&t, path, spread_fields, N_FIELDS(spread_fields), a, err))
-        return false;
-    if (t.n_rows != 1)
-        return fail(err, "%s: %zu rows, want one; 'make baseline' writes it", path, t.n_rows);
-    return fields_from_row(&m->spread, spread_fields, N_FIELDS(spread_fields), &t, &t.rows[0], err);
-}
-
 bool memory_record_load(struct memory_record **out, const char *validity_dir, struct arena *a, struct err *err)
 {
     struct memory_record *m = ARENA_NEW(a, struct memory_record);
-    const char *dir = validity_dir ? validity_dir : "", *programs = arena_printf(a, "%s/memory-programs.csv", dir), *spread = arena_printf(a, "%s/memory-spread.csv", dir);
+    const char *dir = validity_dir ? validity_dir : "", *programs = arena_printf(a, "%s/memory-programs.csv", dir), *spread = arena_printf(a, "%s/memory-spread.csv", dir),
+        *published = arena_printf(a, "%s/memory-published.csv", dir);
+    struct csv_table t;
     bool good = true;
     if (validity_dir && access(programs, F_OK) == 0)
         good = (access(spread, F_OK) == 0 || fail(err, "%s: is missing; remove %s, and 'make baseline' writes both again", spread, programs))
-            && load_programs(m, programs, a, err) && load_spread(m, spread, a, err) && load_published(m, arena_printf(a, "%s/memory-published.csv", validity_dir), a, err);
+            && LIST_LOAD(m, &t, programs, program_fields, a, err) && record_load(&m->spread, spread, spread_fields, N_FIELDS(spread_fields), a, err)
+            && (access(published, F_OK) != 0 || LIST_LOAD(&m->published, &t, published, published_fields, a, err));
     *out = good ? m : NULL;
     return good;
 }
@@ -109,18 +72,12 @@ void memory_published_write(FILE *f, const struct memory_record *m)
 
 const struct memory_published *memory_record_published(const struct memory_record *m, const char *recipe)
 {
-    for (size_t i = 0; i < m->published.n; i++)
-        if (text_is(m->published.items[i].recipe, recipe))
-            return &m->published.items[i];
-    return NULL;
+    return FIND_TEXT(m->published.items, m->published.n, struct memory_published, recipe, recipe);
 }
 
 const struct memory_published *memory_record_of_hash(const struct memory_record *m, const char *hash)
 {
-    for (size_t i = 0; i < m->published.n; i++)
-        if (text_is(m->published.items[i].hash, hash))
-            return &m->published.items[i];
-    return NULL;
+    return FIND_TEXT(m->published.items, m->published.n, struct memory_published, hash, hash);
 }
 
 /* ---- the doubt ------------------------------------------------------------------------------------------- */

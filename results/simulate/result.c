@@ -260,18 +260,12 @@ const char *result_line(enum metric_group group, const struct result *r, double 
 
 struct sized_part { enum part part; double size; };
 
-static int by_size(const void *x, const void *y)
-{
-    const struct sized_part *a = x, *b = y;
-    return a->size != b->size ? (a->size < b->size) - (a->size > b->size) : (int)a->part - (int)b->part;
-}
-
 void parts_by_size(enum part out[N_PARTS], const double values[N_PARTS])
 {
     struct sized_part sized[N_PARTS];
     for (int k = 0; k < N_PARTS; k++)
         sized[k] = (struct sized_part){ (enum part)k, fabs(values[k]) };
-    sort_items(sized, N_PARTS, sizeof *sized, by_size);
+    SORT_BY(sized, N_PARTS, FALLING(struct sized_part, size), RISING(struct sized_part, part));
     for (int k = 0; k < N_PARTS; k++)
         out[k] = sized[k].part;
 }

@@ -142,16 +142,13 @@ bool root_is_whole(const char *root, struct arena *a, struct err *err)
     struct csv_table t;
     if (access(path, F_OK) != 0)
         return true;
-    if (!fields_load(&t, path, counted_fields, N_FIELDS(counted_fields), a, err))
+    const struct counted_file *files = records_load(&t, sizeof *files, path, counted_fields, N_FIELDS(counted_fields), a, err);
+    if (!files)
         return false;
     if (!t.n_rows || !text_is(t.rows[0].cells[0], TABLES))
         return fail(err, "%s: the first row is not that of this file itself; %s", path, restore);
-    for (size_t i = 0; i < t.n_rows; i++) {
-        struct counted_file f;
-        if (!fields_from_row(&f, counted_fields, N_FIELDS(counted_fields), &t, &t.rows[i], err))
+    for (size_t i = 0; i < t.n_rows; i++)
+        if (!file_is_whole(&files[i], root_path(root, files[i].path, a), a, err))
             return false;
-        if (!file_is_whole(&f, root_path(root, f.path, a), a, err))
-            return false;
-    }
     return true;
 }

@@ -179,14 +179,6 @@ static void collect_costs(struct leaves *l)
 
 /* ---- the tree ---------------------------------------------------------------------------------- */
 
-static int larger_cost(const void *x, const void *y)
-{
-    const struct cost *a = x, *b = y;
-    if (a->ipu_cycles != b->ipu_cycles)
-        return a->ipu_cycles > b->ipu_cycles ? -1 : 1;
-    return strcmp(a->name, b->name);
-}
-
 static struct cost *child(struct cost *parent, const char *name, enum part part, size_t room, struct arena *a)
 {
     for (size_t i = 0; i < parent->n_children; i++)
@@ -202,7 +194,7 @@ static void sort(struct cost *c)
 {
     for (size_t i = 0; i < c->n_children; i++)
         sort(&c->children[i]);
-    sort_items(c->children, c->n_children, sizeof *c->children, larger_cost);
+    SORT_BY(c->children, c->n_children, FALLING(struct cost, ipu_cycles), RISING(struct cost, name));
 }
 
 void cost_tree_build(struct cost *root, const struct timeline *t, struct arena *a)

@@ -120,15 +120,7 @@ bool kernel_errors_load(struct kernel_errors *out, const char *path, struct aren
 {
     struct csv_table t;
     *out = (struct kernel_errors){0};
-    if (access(path, F_OK) != 0)
-        return true;
-    if (!fields_load(&t, path, error_fields, N_FIELDS(error_fields), a, err))
-        return false;
-    out->items = ARENA_ARRAY(a, struct kernel_error, t.n_rows);
-    for (; out->n < t.n_rows; out->n++)
-        if (!fields_from_row(&out->items[out->n], error_fields, N_FIELDS(error_fields), &t, &t.rows[out->n], err))
-            return false;
-    return true;
+    return access(path, F_OK) != 0 || LIST_LOAD(out, &t, path, error_fields, a, err);
 }
 
 /* ---- intervals --------------------------------------------------------------------------------------------------- */

@@ -26,16 +26,13 @@ bool own_runs_load(struct own_runs *out, const char *path, struct arena *a, stru
     *out = (struct own_runs){ .path = path };
     if (access(path, F_OK) != 0)
         return true;
-    if (!fields_load(&t, path, measured_fields, N_FIELDS(measured_fields), a, err))
+    if (!LIST_LOAD(out, &t, path, measured_fields, a, err))
         return false;
-    for (size_t i = 0; i < t.n_rows; i++) {
-        struct own_run m = { .line = t.rows[i].line };
-        if (!fields_from_row(&m, measured_fields, N_FIELDS(measured_fields), &t, &t.rows[i], err))
-            return false;
-        const struct own_run *same = own_run_find(out, m.recipe, m.sets);
-        if (same)
-            return fail(err, "%s:%u: %s is in line %u already; keep one of the two", path, m.line, m.recipe, same->line);
-        LIST_ADD(out, a, m);
+    for (struct own_run *m = out->items; m < out->items + out->n; m++) {
+        m->line = t.rows[m - out->items].line;
+        const struct own_run *same = own_run_find(out, m->recipe, m->sets);
+        if (same != m)
+            return fail(err, "%s:%u: %s is in line %u already; keep one of the two", path, m->line, m->recipe, same->line);
     }
     return true;
 }

@@ -58,20 +58,16 @@ static bool count_decisions(struct shaped *out, const char *path, struct arena *
     struct csv_table t;
     if (access(path, F_OK) != 0)
         return true;
-    if (!fields_load(&t, path, decision_fields, N_FIELDS(decision_fields), a, err))
-        return false;
-    for (size_t i = 0; i < t.n_rows; i++) {
-        struct decision d;
-        if (!fields_from_row(&d, decision_fields, N_FIELDS(decision_fields), &t, &t.rows[i], err))
-            return false;
-        bool is_decision = text_is(d.kind, "decision");
-        if (!is_decision && !text_is(d.kind, "code"))
-            return fail(err, "%s:%u: kind: '%.40s' is not one of: decision, code", path, t.rows[i].line, d.kind);
+    const struct decision *d = records_load(&t, sizeof *d, path, decision_fields, N_FIELDS(decision_fields), a, err);
+    for (size_t i = 0; d && i < t.n_rows; i++) {
+        bool is_decision = text_is(d[i].kind, "decision");
+        if (!is_decision && !text_is(d[i].kind, "code"))
+            return fail(err, "%s:%u: kind: '%.40s' is not one of: decision, code", path, t.rows[i].line, d[i].kind);
         out->n_decisions += is_decision;
-        out->n_tried += is_decision ? (size_t)d.tried : 0;
+        out->n_tried += is_decision ? (size_t)d[i].tried : 0;
         out->n_in_code += !is_decision;
     }
-    return true;
+    return d != NULL;
 }
 
 bool shaped_count(struct shaped *out, const char *specs_dir, const char *decisions, struct arena *a, struct err *err)

@@ -255,14 +255,6 @@ static bool look_at_parts(struct piece *parts, struct merge *m, size_t n, struct
     return good;
 }
 
-static int by_place(const void *x, const void *y)
-{
-    const struct piece *a = x, *b = y;
-    if (a->has_rows != b->has_rows)
-        return a->has_rows ? -1 : 1;
-    return a->place.number < b->place.number ? -1 : a->place.number > b->place.number ? 1 : strcmp(a->path, b->path);
-}
-
 static bool follows(struct merge *m, const struct row_place *p, const char *path, struct err *err)
 {
     if (m->last.of && p->identity != m->last.identity)
@@ -328,7 +320,7 @@ bool parts_merge(FILE *f, const char *path, const char *const *paths, size_t n, 
         parts[i].path = paths[i];
     bool good = (files_are_distinct(paths, paths, n, err) || fail_at(err, "merge")) && look_at_parts(parts, &m, n, a, err);
     if (good) {
-        sort_items(parts, n, sizeof *parts, by_place);
+        SORT_BY(parts, n, FALLING(struct piece, has_rows), RISING(struct piece, place.number), RISING(struct piece, path));
         good = join_parts(&m, parts, n, err);
     }
     free(m.line);

@@ -185,11 +185,6 @@ void spread_write(FILE *f, const struct references *r)
 
 bool spread_load(struct spread *out, const char *path, struct arena *a, struct err *err)
 {
-    struct csv_table t;
     *out = (struct spread){0};
-    if (!fields_load(&t, path, spread_fields, N_FIELDS(spread_fields), a, err))
-        return false;
-    if (t.n_rows != 1)
-        return fail(err, "%s: %zu rows, want one; 'make baseline' writes it", path, t.n_rows);
-    return fields_from_row(out, spread_fields, N_FIELDS(spread_fields), &t, &t.rows[0], err);
+    return record_load(out, path, spread_fields, N_FIELDS(spread_fields), a, err);
 }

@@ -49,13 +49,6 @@ static bool is_same_value(const char *x, const char *y)
     return text_is(x, y) || (parse_f64(x, &a) && parse_f64(y, &b) && a == b);
 }
 
-static int known_order(const void *a, const void *b)
-{
-    const struct known_value *x = a, *y = b;
-    int order = strcmp(x->key, y->key);
-    return order ? order : strcmp(x->value, y->value);
-}
-
 static int outermost_first(const void *a, const void *b)
 {
     const struct machine_value *x = a, *y = b;
@@ -112,7 +105,7 @@ void known_values_add(struct known_values *known, const struct simulation *sim, 
             LIST_ADD(known, a, (struct known_value){ key, "" });
         LIST_ADD(known, a, (struct known_value){ key, arena_strdup(a, x->value) });
     }
-    sort_items(known->items, known->n, sizeof *known->items, known_order);
+    SORT_BY(known->items, known->n, RISING(struct known_value, key), RISING(struct known_value, value));
     known->n_runs++;
 }
 
@@ -138,15 +131,9 @@ void known_values_write(FILE *f, const struct known_values *known)
 bool known_values_load(struct known_values *out, const char *path, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    struct known_value x;
     *out = (struct known_values){0};
-    if (!fields_load(&t, path, known_fields, N_FIELDS(known_fields), a, err))
+    if (!LIST_LOAD(out, &t, path, known_fields, a, err))
         return false;
-    for (size_t i = 0; i < t.n_rows; i++) {
-        if (!fields_from_row(&x, known_fields, N_FIELDS(known_fields), &t, &t.rows[i], err))
-            return false;
-        LIST_ADD(out, a, x);
-    }
-    sort_items(out->items, out->n, sizeof *out->items, known_order);
+    SORT_BY(out->items, out->n, RISING(struct known_value, key), RISING(struct known_value, value));
     return true;
 }

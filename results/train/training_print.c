@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* training_print.c - trainings as tables: step by step, evaluation by evaluation, run by run. */
 #include "results/train/train.h"
+#include <gsl/gsl_sort.h>
 
 struct point_row { uint64_t seed; struct training_point p; };
 static const struct table_column point_columns[] = {
@@ -32,12 +33,6 @@ static void add_training_points(struct table *every, struct table *evaluated, co
     }
 }
 
-static int compare_numbers(const void *x, const void *y)
-{
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
 /* Adds the lowest, median and highest value of the runs that reached the target. */
 static void add_run_spread(struct document *d, const char *what, const struct training *runs, size_t n, size_t member)
 {
@@ -48,7 +43,7 @@ static void add_run_spread(struct document *d, const char *what, const struct tr
             x[n_reached++] = *(const double *)((const char *)&runs[i] + member);
     if (n_reached == 0)
         return;
-    sort_items(x, n_reached, sizeof *x, compare_numbers);
+    gsl_sort(x, 1, n_reached);
     double mean = statistics_mean(x, n_reached), squares = 0;
     for (size_t i = 0; i < n_reached; i++)
         squares += (x[i] - mean) * (x[i] - mean);

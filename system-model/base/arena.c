@@ -249,7 +249,7 @@ void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t ite
         ASAN_UNPOISON_MEMORY_REGION((unsigned char *)items + n * item_bytes, item_bytes);
         return items;
     }
-    size_t wider = *cap ? *cap * 2 : 16;
+    size_t wider = n ? n * 2 : 16;
     void *moved = arena_room(a, wider, item_bytes);
     if (n)
         memcpy(moved, items, n * item_bytes);

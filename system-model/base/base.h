@@ -58,7 +58,7 @@ void *arena_room(struct arena *a, size_t n, size_t item_bytes);
 #define ARENA_ROOM(a, type, n) ((type *)arena_room((a), (n), sizeof(type)))
 
 /* Makes room for one more item at the end of a growing array, and returns the array, which may have moved. `items` is the array (NULL at
- * first), n the number of items in use, *cap its capacity (0 at first). */
+ * first), n the number of items in use, *cap its capacity (0 at first, or after a load of n items). */
 void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t item_bytes);
 /* Adds an item to a growing array, and to a list: a struct with the members items, n and cap. */
 #define ARENA_APPEND(a, items, n, cap, ...) \
@@ -132,6 +132,9 @@ static inline bool text_is(const char *a, const char *b) { return a && b && *a =
 /* The first of n items whose member, a const char *, is this text; NULL if there is none. FIND_TEXT(items, n, struct thing, name, "x") */
 const void *find_text(const void *items, size_t n, size_t item_bytes, size_t offset, const char *text);
 #define FIND_TEXT(items, n, record, member, text) find_text(items, n, sizeof(record), offsetof(record, member), text)
+/* True if the text is one of those listed: TEXT_IS_ONE_OF(word, "a", "b"). NULL is none. */
+#define TEXT_IS_ONE_OF(text, ...) \
+    (find_text((const char *const[]){ __VA_ARGS__ }, sizeof(const char *const[]){ __VA_ARGS__ } / sizeof(char *), sizeof(char *), 0, text) != NULL)
 int compare_texts(const void *a, const void *b);        /* takes pointers to texts, as sort_items() and bsearch() do */
 static inline const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }     /* "s" unless n is 1: the plural ending of a noun */
 bool check_printable(const char *text, struct err *err);        /* refuses control characters, which a terminal would obey */
@@ -270,8 +273,9 @@ struct field {
 };
 /* A field with the name and the type of a struct's member. Further members of struct field may follow. FIELD_ANY allows any number. */
 #define FIELD_OF(record, member, ...) FIELD_AS(record, member, #member, __VA_ARGS__)
-#define FIELD_AS(record, member, text, ...) { .name = text, .offset = offsetof(record, member), .type = _Generic(((record *)0)->member, \
-    const char *: FIELD_TEXT, double: FIELD_F64, uint64_t: FIELD_U64, uint32_t: FIELD_U32, bool: FIELD_BOOL, int: FIELD_CHOICE), __VA_ARGS__ }
+#define FIELD_AS(record, member, text, ...) { .name = text, .offset = offsetof(record, member), .type = FIELD_TYPE(record, member), __VA_ARGS__ }
+#define FIELD_TYPE(record, member) _Generic(((record *)0)->member, \
+    const char *: FIELD_TEXT, double: FIELD_F64, uint64_t: FIELD_U64, uint32_t: FIELD_U32, bool: FIELD_BOOL, int: FIELD_CHOICE)
 /* The type and the place of a member, which are neighbours in struct field. A member of another C type does not compile. */
 #define FIELD_AT(kind, record, member) _Generic(((record *)0)->member, FIELD_C_##kind: FIELD_##kind), offsetof(record, member)
 #define FIELD_C_TEXT const char *
@@ -292,5 +296,25 @@ bool fields_from_row(void *record, const struct field *fields, size_t n_fields, 
 /* Writes the member as a text that field_set() reads back: numbers have 15 digits, a NULL text is "". */
 const char *field_text(const struct field *f, const void *record, struct arena *a);
 const struct field *field_find(const struct field *fields, size_t n_fields, const char *name);      /* NULL if no field has this name */
+/* A whole table as an array of records in the order of its rows, which are t->rows; NULL if the table or a row is refused. */
+void *records_load(struct csv_table *t, size_t record_bytes, const char *path, const struct field *fields, size_t n_fields, struct arena *a, struct err *err);
+/* Loads a table into a list: a pointer to a struct with the members items and n. */
+#define LIST_LOAD(list, t, path, fields, a, err) \
+    (((list)->items = records_load((t), sizeof *(list)->items, (path), (fields), N_FIELDS(fields), (a), (err))) ? ((list)->n = (t)->n_rows, true) : false)
+/* Reads a table that has one row, as 'make baseline' writes it. */
+bool record_load(void *record, const char *path, const struct field *fields, size_t n_fields, struct arena *a, struct err *err);
+
+/* ---- sorting by members ------------------------------------------------------------------------- */
+
+/* A member by which structs are sorted: texts by their bytes, numbers and flags by size. */
+struct sort_key { size_t offset; enum field_type type; bool falls; };
+#define RISING(record, member) { offsetof(record, member), FIELD_TYPE(record, member), false }
+#define FALLING(record, member) { offsetof(record, member), FIELD_TYPE(record, member), true }
+void sort_by_keys(void *items, size_t n, size_t item_bytes, bool are_pointers, const struct sort_key *keys, size_t n_keys);
+/* Sorts an array of structs, or of pointers to structs, by keys: SORT_BY(lines, n, RISING(struct line, id), FALLING(struct line, number)). */
+#define SORT_BY(items, n, ...) SORT_BY_KEYS(items, n, false, __VA_ARGS__)
+#define SORT_POINTERS_BY(items, n, ...) SORT_BY_KEYS(items, n, true, __VA_ARGS__)
+#define SORT_BY_KEYS(items, n, are_pointers, ...) sort_by_keys(items, n, sizeof *(items), are_pointers, \
+    (const struct sort_key[]){ __VA_ARGS__ }, sizeof(const struct sort_key[]){ __VA_ARGS__ } / sizeof(struct sort_key))
 
 #endif

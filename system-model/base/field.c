@@ -149,6 +149,27 @@ bool fields_from_row(void *record, const struct field *fields, size_t n_fields, 
     return true;
 }
 
+void *records_load(struct csv_table *t, size_t record_bytes, const char *path, const struct field *fields, size_t n_fields, struct arena *a, struct err *err)
+{
+    if (!fields_load(t, path, fields, n_fields, a, err))
+        return NULL;
+    char *records = arena_array(a, t->n_rows, record_bytes);
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (!fields_from_row(records + i * record_bytes, fields, n_fields, t, &t->rows[i], err))
+            return NULL;
+    return records;
+}
+
+bool record_load(void *record, const char *path, const struct field *fields, size_t n_fields, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    if (!fields_load(&t, path, fields, n_fields, a, err))
+        return false;
+    if (t.n_rows != 1)
+        return fail(err, "%s: %zu rows, want one; 'make baseline' writes it", path, t.n_rows);
+    return fields_from_row(record, fields, n_fields, &t, &t.rows[0], err);
+}
+
 const char *field_text(const struct field *f, const void *record, struct arena *a)
 {
     const void *at = (const char *)record + f->offset;

@@ -6,12 +6,6 @@
 
 static uint32_t n_bits(uint64_t x) { return (uint32_t)__builtin_popcountll(x); }
 
-static int by_domain_number(const void *a, const void *b)
-{
-    const struct group_place *x = a, *y = b;
-    return (int)x->domain - (int)y->domain;
-}
-
 /* Lists the places of group g. slot[domain] is 1 + the index of its place, or 0; it is all 0 before and after. */
 static bool list_places(struct group_place *places, uint32_t *n_places, uint32_t g, uint32_t *slot, const struct topology *t,
                         const struct collective_request *r, struct err *err)
@@ -30,7 +24,7 @@ static bool list_places(struct group_place *places, uint32_t *n_places, uint32_t
     }
     for (uint32_t i = 0; i < n; i++)
         slot[places[i].domain] = 0;
-    sort_items(places, n, sizeof *places, by_domain_number);
+    SORT_BY(places, n, RISING(struct group_place, domain));
     *n_places = n;
     return true;
 }

@@ -61,12 +61,6 @@ static void write_counter(FILE *f, const struct timeline *t, const struct timeli
 
 struct change { uint64_t at; int64_t bytes; };
 
-static int compare_changes(const void *a, const void *b)
-{
-    const struct change *x = a, *y = b;
-    return x->at != y->at ? (x->at < y->at ? -1 : 1) : 0;       /* events of one instant are added up */
-}
-
 /* A forward pass adds its activations to the IPU's stash; the backward pass of the same micro-batch removes them. */
 static size_t stash_changes(struct change *out, const struct timeline *t, uint32_t row)
 {
@@ -80,7 +74,7 @@ static size_t stash_changes(struct change *out, const struct timeline *t, uint32
         for (uint32_t k = 0; k < s->repeat; k++)
             out[n++] = (struct change){ s->start_cycle + k * s->period_cycles + s->n_cycles, forward ? bytes : -bytes };
     }
-    sort_items(out, n, sizeof *out, compare_changes);
+    SORT_BY(out, n, RISING(struct change, at));
     return n;
 }
 

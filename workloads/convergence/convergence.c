@@ -43,13 +43,8 @@ struct fit_rows { const char *path; struct fit_row *items; size_t n; };
 static bool fit_rows_load(struct fit_rows *out, const char *data_dir, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    if (!fields_load(&t, arena_printf(a, "%s/fits.csv", data_dir), fit_fields, N_FIELDS(fit_fields), a, err))
-        return false;
-    *out = (struct fit_rows){ t.path, ARENA_ARRAY(a, struct fit_row, t.n_rows), t.n_rows };
-    for (size_t i = 0; i < t.n_rows; i++)
-        if (!fields_from_row(&out->items[i], fit_fields, N_FIELDS(fit_fields), &t, &t.rows[i], err))
-            return false;
-    return true;
+    *out = (struct fit_rows){ .path = arena_printf(a, "%s/fits.csv", data_dir) };
+    return LIST_LOAD(out, &t, out->path, fit_fields, a, err);
 }
 
 static const struct fit_row *find_fit(const struct fit_rows *fits, const char *benchmark, const char *ruleset, const char *key, struct err *err)

@@ -62,12 +62,6 @@ static void read_passage(struct reader *r, const char *line)
 
 static enum data_part part_of_passage(size_t passage) { return (passage + 1) % EVAL_EVERY == 0 ? DATA_EVAL : DATA_TRAIN; }
 
-static int compare_words(const void *x, const void *y)
-{
-    const struct word *a = *(struct word *const *)x, *b = *(struct word *const *)y;
-    return a->n_uses != b->n_uses ? (a->n_uses < b->n_uses ? 1 : -1) : strcmp(a->text, b->text);
-}
-
 static void number_words(struct reader *r)
 {
     struct text *t = r->out;
@@ -75,7 +69,7 @@ static void number_words(struct reader *r)
     for (size_t i = 0; i < t->n_passages; i++)
         for (size_t k = 0; k < t->passages[i].n && part_of_passage(i) == DATA_TRAIN; k++)
             r->text[t->passages[i].first + k]->n_uses++;
-    sort_items(r->all, r->n, sizeof *r->all, compare_words);
+    SORT_POINTERS_BY(r->all, r->n, FALLING(struct word, n_uses), RISING(struct word, text));
     for (size_t i = 0; i < r->n && i + N_MARKS < t->vocabulary && r->all[i]->n_uses; i++)
         r->all[i]->row = (uint32_t)(i + N_MARKS);
     t->words = ARENA_ARRAY(r->a, uint32_t, r->n_text);

@@ -15,14 +15,6 @@ struct element { uint64_t row, column; size_t at; };
 
 /* ---- lists of elements ------------------------------------------------------------------------------------------------- */
 
-static int by_row_and_column(const void *a, const void *b)
-{
-    const struct element *x = a, *y = b;
-    if (x->row != y->row)
-        return x->row < y->row ? -1 : 1;
-    return x->column < y->column ? -1 : x->column > y->column;
-}
-
 static int by_size_of_number(const void *a, const void *b)
 {
     const uint64_t *x = a, *y = b;
@@ -65,7 +57,7 @@ static uint64_t block_at(const struct sparse_matrix *m, const struct element *e)
 
 static void fill_blocks(struct sparse_matrix *m, struct element *all, uint64_t n, const double *values, struct arena *a)
 {
-    sort_items(all, n, sizeof *all, by_row_and_column);
+    SORT_BY(all, n, RISING(struct element, row), RISING(struct element, column));
     m->block = largest_block(m, all, n, a);
     m->n = n / (m->block * m->block);
     m->places = ARENA_ARRAY(a, uint32_t, m->n);
