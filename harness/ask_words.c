@@ -89,15 +89,6 @@ static const char *pod_named(const char *plain, char *const *names, size_t n, st
     return NULL;
 }
 
-static bool is_counted_word(const char *word)
-{
-    static const char *const counted[] = { "tokens/s", "tokens", "texts", "text", "%" };
-    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
-        if (text_is(word, counted[i]))
-            return true;
-    return false;
-}
-
 /* Reads a machine: one word, or a number and a chip in either order. Returns the number of words, 0 on failure. */
 static size_t read_machine(struct asked *out, const char *const *words, size_t n, struct session *s, struct err *err)
 {
@@ -107,7 +98,7 @@ static size_t read_machine(struct asked *out, const char *const *words, size_t n
     struct machine m;
     if (!all_machines(&names, &n_names, s, err))
         return 0;
-    size_t n_before = n > 2 && is_counted_word(words[2]) ? 1 : 2;      /* the number in "pod16 128 tokens" is none of chips */
+    size_t n_before = n > 2 && TEXT_IS_ONE_OF(words[2], "tokens/s", "tokens", "texts", "text", "%") ? 1 : 2;      /* the number in "pod16 128 tokens" is none of chips */
     for (size_t i = 0; n > 1 && i < n_before; i++)
         if (parse_u64(words[i], &count) && count > 0)
             return smallest_system(out, plain_word(words[1 - i], &s->arena), count, names, n_names, s) ? 2
@@ -150,11 +141,7 @@ static bool read_percent(double *out, const char *word, struct arena *a)
 
 static bool is_filling(const char *word)
 {
-    static const char *const filling[] = { "on", "at", "least", "fits", "with", "training", "the", "samples", "%", "and", "for", "rows", "of" };
-    for (size_t i = 0; i < sizeof filling / sizeof *filling; i++)
-        if (text_is(word, filling[i]))
-            return true;
-    return false;
+    return TEXT_IS_ONE_OF(word, "on", "at", "least", "fits", "with", "training", "the", "samples", "%", "and", "for", "rows", "of");
 }
 
 static bool is_first(bool is_said, const char *word, struct err *err)

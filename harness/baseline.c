@@ -47,11 +47,7 @@ static void set_range(double *low, double *high, bool by_time, double predicted,
 
 static bool is_time_of_step(const char *metric)
 {
-    static const char *const times[] = { "step_time_s", "device_time_s", "device_cycles", "codelet_cycles" };
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        if (text_is(metric, times[i]))
-            return true;
-    return false;
+    return TEXT_IS_ONE_OF(metric, "step_time_s", "device_time_s", "device_cycles", "codelet_cycles");
 }
 
 /* Adds the interval that podbench run prints, in the row's unit. Only rows of throughput and of times of a step have one. */

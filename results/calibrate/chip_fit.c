@@ -93,10 +93,7 @@ static bool load_chips(struct chip_job *job, struct arena *a, struct err *err)
 
 static const struct chip *chip_of(const struct chip_job *job, const struct kernel_case *kernel)
 {
-    for (size_t c = 0; c < job->n_chips; c++)
-        if (text_is(kernel->machine, job->chips[c].name))
-            return &job->chips[c];
-    return NULL;
+    return FIND_TEXT(job->chips, job->n_chips, struct chip, name, kernel->machine);
 }
 
 /* Adds a row. Rows of one recipe are one measurement, which is their mean. */

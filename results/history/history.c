@@ -17,9 +17,8 @@ static struct history_series *series_of(struct history *h, const char *recipe, c
     for (size_t i = 0; i < h->n; i++)
         if (text_is(h->items[i].recipe, recipe) && text_is(h->items[i].metric, metric))
             return &h->items[i];
-    h->items = arena_grow(a, h->items, h->n, &h->cap, sizeof *h->items);
-    h->items[h->n] = (struct history_series){ .recipe = recipe, .metric = metric, .unit = unit };
-    return &h->items[h->n++];
+    LIST_ADD(h, a, (struct history_series){ .recipe = recipe, .metric = metric, .unit = unit });
+    return &h->items[h->n - 1];
 }
 
 static void add_point(struct history_series *s, struct history_point p, struct arena *a)

@@ -151,10 +151,9 @@ static struct measured_series *series_named(struct measured *out, const char *na
     for (size_t i = 0; i < out->n; i++)
         if (text_is(out->items[i].name, name))
             return &out->items[i];
-    out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
-    out->items[out->n] = (struct measured_series){ .name = name, .metric = metric, .x = ARENA_ARRAY(a, double, most), .lines = ARENA_ARRAY(a, uint32_t, most),
-                                                   .labels = ARENA_ARRAY(a, const char *, most) };
-    return &out->items[out->n++];
+    LIST_ADD(out, a, (struct measured_series){ .name = name, .metric = metric, .x = ARENA_ARRAY(a, double, most), .lines = ARENA_ARRAY(a, uint32_t, most),
+                                               .labels = ARENA_ARRAY(a, const char *, most) });
+    return &out->items[out->n - 1];
 }
 
 static bool measured_add(struct measured_series *s, const struct csv_table *t, const struct csv_row *row, size_t metric, struct err *err)

@@ -20,10 +20,8 @@ void layer_calls_add(struct layer_calls *c, const char *key, const char *value, 
 /* The first value of the key, or NULL. */
 static const char *layer_calls_value(const struct layer_calls *c, const char *key)
 {
-    for (size_t i = 0; i < c->n; i++)
-        if (text_is(c->items[i].key, key))
-            return c->items[i].value;
-    return NULL;
+    const struct layer_call *call = FIND_TEXT(c->items, c->n, struct layer_call, key, key);
+    return call ? call->value : NULL;
 }
 
 bool rule_judges_first(const struct edition *e, const char *key)

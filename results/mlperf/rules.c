@@ -39,10 +39,8 @@ bool tensor_lists_load(struct tensor_lists *out, const char *path, struct arena 
 
 const struct name_list *tensor_lists_find(const struct tensor_lists *t, const char *name)
 {
-    for (size_t i = 0; i < t->n; i++)
-        if (text_is(t->names[i], name))
-            return &t->lists[i];
-    return NULL;
+    const char *const *found = find_text(t->names, t->n, sizeof *t->names, 0, name);
+    return found ? &t->lists[found - t->names] : NULL;
 }
 
 /* ---- values -------------------------------------------------------------------------------------------- */

@@ -120,7 +120,8 @@ const char *rule_wants(const struct rule_check *c, const char *here, const struc
 
 /* The values of keys that call for layers, in the order of the log. */
 enum { MOST_LAYER_CALLS = 32, MOST_LAYERS = 16 };
-struct layer_calls { struct { const char *key, *value; } items[MOST_LAYER_CALLS]; size_t n; };
+struct layer_call { const char *key, *value; };
+struct layer_calls { struct layer_call items[MOST_LAYER_CALLS]; size_t n; };
 /* gathers_last: the last layer only gathers lines */
 struct layer_queue { const struct rule_layer *layers[MOST_LAYERS]; size_t n; const char *missing; bool gathers_last; };
 

@@ -148,14 +148,11 @@ static const char none[] = "none:", needs[] = "needs ";
 /* Splits "none:REASON", leaving the recipe empty. Rows of parts need neither a recipe nor a reason. */
 static bool read_reason(struct figure *f, struct err *err)
 {
-    static const char *const reasons[] = { "peer", "not stated", "no run" };
     if (f->kernel || f->link || (*f->recipe && strncmp(f->recipe, none, strlen(none)) != 0))
         return true;
     f->without = *f->recipe ? f->recipe + strlen(none) : "";
     f->recipe = "";
-    bool known = strncmp(f->without, needs, strlen(needs)) == 0 && f->without[strlen(needs)];
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        known |= text_is(f->without, reasons[i]);
+    bool known = (strncmp(f->without, needs, strlen(needs)) == 0 && f->without[strlen(needs)]) || TEXT_IS_ONE_OF(f->without, "peer", "not stated", "no run");
     return known || fail(err, "%s:%u: recipe: '%.80s' is no recipe; want one, or why there is none: none:needs A CAPABILITY, none:not stated (the configuration), "
                          "none:peer (another vendor's), none:no run (a property)", f->path, f->line, f->without);
 }

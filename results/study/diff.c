@@ -33,14 +33,11 @@ static bool is_same(const char *x, const char *y)
 /* Adds the keys that differ. Names of system and framework are left out, because the values of their sheets are compared. */
 static void compare_recipes(struct changes *out, const struct simulation *a, const struct simulation *b)
 {
-    static const char *const names_only[] = { "id", "source", "system", "framework" };
     struct recipe_setting *x, *y;
     size_t n = recipe_settings(&x, &a->recipe, out->a);
     recipe_settings(&y, &b->recipe, out->a);
     for (size_t i = 0; i < n; i++) {
-        bool named = false;
-        for (size_t k = 0; k < sizeof names_only / sizeof *names_only; k++)
-            named |= text_is(x[i].section, "recipe") && text_is(x[i].field->name, names_only[k]);
+        bool named = text_is(x[i].section, "recipe") && TEXT_IS_ONE_OF(x[i].field->name, "id", "source", "system", "framework");
         if (!named && !is_same(x[i].value, y[i].value))
             add_change(out, arena_printf(out->a, "%s.%s", x[i].section, x[i].field->name), x[i].value, y[i].value);
     }
@@ -65,10 +62,8 @@ static void compare_frameworks(struct changes *out, const struct inputs *x, cons
 
 static const char *entry_value(const struct ini_entry *entries, size_t n, const char *key)
 {
-    for (size_t i = 0; i < n; i++)
-        if (text_is(entries[i].key, key))
-            return entries[i].value;
-    return NULL;
+    const struct ini_entry *e = FIND_TEXT(entries, n, struct ini_entry, key, key);
+    return e ? e->value : NULL;
 }
 
 static void compare_faults(struct changes *out, const struct recipe *a, const struct recipe *b)

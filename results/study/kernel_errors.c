@@ -81,11 +81,8 @@ static void add_recipe(struct kernel_errors *out, const struct check_row *row, c
 
 static bool is_time_of_operation(const char *metric)
 {
-    static const char *const metrics[] = { "cycles", "time_s", "tflop_per_s", "nonzero_tflop_per_s", "speed_over_dense_x", "device_cycles", "device_time_s", "codelet_cycles" };
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
-        if (text_is(metric, metrics[i]))
-            return true;
-    return false;
+    return TEXT_IS_ONE_OF(metric, "cycles", "time_s", "tflop_per_s", "nonzero_tflop_per_s", "speed_over_dense_x", "device_cycles", "device_time_s",
+                          "codelet_cycles");
 }
 
 void kernel_errors_build(struct kernel_errors *out, const struct check *c, const struct first_sight *seen, struct simulator *simulator, struct arena *a)

@@ -51,10 +51,7 @@ static const struct unset_key *unset_key_of(const struct open_reading *x)
 /* True if the recipe sets the key or lists readings of it. */
 static bool is_stated(const struct recipe *r, const char *key)
 {
-    for (size_t i = 0; i < r->n_readings; i++)
-        if (text_is(r->readings[i].key, key))
-            return true;
-    return recipe_entry(r, key);
+    return FIND_TEXT(r->readings, r->n_readings, struct reading, key, key) || recipe_entry(r, key);
 }
 
 /* The share of the step that calls take; 0 if it is too small to matter. */

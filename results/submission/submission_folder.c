@@ -23,7 +23,6 @@ static const char *given_field(const struct submission_description *s, const cha
  * official summariser. */
 static const char *field_value(const struct submission_description *s, const char *key, struct arena *a)
 {
-    static const char *const counts[] = { "number_of_nodes", "host_processors_per_node", "accelerators_per_node" };
     if (text_is(key, "submitter"))
         return SIMULATED_ORG;
     if (text_is(key, "division"))
@@ -35,9 +34,8 @@ static const char *field_value(const struct submission_description *s, const cha
         return arena_printf(a, "%s (simulated)", value ? value : s->system);
     if (text_is(key, "hw_notes"))
         return arena_printf(a, SIMULATED_NOTE "%s%s. %s", s->trust ? "; " : "", s->trust ? s->trust : "", value ? value : "");
-    for (size_t i = 0; !value && i < sizeof counts / sizeof *counts; i++)
-        if (text_is(key, counts[i]))
-            value = "1";
+    if (!value && TEXT_IS_ONE_OF(key, "number_of_nodes", "host_processors_per_node", "accelerators_per_node"))
+        return "1";
     return value && *value ? value : "not modelled";
 }
 

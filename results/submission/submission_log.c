@@ -67,13 +67,10 @@ static bool has_hyperparameter(const struct submission_description *s, const cha
 /* True for keys that other functions of this file write. */
 static bool is_structural(const char *key)
 {
-    static const char *const keys[] = { "cache_clear", "init_start", "init_stop", "run_start", "run_stop", "block_start", "block_stop",
-        "epoch_start", "epoch_stop", "eval_start", "eval_stop", "eval_accuracy", "train_samples", "eval_samples", "global_batch_size",
-        "gradient_accumulation_steps", "opt_name", "weights_initialization" };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (text_is(keys[i], key))
-            return true;
-    return !strncmp(key, "submission_", 11);
+    return !strncmp(key, "submission_", 11)
+        || TEXT_IS_ONE_OF(key, "cache_clear", "init_start", "init_stop", "run_start", "run_stop", "block_start", "block_stop", "epoch_start", "epoch_stop",
+                          "eval_start", "eval_stop", "eval_accuracy", "train_samples", "eval_samples", "global_batch_size",
+                          "gradient_accumulation_steps", "opt_name", "weights_initialization");
 }
 
 static void fixed_value(struct log_writer *w, const struct demand *d)

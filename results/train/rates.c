@@ -28,11 +28,10 @@ static const char *const epochs_of_warmup[] = { "opt_learning_rate_warmup_epochs
 
 static const struct ini_entry *given(const struct recipe *r, const char *const *names)
 {
-    for (; *names; names++)
-        for (size_t i = 0; i < r->n_hyperparameters; i++)
-            if (text_is(r->hyperparameters[i].key, *names))
-                return &r->hyperparameters[i];
-    return NULL;
+    const struct ini_entry *found = NULL;
+    for (; *names && !found; names++)
+        found = FIND_TEXT(r->hyperparameters, r->n_hyperparameters, struct ini_entry, key, *names);
+    return found;
 }
 
 static const struct ini_entry *given_setting(const struct recipe *r, size_t setting)

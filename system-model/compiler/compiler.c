@@ -18,8 +18,7 @@ static void find_weights(struct compiler *c, const struct graph *g)
     size_t cap = 0;
     for (uint32_t i = 0; i < g->n_tensors; i++)
         if (g->tensors[i].role == ROLE_WEIGHT) {
-            c->weights = arena_grow(c->arena, c->weights, c->n_weights, &cap, sizeof *c->weights);
-            c->weights[c->n_weights++] = i;
+            ARENA_APPEND(c->arena, c->weights, c->n_weights, cap, i);
         }
 }
 
@@ -33,8 +32,7 @@ static void find_tied(struct compiler *c, const struct graph *g)
             const struct tensor *t = &g->tensors[use.tensor_id];
             if (t->role != ROLE_WEIGHT || t->layer_id == op->layer_id)
                 continue;
-            c->tied = arena_grow(c->arena, c->tied, c->n_tied, &c->cap_tied, sizeof *c->tied);
-            c->tied[c->n_tied++] = use;
+            ARENA_APPEND(c->arena, c->tied, c->n_tied, c->cap_tied, use);
         }
     }
 }

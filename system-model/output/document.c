@@ -15,8 +15,7 @@ struct document_text { FILE *f; char *bytes; size_t n; };
 
 static void add_part(struct document *d, struct document_part part)
 {
-    d->parts = arena_grow(d->arena, d->parts, d->n, &d->cap, sizeof *d->parts);
-    d->parts[d->n++] = part;
+    ARENA_APPEND(d->arena, d->parts, d->n, d->cap, part);
 }
 
 static void add_line(struct document *d, unsigned formats, const char *format, va_list args)

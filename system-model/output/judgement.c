@@ -14,8 +14,7 @@
 
 void judgements_add(struct judgements *set, struct judgement item, struct arena *a)
 {
-    set->items = arena_grow(a, set->items, set->n, &set->cap, sizeof *set->items);
-    set->items[set->n++] = item;
+    LIST_ADD(set, a, item);
 }
 
 size_t judgements_count(const struct judgements *set, enum judged judged)

@@ -8,8 +8,7 @@ void add_span(struct player *pl, struct span s)
 {
     struct timeline *t = pl->t;
     assert(wants_span(pl, s.n_cycles));
-    t->spans = arena_grow(pl->a, t->spans, t->n_spans, &t->cap_spans, sizeof *t->spans);
-    t->spans[t->n_spans++] = s;
+    ARENA_APPEND(pl->a, t->spans, t->n_spans, t->cap_spans, s);
 }
 
 double slowdown(const struct plan *p, uint32_t ipu_of_machine)

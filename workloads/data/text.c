@@ -47,8 +47,7 @@ static void read_passage(struct reader *r, const char *line)
             n++;
         n += n == 0;
         if (!strchr(" \t\r", *at) && r->n_text - first < most) {
-            r->text = arena_grow(r->a, r->text, r->n_text, &r->cap_text, sizeof *r->text);
-            r->text[r->n_text++] = word_of(r, at, n);
+            ARENA_APPEND(r->a, r->text, r->n_text, r->cap_text, word_of(r, at, n));
         }
         at += n;
     }
@@ -56,8 +55,7 @@ static void read_passage(struct reader *r, const char *line)
         r->n_text = first;
         return;
     }
-    t->passages = arena_grow(r->a, t->passages, t->n_passages, &t->cap_passages, sizeof *t->passages);
-    t->passages[t->n_passages++] = (struct pack){ (uint32_t)first, (uint32_t)(r->n_text - first) };
+    ARENA_APPEND(r->a, t->passages, t->n_passages, t->cap_passages, (struct pack){ (uint32_t)first, (uint32_t)(r->n_text - first) });
 }
 
 static enum data_part part_of_passage(size_t passage) { return (passage + 1) % EVAL_EVERY == 0 ? DATA_EVAL : DATA_TRAIN; }

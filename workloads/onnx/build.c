@@ -19,8 +19,7 @@ static void count_fate(struct mapper *p, const char *op, enum onnx_fate fate, co
             im->counts[i].n++;
             return;
         }
-    im->counts = arena_grow(p->m->arena, im->counts, im->n_counts, &im->cap_counts, sizeof *im->counts);
-    im->counts[im->n_counts++] = (struct onnx_count){ op, into, fate, 1 };
+    ARENA_APPEND(p->m->arena, im->counts, im->n_counts, im->cap_counts, (struct onnx_count){ op, into, fate, 1 });
 }
 
 /* Prices a node without a mapping as one pass over its result, the least that it can cost. */

@@ -34,8 +34,7 @@ static bool stop_at(struct onnx_model *m, const char *names, struct err *err)
             return fail(err, "%s: recipe.output: no node makes '%.80s'; take the name of a node's output; the file's own outputs are %s",
                         m->path, name, names_list(own, m->n_outputs, m->arena));
         m->values[id].output = true;
-        outputs = arena_grow(m->arena, outputs, n, &cap, sizeof *outputs);
-        outputs[n++] = id;
+        ARENA_APPEND(m->arena, outputs, n, cap, id);
     }
     m->outputs = outputs;
     m->n_outputs = n;
@@ -93,8 +92,7 @@ static void add_dimension_name(struct names *names, const char *name, struct are
         seen = text_is(names->at[k], name);
     if (seen)
         return;
-    names->at = arena_grow(a, names->at, names->n, &names->cap, sizeof *names->at);
-    names->at[names->n++] = name;
+    ARENA_APPEND(a, names->at, names->n, names->cap, name);
 }
 
 /* Names of symbolic dimensions, and of the operands in them. */

@@ -392,7 +392,6 @@ uint32_t map_piece(struct mapper *p, bool image)
     uint32_t first = map_emit1(p, OP_SLICE, x, WITH(.axis = map_layout_axis(r.axis, image, v->n_dims), .pieces = (uint32_t)n));
     if (first == NO_ID)
         return NO_ID;
-    p->divisions = arena_grow(p->m->arena, p->divisions, p->n_divisions, &p->cap_divisions, sizeof *p->divisions);
-    p->divisions[p->n_divisions++] = (struct division){ value, r.axis, first, n, image };
+    ARENA_APPEND(p->m->arena, p->divisions, p->n_divisions, p->cap_divisions, (struct division){ value, r.axis, first, n, image });
     return first + (uint32_t)piece;
 }

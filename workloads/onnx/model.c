@@ -13,9 +13,9 @@ static const struct onnx_operator no_operator = { .name = "" };
 
 const struct onnx_operator *onnx_operator_named(const struct onnx_operators *all, const char *name, struct arena *a)
 {
-    for (size_t i = 0; i < all->n; i++)
-        if (text_is(all->rows[i].name, name))
-            return &all->rows[i];
+    const struct onnx_operator *known = FIND_TEXT(all->rows, all->n, struct onnx_operator, name, name);
+    if (known)
+        return known;
     struct onnx_operator *unknown = ARENA_NEW(a, struct onnx_operator);
     *unknown = (struct onnx_operator){ .name = name };
     return unknown;

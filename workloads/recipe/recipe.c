@@ -97,10 +97,8 @@ static void drop_rivals(struct recipe *r, const struct ini_entry *e)
 {
     static const char *const rivals[] = { "epochs", "samples_to_converge", "converge" };
     enum { N = sizeof rivals / sizeof *rivals };
-    bool one_of_them = false;
-    for (size_t i = 0; i < N; i++)
-        one_of_them |= text_is(e->section, "training") && text_is(e->key, rivals[i]);
-    for (size_t i = 0; i < N && one_of_them; i++)
+    bool is_one = text_is(e->section, "training") && find_text(rivals, N, sizeof *rivals, 0, e->key);
+    for (size_t i = 0; i < N && is_one; i++)
         drop_entry(r, "training", rivals[i]);
 }
 

@@ -21,12 +21,9 @@ static bool is_idle_setting(const struct recipe *r, const char *key, const char 
 {
     bool on_chip = r->optimizer_state == OPTIMIZER_ON_CHIP, in_turns = r->schedule == SCHEDULE_GROUPED || r->schedule == SCHEDULE_INTERLEAVED;
     in_turns = in_turns && (r->ipus_per_replica > 1 || r->layers_per_ipu);      /* see recipe_check_schedule() */
-    static const char *const of_inference[] = { "calls_overlap", "launch_s", "dispatch_s", "session_calls", "stream_copy_s", "callback_bytes_per_s",
+    bool decides_inference = TEXT_IS_ONE_OF(key, "calls_overlap", "launch_s", "dispatch_s", "session_calls", "stream_copy_s", "callback_bytes_per_s",
         "result_bytes_per_s", "stream_buffer_bytes", "returns_results", "conversion_s_per_byte", "number_s", "evaluation_fixed_s", "host_data", "host_data_bytes_per_s", "fetch_threads", "prefetch_depth",
-        "exchange_target", "calls_by_value", "loops_by_value", "even_slices", "streams_apart" };
-    bool decides_inference = false;
-    for (size_t i = 0; i < sizeof of_inference / sizeof *of_inference; i++)
-        decides_inference |= text_is(key, of_inference[i]);
+        "exchange_target", "calls_by_value", "loops_by_value", "even_slices", "streams_apart");
     const struct { const char *key; bool idle; } settled[] = {
         { "sharded_elements", r->rts != RTS_YES }, { "offloaded_elements", on_chip }, { "remote_together", on_chip },
         { "remote_alone_ipus", on_chip }, { "moment_bytes", r->state_bytes_per_param > 0 }, { "steps_per_call", r->steps_per_call >= 0 },
@@ -59,8 +56,6 @@ static bool has_fp32_kinds(const struct recipe *r, const struct graph *g)
     return r->model.fp32_operations && op_kinds_read(&kinds, r->model.fp32_operations, NULL) && kinds & graph_kinds(g);
 }
 
-static bool is_of_codelets(const char *key) { return text_is(key, "operators") || text_is(key, "grid_ipus") || text_is(key, "grid_tiles"); }
-
 /* The keys that only the plan can judge. Its sheets tell whether the replicas are on one pod, whether another factor of a product is 0, and
    whether micro-batches wait for their host exchange at all; its graph tells which kinds of operations there are. */
 static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const char *section, const char *key)
@@ -68,7 +63,7 @@ static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const 
     const struct plan_request *o = &p->request;
     const struct program *f = &o->program;
     uint64_t in_pod = p->topology->machine->ipus_per_domain / o->ipus_per_replica;
-    bool no_codelets = p->graph && is_of_codelets(key) && !(graph_kinds(p->graph) & op_kind_bit(OP_CODELET));
+    bool no_codelets = p->graph && TEXT_IS_ONE_OF(key, "operators", "grid_ipus", "grid_tiles") && !(graph_kinds(p->graph) & op_kind_bit(OP_CODELET));
     bool no_calls = o->training ? !(f->steps_per_call > 0) : plan_requests_overlap(o);
     const struct { const char *section, *key; bool idle; } settled[] = {
         { "recipe", "operators", no_codelets }, { "parallel", "grid_ipus", no_codelets }, { "parallel", "grid_tiles", no_codelets },

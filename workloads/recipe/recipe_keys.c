@@ -343,19 +343,15 @@ const struct field *recipe_field(const char *name)
 
 static bool is_setting_of_optimizer(const char *key)
 {
+    bool found = false;
     for (int i = N_GRADIENT_WORKS; i < N_VECTOR_WORKS; i++)
-        for (size_t k = 0; k < N_OPTIMIZER_SETTINGS; k++)
-            if (text_is(optimizer_rule((enum vector_work)i)->settings[k], key))
-                return true;
-    return false;
+        found |= find_text(optimizer_rule((enum vector_work)i)->settings, N_OPTIMIZER_SETTINGS, sizeof(char *), 0, key) != NULL;
+    return found;
 }
 
 static bool takes_hyperparameter(const char *key)
 {
-    for (size_t i = 0; i < N_HYPERPARAMETERS; i++)
-        if (text_is(hyperparameters[i], key))
-            return true;
-    return is_setting_of_optimizer(key);
+    return find_text(hyperparameters, N_HYPERPARAMETERS, sizeof *hyperparameters, 0, key) || is_setting_of_optimizer(key);
 }
 
 /* The entry's place is one more than its key's in the table. Keys that the table does not hold have the place after the last, and hyperparameters the
