@@ -141,9 +141,7 @@ const struct command *command_find(const char *name)
 int command_unknown(const char *name, struct err *err)
 {
     struct arena a = {0};
-    const char **names = ARENA_ARRAY(&a, const char *, n_commands);
-    for (size_t i = 0; i < n_commands; i++)
-        names[i] = commands[i].name;
+    const char **names = TEXTS_OF(commands, n_commands, struct command, name, &a);
     if (*name == '-')
         bad_input(err, "'%.60s': an option comes after its command: podbench COMMAND [OPTION...]; podbench --help lists the commands", name);
     else

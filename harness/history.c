@@ -228,11 +228,6 @@ static bool draw(const struct history *h, const char *picture, struct session *s
     return gnuplot_draw(picture, script, settings, ".", err);
 }
 
-static bool has_name(const char *const *names, size_t n, const char *name)
-{
-    return find_text(names, n, sizeof *names, 0, name);
-}
-
 /* Refuses a history without series. The message lists the recipes that have the metric or, if none has it, the metrics. */
 static bool refuse_empty(const struct history *h, const char *metric, const char *recipe, const char *path, struct session *s, struct err *err)
 {
@@ -246,7 +241,7 @@ static bool refuse_empty(const struct history *h, const char *metric, const char
     size_t n = 0;
     for (size_t i = 0; i < from->n; i++) {
         const char *name = of_metric.n ? from->items[i].recipe : from->items[i].metric;
-        if (!has_name(names, n, name))
+        if (!find_text(names, n, sizeof *names, 0, name))
             names[n++] = name;
     }
     fail(err, "%s: no such %s in %s; %sknown: %s", of_metric.n ? recipe : metric, of_metric.n ? "recipe with this metric" : "metric", path,

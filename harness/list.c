@@ -123,14 +123,9 @@ enum { N_LISTINGS = sizeof listings / sizeof *listings };
 
 int command_list(const struct options *o, struct session *s, struct err *err)
 {
-    const char *what = o->arguments[0], *names[N_LISTINGS];
-    for (size_t i = 0; i < N_LISTINGS; i++) {
-        names[i] = listings[i].name;
-        if (!text_is(names[i], what))
-            continue;
-        if (o->n_arguments > 1 && listings[i].list != list_recipes)
-            return bad_input(err, "list %s: takes no word such as '%.60s'; only recipes do: podbench list recipes WORD...", what, o->arguments[1]);
-        return listings[i].list(o, s, err);
-    }
-    return bad_input(err, "list: '%.60s' cannot be listed; %sknown: %s", what, words_suggestion(names, N_LISTINGS, what, &s->arena), names_list(names, N_LISTINGS, &s->arena));
+    const char *what = o->arguments[0], **names = TEXTS_OF(listings, N_LISTINGS, struct listing, name, &s->arena);
+    const struct listing *found = FIND_TEXT(listings, N_LISTINGS, struct listing, name, what);
+    if (found && o->n_arguments > 1 && found->list != list_recipes)
+        return bad_input(err, "list %s: takes no word such as '%.60s'; only recipes do: podbench list recipes WORD...", what, o->arguments[1]);
+    return found ? found->list(o, s, err) : bad_input(err, "list: '%.60s' cannot be listed; %sknown: %s", what, words_suggestion(names, N_LISTINGS, what, &s->arena), names_list(names, N_LISTINGS, &s->arena));
 }

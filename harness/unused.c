@@ -166,9 +166,7 @@ size_t settings_that_matter(const char **settings, size_t n, const char *recipe,
     size_t kept = 0;
     configuration_add(&c, sets, n_sets, &scratch);
     configuration_add(&c, settings, n, &scratch);
-    const char **texts = ARENA_ROOM(&scratch, const char *, c.n);
-    for (size_t i = 0; i < c.n; i++)
-        texts[i] = c.settings[i].text;
+    const char **texts = TEXTS_OF(c.settings, c.n, struct setting, text, &scratch);
     if (n == 0 || s->paths.unfolded || !simulator_run(&s->simulator, &sim, &r, recipe, texts, c.n, NULL)) {
         arena_free(&scratch);
         return n;
@@ -235,9 +233,7 @@ static bool find_idle(const char ***names, size_t *n, struct configuration *c, s
     struct simulation sim;
     struct recipe recipe;
     struct result r;
-    const char **texts = ARENA_ARRAY(a, const char *, c->n);
-    for (size_t i = 0; i < c->n; i++)
-        texts[i] = c->settings[i].text;
+    const char **texts = TEXTS_OF(c->settings, c->n, struct setting, text, a);
     if (!rests_on_sheets(c))
         return recipe_load(&recipe, c->recipe, s->paths.recipes_dir, texts, c->n, a, NULL) && recipe_unused_keys(names, n, &recipe, NULL, a);
     if (!simulator_run(&s->simulator, &sim, &r, c->recipe, texts, c->n, NULL))

@@ -98,7 +98,7 @@ static void add_accuracy(struct document *d, const struct check *c)
 static void add_memory_known(struct document *d, const struct memory_known *m)
 {
     size_t n;
-    const struct memory_chances *chances = memory_known_chances(&n, m, d->arena);
+    const struct chance_bin *chances = memory_known_chances(&n, m, d->arena);
     document_gap(d);
     struct table *t = document_table(d, memory_chances_table(chances, n));
     t->name = "memory_chances_left_out";
@@ -153,27 +153,21 @@ static void validation_document(struct document *d, const struct validation *v)
         add_constants(constants, &v->tables[i], d->arena);
 }
 
-static bool write_table(const char *folder, const char *name, void (*write)(FILE *f, const void *what), const void *what, struct session *s, struct err *err)
-{
-    struct new_file file;
-    if (!new_file_open(&file, arena_printf(&s->arena, "%s/%s", folder, name), err))
-        return false;
-    write(file.f, what);
-    return new_file_save(&file, err);
-}
+static void write_left_out(FILE *f, const struct validation *v) { references_write(f, &v->record.references); }
+static void write_spread(FILE *f, const struct validation *v) { spread_write(f, &v->record.references); }
+static void write_known_values(FILE *f, const struct validation *v) { known_values_write(f, &v->record.references.known); }
+static void write_kernel_errors(FILE *f, const struct validation *v) { kernel_errors_write(f, &v->kernels); }
+static void write_memory_programs(FILE *f, const struct validation *v) { memory_programs_write(f, &v->memory.record); }
+static void write_memory_spread(FILE *f, const struct validation *v) { memory_spread_write(f, &v->memory.record); }
+static void write_memory_published(FILE *f, const struct validation *v) { memory_published_write(f, &v->memory.record); }
 
-static void write_left_out(FILE *f, const void *references) { references_write(f, references); }
-static void write_spread(FILE *f, const void *references) { spread_write(f, references); }
-static void write_kernel_errors(FILE *f, const void *kernels) { kernel_errors_write(f, kernels); }
-static void write_memory_programs(FILE *f, const void *record) { memory_programs_write(f, record); }
-static void write_memory_spread(FILE *f, const void *record) { memory_spread_write(f, record); }
-static void write_memory_published(FILE *f, const void *record) { memory_published_write(f, record); }
-
-static void write_known_values(FILE *f, const void *references)
-{
-    const struct references *r = references;
-    known_values_write(f, &r->known);
-}
+/* The tables of --out, from which answers get their intervals. Readers open left-out.csv and memory-programs.csv first, so these follow the tables
+ * that belong to them: without them a folder counts as empty. */
+static const struct { const char *name; void (*write)(FILE *f, const struct validation *v); } validity_tables[] = {
+    { "known-values.csv", write_known_values }, { "spread.csv", write_spread }, { "left-out.csv", write_left_out },
+    { "kernel-errors.csv", write_kernel_errors }, { "memory-spread.csv", write_memory_spread },
+    { "memory-published.csv", write_memory_published }, { "memory-programs.csv", write_memory_programs },
+};
 
 /* Gathers the known runs, operations and programs. Rows without a line in first-sight.csv, such as those of other projects, are judged by
  * today's errors. */
@@ -195,17 +189,18 @@ static bool gather_known(struct validation *v, const struct options *o, struct s
     return memory_known_build(&v->memory, figures, &seen, &sights, &s->simulator, &s->arena, err);
 }
 
-/* Writes the tables of --out, from which answers get their intervals. Readers open left-out.csv and memory-programs.csv first, so these are
- * written last: without them a folder counts as empty. */
 static bool write_validity(const struct validation *v, const char *folder, struct session *s, struct err *err)
 {
-    const struct references *r = &v->record.references;
-    return make_folders(folder, err) && write_table(folder, "known-values.csv", write_known_values, r, s, err)
-        && write_table(folder, "spread.csv", write_spread, r, s, err) && write_table(folder, "left-out.csv", write_left_out, r, s, err)
-        && write_table(folder, "kernel-errors.csv", write_kernel_errors, &v->kernels, s, err)
-        && write_table(folder, "memory-spread.csv", write_memory_spread, &v->memory.record, s, err)
-        && write_table(folder, "memory-published.csv", write_memory_published, &v->memory.record, s, err)
-        && write_table(folder, "memory-programs.csv", write_memory_programs, &v->memory.record, s, err);
+    bool good = make_folders(folder, err);
+    for (size_t i = 0; good && i < sizeof validity_tables / sizeof *validity_tables; i++) {
+        struct new_file file;
+        good = new_file_open(&file, arena_printf(&s->arena, "%s/%s", folder, validity_tables[i].name), err);
+        if (!good)
+            break;
+        validity_tables[i].write(file.f, v);
+        good = new_file_save(&file, err);
+    }
+    return good;
 }
 
 /* The error of a step, judged by references of other groups only, as if nothing like the run had been published. */

@@ -45,12 +45,8 @@ static bool read_claim(struct claim *c, const struct csv_table *t, const struct 
 
 static bool check_claim_ids(const struct claims *c, struct arena *a, struct err *err)
 {
-    const char **ids = ARENA_ARRAY(a, const char *, c->n);
-    size_t earlier;
-    for (size_t i = 0; i < c->n; i++)
-        ids[i] = c->items[i].id;
-    size_t again = first_repeated(&earlier, ids, c->n);
-    return again == c->n || fail(err, "%s:%u: id: '%.40s' is already in line %u", c->path, c->items[again].line, ids[again],
+    size_t earlier, again = first_repeated(&earlier, TEXTS_OF(c->items, c->n, struct claim, id, a), c->n);
+    return again == c->n || fail(err, "%s:%u: id: '%.40s' is already in line %u", c->path, c->items[again].line, c->items[again].id,
                                  c->items[earlier].line);
 }
 

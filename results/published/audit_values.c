@@ -199,19 +199,15 @@ static bool value_of_recompute(double *out, const struct audit_values *v, const 
     return true;
 }
 
-static const struct { const char *kind; bool (*value)(double *out, const struct audit_values *v, const char *argument, struct err *err); } kinds[] = {
+static const struct audit_kind { const char *kind; bool (*value)(double *out, const struct audit_values *v, const char *argument, struct err *err); } kinds[] = {
     { "sheet", value_of_sheet }, { "has", value_of_has }, { "fact", value_of_fact }, { "figure", value_of_figure }, { "logged", value_of_logged }, { "recipe", value_of_recipe },
     { "run", value_of_run }, { "workload", value_of_workload }, { "recompute", value_of_recompute }, { "numbers", value_of_numbers },
 };
 
 bool audit_lookup(double *out, void *values, const char *kind, const char *argument, struct err *err)
 {
-    const char *names[sizeof kinds / sizeof *kinds];
+    enum { N_KINDS = sizeof kinds / sizeof *kinds };
     struct audit_values *v = values;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        names[i] = kinds[i].kind;
-        if (text_is(kinds[i].kind, kind))
-            return kinds[i].value(out, v, argument, err);
-    }
-    return fail(err, "known: %s", names_list(names, sizeof kinds / sizeof *kinds, v->a));
+    const struct audit_kind *k = FIND_TEXT(kinds, N_KINDS, struct audit_kind, kind, kind);
+    return k ? k->value(out, v, argument, err) : fail(err, "known: %s", names_list(TEXTS_OF(kinds, N_KINDS, struct audit_kind, kind, v->a), N_KINDS, v->a));
 }

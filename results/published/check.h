@@ -129,16 +129,18 @@ struct memory_verdicts {
  * out. */
 struct memory_verdicts *memory_verdicts(size_t *n, const struct check *c, struct arena *a);
 
-/* Configurations grouped by their predicted chance to fit. `expected` is how many should fit by these chances, n_ran how many did run.
- * Published runs are weak evidence, because nobody publishes what did not fit. */
-struct memory_chances { const char *evidence; double from, to; uint64_t n, n_ran; double expected; };
-struct memory_chances *memory_chances(size_t *n, const struct check *c, struct arena *a);
-struct table memory_chances_table(const struct memory_chances *chances, size_t n);
+/* Statements grouped by their chance, in fifths of the range from `from` to 1: how many there are, how many came true, and how many should have by
+ * these chances. surest_wrong is the configuration of the false statement with the highest chance, or NULL. */
+enum { N_CHANCE_BINS = 5 };
+struct chance_bin { const char *evidence; double from, to; uint64_t n, n_true; double expected; const char *surest_wrong; double surest; };
+void chance_bins_add(struct chance_bin bins[N_CHANCE_BINS], double from, double chance, bool is_true, const char *configuration);
+/* Writes the groups that are not empty, and returns how many there are. */
+size_t chance_bins_end(struct chance_bin *out, const struct chance_bin bins[N_CHANCE_BINS], double from, const char *evidence);
 
-/* Verdicts grouped by the chance that they are right. `expected` is how many should be right by these chances. surest_wrong is the
- * configuration of the wrong verdict with the highest chance, or NULL. Only rows about whether a run fits are counted. */
-struct memory_sureness { const char *evidence; double from, to; uint64_t n, n_right; double expected; const char *surest_wrong; double surest; };
-struct memory_sureness *memory_sureness(size_t *n, const struct check *c, struct arena *a);
+/* Configurations by their predicted chance to fit; published runs are weak evidence, because nobody publishes what did not fit. For verdicts: rows
+ * about whether a run fits, by the chance that the verdict is right. */
+struct chance_bin *memory_chances(size_t *n, const struct check *c, bool for_verdicts, struct arena *a);
+struct table memory_chances_table(const struct chance_bin *chances, size_t n);
 
 /* Errors of published numbers of bytes, grouped by metric and by counts_as. */
 struct memory_bytes { const char *metric, *counts_as; uint64_t n_rows, n_predicted, n_within_10, n_within_30; double median, mean, max; const char *worst; };

@@ -193,12 +193,9 @@ static bool read_derived_row(struct derived_loader *l, const struct csv_table *t
     struct figure f = { .id = csv_cell(t, row, "id"), .recipe = "", .metric = csv_cell(t, row, "metric"), .quote = "", .note = csv_cell(t, row, "note"),
                         .path = t->path, .line = row->line };
     const struct derived_metric *m = derived_metric_find(f.metric);
-    if (!m) {
-        const char *names[N_DERIVED_METRICS];
-        for (size_t i = 0; i < N_DERIVED_METRICS; i++)
-            names[i] = derived_metrics[i].name;
-        return fail(l->err, "%s:%u: metric: '%.40s' is no derived metric; known: %s", f.path, f.line, f.metric, names_list(names, N_DERIVED_METRICS, l->a));
-    }
+    if (!m)
+        return fail(l->err, "%s:%u: metric: '%.40s' is no derived metric; known: %s", f.path, f.line, f.metric,
+                    names_list(TEXTS_OF(derived_metrics, N_DERIVED_METRICS, struct derived_metric, name, l->a), N_DERIVED_METRICS, l->a));
     f.unit = m->unit;
     if (!parse_f64(tolerance, &f.tolerance) || !(f.tolerance > 0))
         return fail(l->err, "%s:%u: tolerance: '%.40s' is not a share above 0", f.path, f.line, tolerance);

@@ -98,12 +98,10 @@ static void compare_ledger_figure(struct ledger_faults *out, const struct ledger
 
 void ledger_compare(struct ledger_faults *out, const struct ledger *l, const struct figures *figures, struct arena *a)
 {
-    const char **ids = ARENA_ARRAY(a, const char *, figures->n);
+    const char **ids = TEXTS_OF(figures->items, figures->n, struct figure, id, a);
     *out = (struct ledger_faults){0};
-    for (size_t i = 0; i < figures->n; i++) {
+    for (size_t i = 0; i < figures->n; i++)
         compare_ledger_figure(out, l, &figures->items[i], a);
-        ids[i] = figures->items[i].id;
-    }
     sort_items(ids, figures->n, sizeof *ids, compare_texts);
     for (size_t i = 0; i < l->n_last; i++) {
         struct ledger_line gone = l->last[i];

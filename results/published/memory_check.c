@@ -22,9 +22,8 @@ static bool is_weak_evidence(const struct check_row *row)
 
 static bool is_counted(const char **counted, size_t *n, const char *configuration)
 {
-    for (size_t i = 0; i < *n; i++)
-        if (text_is(counted[i], configuration))
-            return true;
+    if (find_text(counted, *n, sizeof *counted, 0, configuration))
+        return true;
     counted[(*n)++] = configuration;
     return false;
 }
@@ -75,67 +74,44 @@ struct memory_verdicts *memory_verdicts(size_t *n, const struct check *c, struct
 
 /* ---- chances ---------------------------------------------------------------------------------------------- */
 
-static void add_chance(struct memory_chances *bins, size_t n_bins, const struct check_row *row)
+void chance_bins_add(struct chance_bin bins[N_CHANCE_BINS], double from, double chance, bool is_true, const char *configuration)
 {
-    struct memory_chances *b = &bins[min_u64((uint64_t)(row->fits_probability * (double)n_bins), n_bins - 1)];
+    struct chance_bin *b = &bins[min_u64((uint64_t)(fmax(0, (chance - from) / (1 - from)) * N_CHANCE_BINS), N_CHANCE_BINS - 1)];
     b->n++;
-    b->n_ran += !is_too_large(row);
-    b->expected += row->fits_probability;
+    b->n_true += is_true;
+    b->expected += chance;
+    if (!is_true && chance > b->surest)
+        b->surest = chance, b->surest_wrong = configuration;
 }
 
-struct memory_chances *memory_chances(size_t *n, const struct check *c, struct arena *a)
+size_t chance_bins_end(struct chance_bin *out, const struct chance_bin bins[N_CHANCE_BINS], double from, const char *evidence)
 {
-    enum { N_BINS = 5, N_GROUPS = sizeof groups / sizeof *groups };
-    struct memory_chances *all = ARENA_ROOM(a, struct memory_chances, N_GROUPS * N_BINS);
-    *n = 0;
-    for (size_t g = 0; g < N_GROUPS; g++) {
-        struct memory_chances bins[N_BINS] = { { 0 } };
-        const char **counted = ARENA_ROOM(a, const char *, c->n);
-        size_t n_counted = 0;
-        for (size_t i = 0; i < c->n; i++)
-            if (is_evidence(&c->rows[i], groups[g], counted, &n_counted))
-                add_chance(bins, N_BINS, &c->rows[i]);
-        for (size_t k = 0; k < N_BINS; k++) {
-            bins[k].evidence = groups[g] == N_COUNTS_AS ? "runs" : counts_as_names[groups[g]];
-            bins[k].from = (double)k / N_BINS, bins[k].to = (double)(k + 1) / N_BINS;
-            if (bins[k].n)
-                all[(*n)++] = bins[k];
-        }
+    size_t n = 0;
+    for (size_t k = 0; k < N_CHANCE_BINS; k++) {
+        out[n] = bins[k];
+        out[n].evidence = evidence;
+        out[n].from = from + (1 - from) * (double)k / N_CHANCE_BINS, out[n].to = from + (1 - from) * (double)(k + 1) / N_CHANCE_BINS;
+        out[n].surest = bins[k].surest > 0 ? bins[k].surest : NAN;
+        n += bins[k].n > 0;
     }
-    return all;
+    return n;
 }
 
-static void add_sure_verdict(struct memory_sureness *bins, size_t n_bins, const struct check_row *row)
+struct chance_bin *memory_chances(size_t *n, const struct check *c, bool for_verdicts, struct arena *a)
 {
-    double sure = row->fits ? row->fits_probability : 1 - row->fits_probability;
-    struct memory_sureness *b = &bins[min_u64((uint64_t)(fmax(0, 2 * sure - 1) * (double)n_bins), n_bins - 1)];
-    bool right = row->fits != is_too_large(row);
-    b->n++;
-    b->n_right += right;
-    b->expected += sure;
-    if (!right && sure > b->surest)
-        b->surest = sure, b->surest_wrong = row->figure->configuration;
-}
-
-struct memory_sureness *memory_sureness(size_t *n, const struct check *c, struct arena *a)
-{
-    enum { N_BINS = 5, N_GROUPS = sizeof groups / sizeof *groups };
-    struct memory_sureness *all = ARENA_ROOM(a, struct memory_sureness, N_GROUPS * N_BINS);
+    enum { N_GROUPS = sizeof groups / sizeof *groups };
+    struct chance_bin *all = ARENA_ROOM(a, struct chance_bin, N_GROUPS * N_CHANCE_BINS);
+    double from = for_verdicts ? 0.5 : 0;
     *n = 0;
     for (size_t g = 0; g < N_GROUPS; g++) {
-        struct memory_sureness bins[N_BINS] = { { 0 } };
+        struct chance_bin bins[N_CHANCE_BINS] = { { 0 } };
         const char **counted = ARENA_ROOM(a, const char *, c->n);
         size_t n_counted = 0;
-        for (size_t i = 0; i < c->n && groups[g] != N_COUNTS_AS; i++)
-            if (is_evidence(&c->rows[i], groups[g], counted, &n_counted))
-                add_sure_verdict(bins, N_BINS, &c->rows[i]);
-        for (size_t k = 0; k < N_BINS; k++) {
-            bins[k].evidence = groups[g] == N_COUNTS_AS ? "" : counts_as_names[groups[g]];
-            bins[k].from = 0.5 + 0.5 * (double)k / N_BINS, bins[k].to = 0.5 + 0.5 * (double)(k + 1) / N_BINS;
-            bins[k].surest = bins[k].surest > 0 ? bins[k].surest : NAN;
-            if (bins[k].n)
-                all[(*n)++] = bins[k];
-        }
+        for (const struct check_row *row = c->rows; row < c->rows + c->n && !(for_verdicts && groups[g] == N_COUNTS_AS); row++)
+            if (is_evidence(row, groups[g], counted, &n_counted))
+                chance_bins_add(bins, from, for_verdicts && !row->fits ? 1 - row->fits_probability : row->fits_probability,
+                                (for_verdicts && !row->fits) == is_too_large(row), row->figure->configuration);
+        *n += chance_bins_end(&all[*n], bins, from, groups[g] == N_COUNTS_AS ? "runs" : counts_as_names[groups[g]]);
     }
     return all;
 }
@@ -369,29 +345,41 @@ static const struct table_column edge_columns[] = {
 };
 
 static const struct table_column chance_columns[] = {
-    { COLUMN(struct memory_chances, evidence), .heading = "evidence" },
-    { COLUMN_AS(struct memory_chances, from, "chance_from"), .heading = "chance %", .format = "%.0f", .scale = 100 },
-    { COLUMN_AS(struct memory_chances, to, "chance_to"), .heading = "to %", .format = "%.0f", .scale = 100 },
-    { COLUMN_AS(struct memory_chances, n, "configurations"), .heading = "configurations" },
-    { COLUMN_AS(struct memory_chances, expected, "expected_to_fit"), .heading = "expected to fit", .format = "%.1f" },
-    { COLUMN_AS(struct memory_chances, n_ran, "ran"), .heading = "ran" },
+    { COLUMN(struct chance_bin, evidence), .heading = "evidence" },
+    { COLUMN_AS(struct chance_bin, from, "chance_from"), .heading = "chance %", .format = "%.0f", .scale = 100 },
+    { COLUMN_AS(struct chance_bin, to, "chance_to"), .heading = "to %", .format = "%.0f", .scale = 100 },
+    { COLUMN_AS(struct chance_bin, n, "configurations"), .heading = "configurations" },
+    { COLUMN_AS(struct chance_bin, expected, "expected_to_fit"), .heading = "expected to fit", .format = "%.1f" },
+    { COLUMN_AS(struct chance_bin, n_true, "ran"), .heading = "ran" },
 };
 
-struct table memory_chances_table(const struct memory_chances *chances, size_t n)
+struct table memory_chances_table(const struct chance_bin *chances, size_t n)
 {
     return TABLE_OF(chance_columns, chances, n);
 }
 
 static const struct table_column sureness_columns[] = {
-    { COLUMN(struct memory_sureness, evidence), .heading = "evidence" },
-    { COLUMN_AS(struct memory_sureness, from, "sure_from"), .heading = "sure %", .format = "%.0f", .scale = 100 },
-    { COLUMN_AS(struct memory_sureness, to, "sure_to"), .heading = "to %", .format = "%.0f", .scale = 100 },
-    { COLUMN_AS(struct memory_sureness, n, "verdicts"), .heading = "verdicts" },
-    { COLUMN_AS(struct memory_sureness, expected, "expected_right"), .heading = "expected right", .format = "%.1f" },
-    { COLUMN_AS(struct memory_sureness, n_right, "right"), .heading = "right" },
-    { COLUMN_AS(struct memory_sureness, surest_wrong, "surest_wrong"), .heading = "surest wrong" },
-    { COLUMN_AS(struct memory_sureness, surest, "surest_wrong_chance"), .heading = "%", .format = "%.0f", .scale = 100 },
+    { COLUMN(struct chance_bin, evidence), .heading = "evidence" },
+    { COLUMN_AS(struct chance_bin, from, "sure_from"), .heading = "sure %", .format = "%.0f", .scale = 100 },
+    { COLUMN_AS(struct chance_bin, to, "sure_to"), .heading = "to %", .format = "%.0f", .scale = 100 },
+    { COLUMN_AS(struct chance_bin, n, "verdicts"), .heading = "verdicts" },
+    { COLUMN_AS(struct chance_bin, expected, "expected_right"), .heading = "expected right", .format = "%.1f" },
+    { COLUMN_AS(struct chance_bin, n_true, "right"), .heading = "right" },
+    { COLUMN_AS(struct chance_bin, surest_wrong, "surest_wrong"), .heading = "surest wrong" },
+    { COLUMN_AS(struct chance_bin, surest, "surest_wrong_chance"), .heading = "%", .format = "%.0f", .scale = 100 },
 };
+
+struct memory_tables { struct table verdicts, edges, chances, sureness, bytes; };
+
+static struct memory_tables memory_tables(const struct check *c, const struct memory_edge *edges, size_t n_edges, struct arena *a)
+{
+    size_t n_verdicts, n_bytes, n_chances, n_sureness;
+    const struct memory_verdicts *verdicts = memory_verdicts(&n_verdicts, c, a);
+    const struct chance_bin *chances = memory_chances(&n_chances, c, false, a), *sureness = memory_chances(&n_sureness, c, true, a);
+    const struct memory_bytes *bytes = memory_bytes_errors(&n_bytes, c, a);
+    return (struct memory_tables){ TABLE_OF(verdict_columns, verdicts, n_verdicts), TABLE_OF(edge_columns, edges, n_edges),
+        TABLE_OF(chance_columns, chances, n_chances), TABLE_OF(sureness_columns, sureness, n_sureness), TABLE_OF(bytes_columns, bytes, n_bytes) };
+}
 
 static void add_memory_table(struct document *d, const char *title, struct table t)
 {
@@ -405,39 +393,28 @@ static void add_memory_table(struct document *d, const char *title, struct table
 
 void memory_document(struct document *d, const struct check *c, const struct memory_edge *edges, size_t n_edges)
 {
-    size_t n_verdicts, n_bytes, n_chances, n_sureness;
-    struct memory_verdicts *verdicts = memory_verdicts(&n_verdicts, c, d->arena);
-    struct memory_sureness *sureness = memory_sureness(&n_sureness, c, d->arena);
-    struct memory_chances *chances = memory_chances(&n_chances, c, d->arena);
-    struct memory_bytes *bytes = memory_bytes_errors(&n_bytes, c, d->arena);
+    struct memory_tables t = memory_tables(c, edges, n_edges, d->arena);
+    struct memory_bytes *bytes = t.bytes.rows;
     add_memory_table(d, "memory, by evidence: a run that fits is weak evidence, a configuration that was too large is strong; less memory: if a smaller share\nof memory for temporaries counts, too",
-                     TABLE_OF(verdict_columns, verdicts, n_verdicts));
-    add_memory_table(d, "memory, largest micro-batches of which the next published size was too large; factor: how far outside that edge",
-                     TABLE_OF(edge_columns, edges, n_edges));
-    add_memory_table(d, "memory, by the chance to fit that is predicted", TABLE_OF(chance_columns, chances, n_chances));
-    add_memory_table(d, "memory, by how sure a verdict is of itself, and how often it is right", TABLE_OF(sureness_columns, sureness, n_sureness));
+                     t.verdicts);
+    add_memory_table(d, "memory, largest micro-batches of which the next published size was too large; factor: how far outside that edge", t.edges);
+    add_memory_table(d, "memory, by the chance to fit that is predicted", t.chances);
+    add_memory_table(d, "memory, by how sure a verdict is of itself, and how often it is right", t.sureness);
     size_t n_without = 0, n_predicted = 0;
-    for (size_t i = 0; i < n_bytes; i++) {
+    for (size_t i = 0; i < t.bytes.n; i++) {
         n_without += bytes[i].n_predicted ? 0 : bytes[i].n_rows;
         if (bytes[i].n_predicted)
             bytes[n_predicted++] = bytes[i];
     }
-    add_memory_table(d, "memory, published bytes of one IPU; the plan knows only the fullest tile, and totals are that times the tiles",
-                     TABLE_OF(bytes_columns, bytes, n_predicted));
+    t.bytes.n = n_predicted;
+    add_memory_table(d, "memory, published bytes of one IPU; the plan knows only the fullest tile, and totals are that times the tiles", t.bytes);
     if (n_without)
         document_line(d, "and %zu rows of categories that no plan has, or of programs that no recipe describes", n_without);
 }
 
 json_t *memory_judgement_json(const struct check *c, const struct memory_edge *edges, size_t n_edges, struct arena *a)
 {
-    size_t n_verdicts, n_bytes, n_chances, n_sureness;
-    struct memory_verdicts *verdicts = memory_verdicts(&n_verdicts, c, a);
-    struct memory_sureness *sureness = memory_sureness(&n_sureness, c, a);
-    struct memory_chances *chances = memory_chances(&n_chances, c, a);
-    struct memory_bytes *bytes = memory_bytes_errors(&n_bytes, c, a);
-    const struct table tables[] = { TABLE_OF(verdict_columns, verdicts, n_verdicts), TABLE_OF(edge_columns, edges, n_edges),
-                                    TABLE_OF(chance_columns, chances, n_chances), TABLE_OF(bytes_columns, bytes, n_bytes),
-                                    TABLE_OF(sureness_columns, sureness, n_sureness) };
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "verdicts", table_json(&tables[0]), "edges", table_json(&tables[1]), "chances", table_json(&tables[2]),
-                     "bytes", table_json(&tables[3]), "sureness", table_json(&tables[4]));
+    const struct memory_tables t = memory_tables(c, edges, n_edges, a);
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "verdicts", table_json(&t.verdicts), "edges", table_json(&t.edges), "chances", table_json(&t.chances),
+                     "bytes", table_json(&t.bytes), "sureness", table_json(&t.sureness));
 }

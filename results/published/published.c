@@ -195,11 +195,7 @@ static bool check_numbers(const struct figure *f, struct err *err)
 /* Refuses an id that appears twice, in one table or in two. */
 static bool check_figure_ids(const struct figures *all, struct arena *a, struct err *err)
 {
-    const char **ids = ARENA_ARRAY(a, const char *, all->n);
-    size_t earlier;
-    for (size_t i = 0; i < all->n; i++)
-        ids[i] = all->items[i].id;
-    size_t again = first_repeated(&earlier, ids, all->n);
+    size_t earlier, again = first_repeated(&earlier, TEXTS_OF(all->items, all->n, struct figure, id, a), all->n);
     if (again == all->n)
         return true;
     const struct figure *f = &all->items[again], *before = &all->items[earlier];

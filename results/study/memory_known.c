@@ -251,33 +251,18 @@ static double memory_question_chance(const struct memory_known *m, const struct 
     return chance_with(&others, q, q->origin);
 }
 
-enum { N_BINS = 5 };
-
-static void add_to_bin(struct memory_chances *bins, double chance, bool ran)
+struct chance_bin *memory_known_chances(size_t *n, const struct memory_known *m, struct arena *a)
 {
-    struct memory_chances *b = &bins[min_u64((uint64_t)(chance * N_BINS), N_BINS - 1)];
-    b->n++;
-    b->n_ran += ran;
-    b->expected += chance;
-}
-
-struct memory_chances *memory_known_chances(size_t *n, const struct memory_known *m, struct arena *a)
-{
-    struct memory_chances *all = ARENA_ROOM(a, struct memory_chances, 2 * N_FIGURE_ROLES * N_BINS);
+    struct chance_bin *all = ARENA_ROOM(a, struct chance_bin, 2 * N_FIGURE_ROLES * N_CHANCE_BINS);
     *n = 0;
     for (size_t g = 0; g < 2 * N_FIGURE_ROLES; g++) {
-        struct memory_chances bins[N_BINS] = {{0}};
+        struct chance_bin bins[N_CHANCE_BINS] = {{0}};
         for (size_t i = 0; i < m->n; i++) {
             const struct memory_question *q = &m->items[i];
             if (says_whether_it_fits(q->figure) && q->figure->role == g / 2 && q->at_first_sight == !(g % 2))
-                add_to_bin(bins, memory_question_chance(m, q), q->figure->value > 0);
+                chance_bins_add(bins, 0, memory_question_chance(m, q), q->figure->value > 0, q->figure->configuration);
         }
-        for (size_t k = 0; k < N_BINS; k++) {
-            bins[k].evidence = arena_printf(a, "%s, %s", role_names[g / 2], g % 2 ? "today" : "first sight");
-            bins[k].from = (double)k / N_BINS, bins[k].to = (double)(k + 1) / N_BINS;
-            if (bins[k].n)
-                all[(*n)++] = bins[k];
-        }
+        *n += chance_bins_end(&all[*n], bins, 0, arena_printf(a, "%s, %s", role_names[g / 2], g % 2 ? "today" : "first sight"));
     }
     return all;
 }

@@ -36,5 +36,5 @@ bool memory_known_build(struct memory_known *out, const struct figures *figures,
 /* Fits the spread by maximum likelihood, without the rows of one origin (NULL: all rows). Returns 0 if no question calibrates. */
 double memory_far_fit(const struct memory_known *m, const char *without_origin);
 /* Verdicts grouped by the chance that was stated, both for first predictions and for today's, and by how the row counts. */
-struct memory_chances *memory_known_chances(size_t *n, const struct memory_known *m, struct arena *a);
+struct chance_bin *memory_known_chances(size_t *n, const struct memory_known *m, struct arena *a);
 #endif

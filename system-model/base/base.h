@@ -132,6 +132,9 @@ static inline bool text_is(const char *a, const char *b) { return a && b && *a =
 /* The first of n items whose member, a const char *, is this text; NULL if there is none. FIND_TEXT(items, n, struct thing, name, "x") */
 const void *find_text(const void *items, size_t n, size_t item_bytes, size_t offset, const char *text);
 #define FIND_TEXT(items, n, record, member, text) find_text(items, n, sizeof(record), offsetof(record, member), text)
+/* That member of each of n items, as an array. TEXTS_OF(items, n, struct thing, name, a) */
+const char **texts_of(const void *items, size_t n, size_t item_bytes, size_t offset, struct arena *a);
+#define TEXTS_OF(items, n, record, member, a) texts_of(items, n, sizeof(record), offsetof(record, member), a)
 /* True if the text is one of those listed: TEXT_IS_ONE_OF(word, "a", "b"). NULL is none. */
 #define TEXT_IS_ONE_OF(text, ...) \
     (find_text((const char *const[]){ __VA_ARGS__ }, sizeof(const char *const[]){ __VA_ARGS__ } / sizeof(char *), sizeof(char *), 0, text) != NULL)

@@ -50,6 +50,14 @@ const char *why_no_u64(const char *text)
 
 int compare_texts(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
+const char **texts_of(const void *items, size_t n, size_t item_bytes, size_t offset, struct arena *a)
+{
+    const char **texts = ARENA_ARRAY(a, const char *, n), *at = items;
+    for (size_t i = 0; i < n; i++, at += item_bytes)
+        texts[i] = *(const char *const *)(at + offset);
+    return texts;
+}
+
 const void *find_text(const void *items, size_t n, size_t item_bytes, size_t offset, const char *text)
 {
     for (const char *at = items; n > 0; n--, at += item_bytes)

@@ -117,9 +117,7 @@ static const struct field *field_of_line(const struct csv_table *t, const struct
     const struct field *f = field_find(codelet_fields, N_FIELDS(codelet_fields), key);
     if (!f) {
         struct arena scratch = {0};
-        const char *names[N_FIELDS(codelet_fields)];
-        for (size_t i = 0; i < N_FIELDS(codelet_fields); i++)
-            names[i] = codelet_fields[i].name;
+        const char **names = TEXTS_OF(codelet_fields, N_FIELDS(codelet_fields), struct field, name, &scratch);
         fail(err, "%s:%u: key: '%.40s' is not known; %sknown: %s", t->path, row->line, key, names_suggestion(names, N_FIELDS(codelet_fields), key, &scratch),
              names_list(names, N_FIELDS(codelet_fields), &scratch));
         arena_free(&scratch);

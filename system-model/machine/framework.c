@@ -156,11 +156,9 @@ struct framework_reader { struct framework *out; const char *dir; const struct s
 static bool framework_set_row(struct framework_reader *r, const struct sheet *s, const struct sheet_row *row, struct err *err)
 {
     const struct field *f = field_find(framework_fields, N_FRAMEWORK_FIELDS, row->key);
-    const char *names[N_FRAMEWORK_FIELDS];
-    for (size_t i = 0; i < N_FRAMEWORK_FIELDS && !f; i++)
-        names[i] = framework_fields[i].name;
     if (!f)
-        return fail(err, "%s: unknown key; known: engine, %s", sheet_row_place(s, row, r->a), names_list(names, N_FRAMEWORK_FIELDS, r->a));
+        return fail(err, "%s: unknown key; known: engine, %s", sheet_row_place(s, row, r->a),
+                    names_list(TEXTS_OF(framework_fields, N_FRAMEWORK_FIELDS, struct field, name, r->a), N_FRAMEWORK_FIELDS, r->a));
     r->seen[f - framework_fields] = true;
     return sheet_row_set(r->out, f, s, row, r->a, err);
 }

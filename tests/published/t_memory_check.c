@@ -271,11 +271,11 @@ static void chances_by_fifths(void **state)
         rows[i].fits_probability = chances[i];
     }
     const struct check c = { rows, 5 };
-    const struct memory_chances *x = memory_chances(&n, &c, &a);
+    const struct chance_bin *x = memory_chances(&n, &c, false, &a);
     assert_int_equal(n, 2);
-    assert_true(x[0].from == 0 && x[0].to == 0.2 && x[0].n == 2 && x[0].n_ran == 1);
+    assert_true(x[0].from == 0 && x[0].to == 0.2 && x[0].n == 2 && x[0].n_true == 1);
     assert_near(x[0].expected, 0.25, 1e-12);
-    assert_true(x[1].from == 0.8 && x[1].n == 2 && x[1].n_ran == 1 && x[1].expected == 2);
+    assert_true(x[1].from == 0.8 && x[1].n == 2 && x[1].n_true == 1 && x[1].expected == 2);
     arena_free(&a);
 }
 
@@ -294,13 +294,13 @@ static void verdicts_by_sureness(void **state)
         rows[i].fits_probability = said[i].chance;
     }
     const struct check c = { rows, 5 };
-    const struct memory_sureness *x = memory_sureness(&n, &c, &a);
+    const struct chance_bin *x = memory_chances(&n, &c, true, &a);
     assert_int_equal(n, 2);
-    assert_true(x[0].from == 0.5 && x[0].to == 0.6 && x[0].n == 3 && x[0].n_right == 1);
+    assert_true(x[0].from == 0.5 && x[0].to == 0.6 && x[0].n == 3 && x[0].n_true == 1);
     assert_near(x[0].expected, 0.55 + 0.58 + 0.53, 1e-12);
     assert_string_equal(x[0].surest_wrong, f[1].configuration);
     assert_near(x[0].surest, 0.58, 1e-12);
-    assert_true(x[1].from == 0.9 && x[1].n == 2 && x[1].n_right == 1 && text_is(x[1].surest_wrong, f[3].configuration));
+    assert_true(x[1].from == 0.9 && x[1].n == 2 && x[1].n_true == 1 && text_is(x[1].surest_wrong, f[3].configuration));
     assert_near(x[1].expected, 0.97 + 0.99, 1e-12);
     arena_free(&a);
 }

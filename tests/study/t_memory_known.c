@@ -72,13 +72,13 @@ static void chances_are_those_of_other_origins(void **state)
     (void)state;
     q[1].need.needed_bytes = 700;
     q[1].at_first_sight = false;
-    const struct memory_chances *x = memory_known_chances(&n, &m, &a);
+    const struct chance_bin *x = memory_known_chances(&n, &m, &a);
     assert_int_equal(n, 2);
     assert_string_equal(x[0].evidence, "calibrate, first sight");
-    assert_true(x[0].from == 0.4 && x[0].n == 1 && x[0].n_ran == 0);
+    assert_true(x[0].from == 0.4 && x[0].n == 1 && x[0].n_true == 0);
     assert_near(x[0].expected, 0.5, 1e-12);
     assert_string_equal(x[1].evidence, "validate, today");
-    assert_true(x[1].from == 0.8 && x[1].n_ran == 1);
+    assert_true(x[1].from == 0.8 && x[1].n_true == 1);
     assert_near(x[1].expected, 0.99, 1e-12);
     arena_free(&a);
 }

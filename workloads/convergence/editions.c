@@ -172,10 +172,7 @@ const char *edition_provisional(const struct edition *e)
 
 const char *editions_known(const struct round_table *t, struct arena *a)
 {
-    const char **names = ARENA_ARRAY(a, const char *, t->n_editions);
-    for (size_t i = 0; i < t->n_editions; i++)
-        names[i] = t->editions[i].round;
-    return names_list(names, t->n_editions, a);
+    return names_list(TEXTS_OF(t->editions, t->n_editions, struct edition, round, a), t->n_editions, a);
 }
 
 bool edition_unknown(const struct round_table *t, const char *name, struct err *err)
