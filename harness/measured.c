@@ -32,7 +32,7 @@ static bool add_measured(struct own_runs *runs, const struct asked_run *q, const
         return false;
     bool good = own_run_rate(&m.samples_per_s, q->step, &r)
              || fail(err, "%s: '%.40s': want the time of a step, as in 1.4s or 35ms, or a rate, as in 7260/s", q->where, q->step);
-    if (good && recipe_hash(&m.hash, &sim.recipe, a, err)) {
+    if (good && recipe_hash(&m.hash, &sim.recipe, NULL, a, err)) {
         validity_of(&v, record, &sim, &r, &request, a);
         m.predicted = m.first_predicted = r.throughput_samples_per_s;
         if (validity_has_interval(&v))

@@ -82,7 +82,7 @@ static bool add_recipe_hash(const char **text, const struct figure *f, const cha
 {
     struct recipe r;
     const char *hash, *recipe = path_beside(f->path, arena_printf(a, "%.*s", (int)n, name), a);
-    if (!recipe_load(&r, recipe, recipes_dir, NULL, 0, a, err) || !recipe_hash(&hash, &r, a, err))
+    if (!recipe_load(&r, recipe, recipes_dir, NULL, 0, a, err) || !recipe_hash(&hash, &r, NULL, a, err))
         return false;
     *text = arena_printf(a, "%s%s%s", *text, **text ? "+" : "", hash);
     return true;

@@ -75,12 +75,18 @@ static void fill_memory(struct result *r, const struct plan *p)
  * configuration, too; one of an ONNX file is looked up by its name alone, as its hash reads the file. */
 static bool recall_memory(struct result *r, struct simulation *sim, const struct memory_record *known, struct err *err)
 {
+    const struct recipe *rec = &sim->recipe;
+    const struct plan *plans[] = { NULL, &sim->plan };          /* as it was recorded, and without what the plan shows to have no effect */
+    const struct memory_published *p = NULL;
     const char *hash;
-    if (sim->simulator->options.judges || !sim->may_be_published || (sim->recipe.model.file && !memory_record_published(known, sim->recipe.id)))
+    if (sim->simulator->options.judges || sim->changes.n || (rec->model.file && !memory_record_published(known, rec->id))
+        || recipe_has_other_number(rec, sim->file, &sim->plan))
         return true;
-    if (!recipe_hash(&hash, &sim->recipe, &sim->arena, err))
-        return false;
-    const struct memory_published *p = memory_record_of_hash(known, hash);
+    for (size_t i = 0; i < sizeof plans / sizeof *plans && !p; i++) {
+        if (!recipe_hash(&hash, rec, plans[i], &sim->arena, err))
+            return false;
+        p = memory_record_of_hash(known, hash);
+    }
     if (!p)
         return true;
     r->fits_published = memory_outcome_names[p->outcome];
@@ -399,11 +405,11 @@ static void fill_times(struct result *r, const struct simulation *sim, const str
     r->time_to_train_s += r->scaling_time_s;
 }
 
-/* The rate of an evaluation that is the whole program: its samples over the time of its calls, start and end. */
+/* The rate of an evaluation that is the whole program: its samples over the time of its calls, start and end. Other inference is no such loop. */
 static void fill_evaluation_loop(struct result *r, const struct simulation *sim)
 {
     double n = (double)sim->recipe.eval_samples, loop_s = sim->plan.request.program.evaluation_fixed_s + batches_of(sim->recipe.eval_samples, r->global_batch) * r->step_time_s;
-    r->logged_samples_per_s = n > 0 ? n / loop_s : 0;
+    r->logged_samples_per_s = n > 0 && sim->recipe.rate == RATE_LOGGED ? n / loop_s : 0;
 }
 
 /* Takes the logged rate as throughput if the recipe asks for it. */

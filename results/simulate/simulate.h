@@ -15,8 +15,7 @@ struct simulation {
     struct arena arena;
     struct recipe recipe;
     struct sheet_overrides changes;            /* overrides of values on sheets */
-    /* false if an override makes it a configuration that was not published; if true, the recipe's hash decides */
-    bool may_be_published;
+    const struct recipe_file *file;            /* of the recipe, before the overrides */
     struct machine *machine;
     uint64_t sheets_id;                 /* at least 1; equal for two simulations of one simulator that read the same values of sheets */
     struct sdk sdk;

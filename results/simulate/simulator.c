@@ -320,10 +320,8 @@ static bool prepare_recipe(struct simulation *sim, const char *recipe, const cha
     if (!sheet_overrides_split(&sim->changes, &of_recipe, &n, overrides, n_overrides, &sim->arena, err))
         return false;
     const struct hash_entry *file = cached_recipe(sim->simulator, recipe, err);
-    if (!file || !recipe_override(&sim->recipe, file->value, of_recipe, n, &sim->arena, err))
-        return false;
-    sim->may_be_published = !sim->changes.n && !recipe_has_other_number(&sim->recipe, file->value);
-    return true;
+    sim->file = file ? file->value : NULL;
+    return file && recipe_override(&sim->recipe, sim->file, of_recipe, n, &sim->arena, err);
 }
 
 bool simulator_prepare(struct simulation *sim, struct plan_request *opt, const char *recipe, const char *const *overrides,

@@ -102,7 +102,7 @@ static bool simulate_measured(struct reference *out, struct own_run *m, struct s
         m->why_not = arena_strdup(a, err.msg);
         return false;
     }
-    if (!recipe_hash(&hash, &sim.recipe, a, &err) || !text_is(hash, m->hash))
+    if (!recipe_hash(&hash, &sim.recipe, NULL, a, &err) || !text_is(hash, m->hash))
         m->why_not = arena_printf(a, "%s changed after it was measured; take the line out and measure it again", m->recipe);
     m->predicted = m->why_not ? 0 : r.throughput_samples_per_s;
     *out = (struct reference){ .configuration = arena_printf(a, "%s%s%s, measured here", m->recipe, *m->sets ? " with " : "", m->sets), .recipe = m->recipe,

@@ -11,7 +11,7 @@ static const char *hash_with(const char *set, struct arena *a)
     struct recipe r;
     struct err err = { "" };
     const char *hash = NULL;
-    bool good = recipe_load(&r, resnet, recipes, set ? &set : NULL, set != NULL, a, &err) && recipe_hash(&hash, &r, a, &err);
+    bool good = recipe_load(&r, resnet, recipes, set ? &set : NULL, set != NULL, a, &err) && recipe_hash(&hash, &r, NULL, a, &err);
     if (!good)
         print_error("%s\n", err.msg);
     assert_true(good);

@@ -66,7 +66,7 @@ static void a_measurement_is_a_neighbour(void **state)
     const char *hash = NULL;
     (void)state;
     simulator_open(&s, &paths);
-    assert_true(simulator_run(&s, &sim, &r, stock, NULL, 0, &err) && recipe_hash(&hash, &sim.recipe, &a, &err));
+    assert_true(simulator_run(&s, &sim, &r, stock, NULL, 0, &err) && recipe_hash(&hash, &sim.recipe, NULL, &a, &err));
     struct own_run items[] = { { .recipe = stock, .sets = "", .hash = hash, .samples_per_s = r.throughput_samples_per_s / 2, .first_predicted = r.throughput_samples_per_s * 2 },
                                     { .recipe = "gone", .sets = "", .hash = hash, .samples_per_s = 1, .first_predicted = 1 },
                                     { .recipe = stock, .sets = "parallel.micro_batch=8", .hash = hash, .samples_per_s = 1, .first_predicted = 1 } };

@@ -385,12 +385,13 @@ bool recipe_override(struct recipe *out, const struct recipe_file *file, const c
         && recipe_read_open(out, a, err);
 }
 
-bool recipe_has_other_number(const struct recipe *r, const struct recipe_file *file)
+bool recipe_has_other_number(const struct recipe *r, const struct recipe_file *file, const struct plan *p)
 {
     double now, own;
     for (size_t i = 0; i < r->n_entries && i < file->values.n_entries; i++) {
         const struct ini_entry *x = &r->entries[i], *y = &file->values.entries[i];      /* an override keeps the place of the entry that it replaces */
-        if (x->value != y->value && text_is(x->key, y->key) && text_is(x->section, y->section) && parse_f64(x->value, &now) && parse_f64(y->value, &own) && now != own)
+        if (x->value != y->value && text_is(x->key, y->key) && text_is(x->section, y->section) && parse_f64(x->value, &now) && parse_f64(y->value, &own) && now != own
+            && !recipe_key_is_idle(r, p, x))
             return true;
     }
     return false;

@@ -102,8 +102,6 @@ bool recipes_check_unique(const char *const *ids, size_t n, const char *recipes_
 /* Applies "section.key=value" in order. The message of a failure names file, line and key. */
 bool recipe_override(struct recipe *out, const struct recipe_file *file, const char *const *overrides, size_t n_overrides,
                      struct arena *a, struct err *err);
-/* True if an override surely gives a key another number than the file does, so that the hashes differ. False if that is unknown. */
-bool recipe_has_other_number(const struct recipe *r, const struct recipe_file *file);
 /* The entry of a key ("section.key"), overrides applied, or NULL. */
 const struct ini_entry *recipe_entry(const struct recipe *r, const char *name);
 /* "section.key" of every given key that changes nothing in this recipe's result, except keys that only document. p: its
@@ -112,14 +110,17 @@ struct plan;
 /* The name of the entry's key if it has no effect, else NULL. */
 const char *recipe_unused_key(const struct ini_entry *e, const struct recipe *r, const struct plan *p, struct arena *a);
 bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, const struct plan *p, struct arena *a);
+/* True if an override surely gives a key that has an effect another number than the file does, so that the hashes differ. False if that is unknown. */
+bool recipe_has_other_number(const struct recipe *r, const struct recipe_file *file, const struct plan *p);
 const struct workload *recipe_workload(const struct recipe *r);     /* NULL if no workload has this name */
 uint64_t recipe_global_batch(const struct recipe *r);   /* micro-batch units of a weight update: images, packs, utterances */
 /* The graph of one micro-batch. */
 bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, struct err *err);
 /* A key made of the workload and everything in model_options: recipes with equal keys have the same graph. */
 const char *recipe_graph_key(size_t *n_bytes, const struct recipe *r, struct arena *a);
-/* 16 hexadecimal digits for the values that a simulation of the recipe reads: recipes with equal ones are the same run. It reads an ONNX file. */
-bool recipe_hash(const char **out, const struct recipe *r, struct arena *a, struct err *err);
+/* 16 hexadecimal digits for the values that a simulation of the recipe reads: recipes with equal ones are the same run. It reads an ONNX file.
+ * p: its plan, by which more keys prove to be without effect; NULL: every key of [framework] counts. */
+bool recipe_hash(const char **out, const struct recipe *r, const struct plan *p, struct arena *a, struct err *err);
 double recipe_samples_per_item(const struct recipe *r);     /* samples as sources count them in one sample of the graph: sequences or graphs in a pack; a part of a grid that IPUs share */
 bool recipe_plan_request(struct plan_request *out, const struct recipe *r, struct arena *a, struct err *err);
 /* Every key of the table with this recipe's value, in the table's order, without [faults] and hyperparameters; returns

@@ -3,8 +3,8 @@
  * recipe_hash.c - a hash of the values of a recipe that its simulation reads.
  *
  * It is the sum of the XXH3 of each key with its value, so that order does not matter, and leaves out what is at its
- * default, what only documents and what other readings say. A new key at its default therefore changes no hash. Values
- * are hashed as they were understood: 0.0001 is 1e-4. An ONNX file counts by its bytes, not its name.
+ * default, what has no effect, what only documents and what other readings say. A new key at its default therefore
+ * changes no hash. Values are hashed as they were understood: 0.0001 is 1e-4. An ONNX file counts by its bytes, not its name.
  */
 #include "system-model/graph/graph.h"
 #include "system-model/machine/framework.h"
@@ -65,21 +65,29 @@ static const char *plain_value(const char *text, struct arena *a)
     return parse_f64(text, &x) ? arena_printf(a, "%.15g", x) : text;
 }
 
-static uint64_t entries_hash(const char *section, const struct ini_entry *entries, size_t n, struct arena *a)
+static uint64_t entries_hash(const char *section, const struct ini_entry *entries, size_t n, const struct recipe *r, const struct plan *p, struct arena *a)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum += hash_of_setting(section, entries[i].key, plain_value(entries[i].value, a));
+        if (!p || !recipe_key_is_idle(r, p, &entries[i]))
+            sum += hash_of_setting(section, entries[i].key, plain_value(entries[i].value, a));
     return sum;
 }
 
-bool recipe_hash(const char **out, const struct recipe *r, struct arena *a, struct err *err)
+/* True if the recipe sets this key, and the plan shows that it has no effect. */
+static bool is_idle_by_plan(const struct recipe_key *k, const struct recipe *r, const struct plan *p, struct arena *a)
+{
+    const struct ini_entry *e = p ? recipe_entry(r, arena_printf(a, "%s.%s", k->section, k->field.name)) : NULL;
+    return e && recipe_key_is_idle(r, p, e);
+}
+
+bool recipe_hash(const char **out, const struct recipe *r, const struct plan *p, struct arena *a, struct err *err)
 {
     uint64_t sum = 0, of_file;
     for (size_t i = 0; i < n_recipe_keys; i++) {
         const struct recipe_key *k = &recipe_keys[i];
         const char *value = field_text(&k->field, r, a);
-        if (!shapes_the_run(k, r) || is_default(k, r))
+        if (!shapes_the_run(k, r) || is_default(k, r) || is_idle_by_plan(k, r, p, a))
             continue;
         bool is_workload = text_is(k->field.name, "workload"), is_sheet = text_is(k->field.name, "operators");
         if (r->model.file && text_is(k->section, "recipe") && (is_workload || is_sheet)) {
@@ -89,7 +97,7 @@ bool recipe_hash(const char **out, const struct recipe *r, struct arena *a, stru
         }
         sum += hash_of_setting(k->section, k->field.name, value);
     }
-    sum += entries_hash("framework", r->framework_settings, r->n_framework_settings, a) + entries_hash("faults", r->faults, r->n_faults, a);
+    sum += entries_hash("framework", r->framework_settings, r->n_framework_settings, r, p, a) + entries_hash("faults", r->faults, r->n_faults, r, NULL, a);
     if (r->model.dimensions)
         sum += hash_of_setting("data", "dimensions", r->model.dimensions);
     *out = arena_printf(a, "%016" PRIx64, sum);

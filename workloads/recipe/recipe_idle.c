@@ -98,7 +98,7 @@ static bool matters_in_plan(const struct recipe *r, const struct plan *p, const 
     return text_is(e->key, "instances") ? o->n_replicas > 1 : text_is(e->key, "count") && (loads_on_hosts || o->host.cores > 0);
 }
 
-static bool is_key_idle(const struct recipe *r, const struct plan *p, const struct ini_entry *e)
+bool recipe_key_is_idle(const struct recipe *r, const struct plan *p, const struct ini_entry *e)
 {
     const struct recipe_key *k = recipe_key_of(e);
     bool is_told = k && (e->line == 0 || !recipe_key_describes(k));        /* keys that document the source are not listed */
@@ -110,7 +110,7 @@ static bool is_key_idle(const struct recipe *r, const struct plan *p, const stru
 
 const char *recipe_unused_key(const struct ini_entry *e, const struct recipe *r, const struct plan *p, struct arena *a)
 {
-    if (is_key_idle(r, p, e))
+    if (recipe_key_is_idle(r, p, e))
         return arena_printf(a, "%s.%s", e->section, e->key);
     if (p && text_is(e->key, "fp32_operations") && *idle_fp32_kinds(r, p->graph, a))
         return arena_printf(a, "%s.%s (%s)", e->section, e->key, idle_fp32_kinds(r, p->graph, a));

@@ -19,6 +19,8 @@ const struct recipe_key *recipe_key_find(const char *section, const char *key); 
 void recipe_place_entry(struct ini_entry *e);               /* looks the entry's key up, for all later recipe_key_of() */
 const struct recipe_key *recipe_key_of(const struct ini_entry *e);      /* recipe_key_find() */
 bool recipe_key_describes(const struct recipe_key *k);      /* the key documents a run, so it may have no effect */
+/* True if the entry's key has no effect: recipe_unused_key() of a key that has no idle part alone. */
+bool recipe_key_is_idle(const struct recipe *r, const struct plan *p, const struct ini_entry *e);
 bool recipe_is_hyperparameter(const struct ini_entry *e);
 bool recipe_takes_fault(const char *key);
 bool recipe_times_first_steps(const struct recipe *r);  /* the recipe trains without a given end, so hosts.timed_steps has an effect */
