@@ -22,8 +22,9 @@
  *                    not counted among the parameters: no model that shows this time has such a table, and only a few
  *                    lookups read it.
  * Streams that are not buffered wait in the loop, at every micro-batch (plan_fetch()). Data that is made on the chip needs
- * no stream and no upload (graphcore/popart irlowering.cpp:3169-3240 and devicex.cpp:857, 946, 1626 at d2f20d78). If
- * requests for inference overlap, only the latency of a call remains.
+ * no stream and no upload (graphcore/popart irlowering.cpp:3169-3240 and devicex.cpp:857, 946, 1626 at d2f20d78), so that
+ * its steps never wait for the host: only the engine's run does. If requests for inference overlap, only the latency of a
+ * call remains, whatever its data, as each run starts by asking the host for its program.
  *
  * A source that takes the mean of a run's first steps (timed_steps) counts what its loader needs for the first batch:
  *     loader = bytes of a step of one process x loader_s_per_byte / timed_steps
@@ -96,7 +97,8 @@ void plan_call(struct plan *p)
     const struct plan_request *o = &p->request;
     const struct program *f = &o->program;
     double steps = o->training ? f->steps_per_call : 1, bytes = plan_process_bytes(p), s[N_CALL_PARTS] = {0};
-    s[CALL_LATENCY] = 2 * p->topology->machine->host_latency_s;
+    if (!o->host.synthetic_data || plan_requests_overlap(o))
+        s[CALL_LATENCY] = 2 * p->topology->machine->host_latency_s;
     if (steps > 0 && !plan_requests_overlap(o)) {
         s[CALL_RUN] = f->launch_s / steps;
         s[CALL_FRAMEWORK] = (double)f->session_calls * f->dispatch_s / steps;

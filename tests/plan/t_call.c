@@ -61,6 +61,27 @@ static void parts_by_hand(void **state)
     stop(&y);
 }
 
+/* Steps on data of the chip have no streams: the run's 0.0031 s are all that waits for the host. Requests that overlap keep the turn to and fro of a run. */
+static void data_of_the_chip_never_waits(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start_call(&y);
+    const double tick = 1 / y.sim.machine->chip.clock_hz;
+    y.opt.host.synthetic_data = true;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.call_cycles[CALL_LATENCY] + p.call_cycles[CALL_FIRST_FETCH] + p.call_cycles[CALL_UPLOAD] + p.fetch_cycles, 0);
+    assert_near(part_s(&y, &p, CALL_RUN), 0.0031 / 7, tick);
+    y.opt.training = false;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.call_cycles[CALL_LATENCY], 0);
+    y.opt.program.calls_overlap = true;
+    assert_true(build(&y, &p));
+    assert_near(part_s(&y, &p, CALL_LATENCY), 2 * y.sim.machine->host_latency_s, tick);
+    stop(&y);
+}
+
 /* ResNet-50 has 25,557,032 parameters. */
 static void the_unexplained_is_of_large_models(void **state)
 {
@@ -314,7 +335,8 @@ static void streams_have_room(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(parts_by_hand), cmocka_unit_test(the_unexplained_is_of_large_models), cmocka_unit_test(rows_over_replicas_are_no_program), cmocka_unit_test(streams_that_are_not_buffered_wait_in_the_loop),
+    cmocka_unit_test(parts_by_hand), cmocka_unit_test(data_of_the_chip_never_waits), cmocka_unit_test(the_unexplained_is_of_large_models),
+    cmocka_unit_test(rows_over_replicas_are_no_program), cmocka_unit_test(streams_that_are_not_buffered_wait_in_the_loop),
     cmocka_unit_test(streams_stand_apart), cmocka_unit_test(synthetic_data_move_nothing), cmocka_unit_test(requests_by_hand), cmocka_unit_test(weights_are_read_back),
     cmocka_unit_test(one_process_bounds_the_step), cmocka_unit_test(a_loader_starts_once), cmocka_unit_test(streams_have_room),
 };
