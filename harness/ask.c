@@ -353,7 +353,8 @@ static const char *limits_text(const struct asked *q, struct arena *a)
     const char *most = q->objective == MINIMISE_IPUS ? "at most " : "";
     const char *rate = q->least_throughput > 0 ? arena_printf(a, ", at least %.10g samples/s", q->least_throughput) : "";
     const char *tokens = q->least_token_rate > 0 ? arena_printf(a, ", at least %.10g tokens/s", q->least_token_rate) : "";
-    const char *texts = q->most_texts ? arena_printf(a, ", at most %" PRIu64 " text%s", q->most_texts, plural(q->most_texts)) : "";
+    bool infers = q->mode && text_is(q->mode, "infer");
+    const char *texts = q->most_texts ? arena_printf(a, ", %sat most %" PRIu64 " text%s%s", infers ? "" : "a global batch of ", q->most_texts, plural(q->most_texts), infers ? " at a time" : "") : "";
     return arena_printf(a, "%s%" PRIu64 " IPU%s%s%s%s, fits with %.10g %%", most, q->ipus, plural(q->ipus), rate, tokens, texts, 100 * (q->least_fits > 0 ? q->least_fits : FITS_SURELY));
 }
 
@@ -427,41 +428,64 @@ static void name_answer(const char **path, const char **id, const struct asked *
     *path = o->out ? o->out : arena_printf(a, "%s.ini", *id);
 }
 
-int command_ask(const struct options *o, struct session *s, struct err *err)
+/* Searches, writes the best configuration as a recipe, and prints the page. */
+static bool answer(bool *any, const struct asked *q, struct ask_talk *talk, const char *path, const char *id, const struct options *o, struct session *s, struct err *err)
 {
-    struct asked q;
-    struct beginning b = {0}, written = {0};
-    struct ask_talk talk = { .most_s = USUAL_SECONDS };
+    struct beginning b = {0}, written = { .recipe = path };
     struct search_result *found = ARENA_NEW(&s->arena, struct search_result);
-    const char *path, *id;
-    if (!ask_read_words(&q, o->arguments, o->n_arguments, s, err) || !read_effort(&talk, o, err))
-        return EXIT_BAD_INPUT;
-    name_answer(&path, &id, &q, o, &s->arena);
-    if (onnx_is_file(q.model) ? !begin_with_file(&b, &q, path, id, s, err)
-                              : !begin_with_published(&b, &q, 0, s, err) || !write_asked_recipe(path, id, &b, NULL, 0, s, err))
-        return EXIT_BAD_INPUT;
-    written.recipe = path;
-    progress_start(&talk.progress, s->log, "searching");
-    bool good = look_around(found, &talk, &q, &written, o, s, err) && look_with_shorter_rows(found, &b, &talk, &q, path, id, o, s, err);
-    progress_end(&talk.progress);
-    if (!good)
-        return EXIT_BAD_INPUT;
+    if (onnx_is_file(q->model) ? !begin_with_file(&b, q, path, id, s, err)
+                               : !begin_with_published(&b, q, 0, s, err) || !write_asked_recipe(path, id, &b, NULL, 0, s, err))
+        return false;
+    progress_start(&talk->progress, s->log, "searching");
+    bool good = look_around(found, talk, q, &written, o, s, err) && look_with_shorter_rows(found, &b, talk, q, path, id, o, s, err);
+    progress_end(&talk->progress);
     written.said = b.said;
-    if (found->any)
+    if (good && found->any)
         found->best.n_settings = settings_that_matter(found->best.settings, found->best.n_settings, path, NULL, 0, s);
-    if (found->any && !write_asked_recipe(path, id, &written, found->best.settings, found->best.n_settings, s, err))
-        return EXIT_BAD_INPUT;
+    if (!good || (found->any && !write_asked_recipe(path, id, &written, found->best.settings, found->best.n_settings, s, err)))
+        return false;
     struct document d = { .arena = &s->arena };
     document_line(&d, "wrote %s", path);
-    add_searched(&d, found, &q, &b);
+    add_searched(&d, found, q, &b);
     document_gap(&d);
     if (!add_answer_page(&d, path, s, err)) {
         document_drop(&d);
-        return EXIT_BAD_INPUT;
+        return false;
     }
     document_member(&d, "recipe", json_string(path));
     document_member(&d, "simulated", json_integer((json_int_t)found->n_simulated));
     add_more(&d, path);
     document_write(s->out, o->format, &d);
-    return found->any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
+    *any = found->any;
+    return true;
+}
+
+/* Makes the file what it was before: this text, or missing if that is NULL. A device or a file of somebody's own was never written. */
+static void take_back(const char *path, const char *before)
+{
+    struct err err;
+    if (is_device(path) || !may_replace(path, first_line, "an answer of podbench ask", &err))
+        return;
+    if (before)
+        write_text_file(path, before, &err);
+    else
+        remove(path);
+}
+
+int command_ask(const struct options *o, struct session *s, struct err *err)
+{
+    struct asked q;
+    struct ask_talk talk = { .most_s = USUAL_SECONDS };
+    const char *path, *id;
+    char *before = NULL;
+    bool any;
+    if (!ask_read_words(&q, o->arguments, o->n_arguments, s, err) || !read_effort(&talk, o, err))
+        return EXIT_BAD_INPUT;
+    name_answer(&path, &id, &q, o, &s->arena);
+    if (access(path, F_OK) == 0 && !is_device(path) && !read_text_file(&before, NULL, path, LARGEST_FILE_BYTES, &s->arena, err))
+        return EXIT_BAD_INPUT;
+    if (answer(&any, &q, &talk, path, id, o, s, err))
+        return any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
+    take_back(path, before);
+    return EXIT_BAD_INPUT;
 }

@@ -18,7 +18,7 @@ struct asked {
     bool has_objective;                 /* true if the words name an objective */
     double least_throughput;            /* in samples/s; 0 if none is asked for */
     double least_token_rate;            /* new tokens per second over all texts; 0 if none is asked for */
-    uint64_t most_texts;                /* the most texts at the same time; 0 for those of the first recipe */
+    uint64_t most_texts;                /* the most texts at the same time, in training of a global batch; 0 for those of the first recipe */
     uint64_t row_tokens;                /* tokens in a row; 0 for those of the first recipe */
     double least_fits;                  /* the least chance to fit; 0 for the default */
 };

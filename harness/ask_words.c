@@ -7,7 +7,7 @@
 #include <ctype.h>
 
 static const char usage[] = "ask MODEL on MACHINE [train|infer] [GOAL...], as in 'bert-large on bow-pod16', 'model.onnx on 16 bow infer', "
-                            "'resnet50 on pod64 at least 100000/s'; goals: fastest, cheapest (fewest IPUs), least energy, shortest training, at least N/s, at least N tokens/s, for N texts, rows of N tokens, fits with N %";
+                            "'resnet50 on pod64 at least 100000/s'; goals: fastest, cheapest (fewest IPUs), least energy, shortest training, at least N/s, at least N tokens/s, for N texts (at a time; in training the global batch), rows of N tokens, fits with N %";
 
 /* The size of a model that is meant if only its family is named. */
 static const struct { const char *word, *model; } usual_models[] = {

@@ -28,7 +28,7 @@ const struct command commands[] = {
     { "Ask about one configuration",
       "ask", "MODEL on MACHINE [WORD...]", "Say on one page how a model runs on a machine, and write the recipe", "MODEL is a built-in model or an ONNX file, MACHINE a "
       "system (pod16) or a number of chips (16 bow). WORDs say train or infer, and goals: fastest, cheapest (fewest IPUs), least energy, shortest training, at "
-      "least N/s, fits with N %. It begins with the nearest published recipe, or one as init writes it, searches for 20 s, writes the best configuration as a "
+      "least N/s, for N texts (at a time; in training the global batch), fits with N %. It begins with the nearest published recipe, or one as init writes it, searches for 20 s, writes the best configuration as a "
       "recipe, and prints what run says of it. Where nothing fits, it begins again with shorter rows. Exit 1 when no configuration keeps the limits.", O(OUT) | O(SECONDS) | O(MOST) | O(JOBS), TEXT_JSON,
       command_ask, true },
     { NULL, "run", "RECIPE...", "Predict throughput, time to train, memory and energy", "Also says what bounds the run, how far to trust the answer, and how "

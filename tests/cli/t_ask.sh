@@ -101,6 +101,16 @@ refused "ask: 'h100' is neither a machine (podbench list machines) nor a number 
 refused "ask: no system has 4000000 'bow' chips" "too many chips" bert on 4000000 bow
 refused "ask: 'quickly' has no meaning here; want ask MODEL on MACHINE" "a word without a meaning" bert on pod16 quickly
 refused "generates no tokens, so no token rate can be asked for" "tokens of a model without texts" resnet50 on pod16 infer at least 10 tokens/s
+[ ! -e "$work/ask-resnet50-bow-pod16-infer.ini" ]
+result $? "a refusal leaves no recipe" "$(ls "$work")"
+asked resnet50 on pod16 infer --most 5
+cp "$work/ask-resnet50-bow-pod16-infer.ini" "$work/earlier"
+asked resnet50 on pod16 infer at least 10 tokens/s
+cmp "$work/earlier" "$work/ask-resnet50-bow-pod16-infer.ini"
+result $? "a refusal leaves the earlier answer" "$(cat "$work/ask-resnet50-bow-pod16-infer.ini")"
+asked bert on pod16 train for 1 text --most 5
+grep -qF "keeps the limits (16 IPUs, a global batch of at most 1 text, fits with 90 %)" "$work/out"
+result $? "texts in training are those of a global batch" "$status: $(grep '^nothing' "$work/out")"
 refused "resnet50 has no rows of tokens; leave out the number of tokens" "rows of a model without tokens" resnet50 on pod16 rows of 128 tokens
 refused "resnet50 has no texts; leave out their number" "texts of a model without texts" resnet50 on pod16 for 16 texts
 refused "resnet50 has no rows of tokens" "a number of tokens after a machine is none of chips" resnet50 on pod16 128 tokens
