@@ -242,9 +242,10 @@ static void add_run_csv(struct run_state *state, const struct run_found *x, stru
     json_array_foreach(said, n, note)
         notes = arena_printf(a, "%s%s%s", notes, *notes ? "; " : "", json_string_value(note));
     json_decref(said);
-    const char *trust = validity_note(v, a);
-    if (trust)
-        notes = arena_printf(a, "%s%s%s", notes, *notes ? "; " : "", trust);
+    const char *trust[] = { v->as_if_fitted ? as_if_fitted_note : NULL, validity_note(v, a) };
+    for (size_t i = 0; i < sizeof trust / sizeof *trust; i++)
+        if (trust[i])
+            notes = arena_printf(a, "%s%s%s", notes, *notes ? "; " : "", trust[i]);
     bool known = validity_has_interval(v);
     if (!state->csv)
         state->csv = document_table(&state->d, run_rows(a));

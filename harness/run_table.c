@@ -41,6 +41,8 @@ struct run_summary run_summary(const struct result *r, const struct validity *v,
         line.interval = arena_printf(a, "%s to %s", quantity_within(v->low, "", half, a), quantity_within(v->high, "", half, a));
     if (validity_is_guess(v))
         line.interval = arena_printf(a, "a guess: %s", line.interval);
+    if (v->as_if_fitted && line.interval)
+        line.interval = arena_printf(a, "if it fitted: %s", line.interval);
     line.published = r->overrides && *r->overrides ? NULL : published_text(r, figures, a);
     return line;
 }

@@ -67,7 +67,7 @@ static const char *notes_of(const struct simulation *sim, const struct result *r
 {
     const char *notes = "", *unused;
     if (!r->fits)
-        notes = add_note(notes, "does not fit", a);
+        notes = add_note(notes, as_if_fitted_note, a);
     else if (!result_fits_surely(r))
         notes = add_note(notes, arena_printf(a, "fits barely (%s)", likely_text(r->fits_probability, a)), a);
     if (r->smaller_available_memory)

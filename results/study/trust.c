@@ -149,7 +149,7 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
 {
     const struct references *references = &by->references;
     struct properties at = properties_of(sim, a);
-    *out = (struct validity){ .throughput = r->throughput_samples_per_s, .from_fitted_share = NAN, .from_assumed_share = NAN };
+    *out = (struct validity){ .throughput = r->throughput_samples_per_s, .as_if_fitted = !r->fits, .from_fitted_share = NAN, .from_assumed_share = NAN };
     const struct distances *d = track_record_distances(by, &at, a);
     find_nearest(out, references, d);
     find_extrapolated(out, references, d, &at);
@@ -181,6 +181,8 @@ const char *validity_guess_name(const struct validity *v)
 {
     return !validity_has_interval(v) ? NULL : v->near ? "no" : "yes";
 }
+
+const char as_if_fitted_note[] = "does not fit: rate and interval are as if it fitted";
 
 const char *validity_note(const struct validity *v, struct arena *a)
 {
@@ -254,7 +256,7 @@ void validity_document(struct document *d, const struct validity *v, const struc
         document_line(d, "trust: unknown, as there are no errors of published runs to go by ('make baseline' writes results/validity/left-out.csv)");
         return;
     }
-    document_line(d, "trust: %s", trust_text(v, r, a));
+    document_line(d, "trust: %s%s", v->as_if_fitted ? "as if it fitted: " : "", trust_text(v, r, a));
     if (!isnan(v->from_fitted_share))
         document_line(d, "  %.0f %% of the time rests on fitted values, %.0f %% on assumed ones", 100 * v->from_fitted_share, 100 * v->from_assumed_share);
     if (v->n_nearest)
@@ -281,7 +283,7 @@ json_t *validity_json(const struct validity *v)
     for (size_t i = 0; i < v->n_nearest; i++)
         json_array_append_new(nearest, json_pack("{s:s, s:f, s:f}", "configuration", v->nearest[i].reference->configuration, "error",
                                                  relative_error(v->nearest[i].reference), "distance", v->nearest[i].distance));
-    return json_pack("{s:s, s:f, s:o, s:o, s:b, s:s, s:o, s:o, s:b, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "of", "throughput_samples_per_s", "level", 0.9,
+    return json_pack("{s:s, s:b, s:f, s:o, s:o, s:b, s:s, s:o, s:o, s:b, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "of", "throughput_samples_per_s", "as_if_fitted", v->as_if_fitted, "level", 0.9,
                      "expected", json_known(known, validity_expected(v)), "differs", json_words(v->differs, v->n_differs), "guess", validity_is_guess(v),
                      "likeness", likeness_names[v->likeness], "interval_low", json_known(known, v->low), "interval_high", json_known(known, v->high), "near", v->near, "foreign", v->foreign, "nearest", nearest,
                      "extrapolates", json_words(v->extrapolates, v->n_extrapolates), "unlike_share", json_known(v->n_nearest, v->unlike), "open_readings", open_readings_json(&v->open), "not_set",

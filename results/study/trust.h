@@ -195,6 +195,7 @@ struct validity {
     /* true if a run of this family and mode is within NEAR_DISTANCE (two names, or as much in doublings); otherwise the interval is a guess */
     bool near;
     enum likeness likeness;
+    bool as_if_fitted;                  /* the program does not fit, so that rate and interval are those that it would have */
     const char *foreign;                /* values of the machine that no published run had, so that no error is known for them; may be NULL */
     double largest_error;               /* the largest error of a published run left out of the fit, as a logarithm */
     struct open_readings open;
@@ -211,6 +212,7 @@ void validity_add_readings(struct validity *v, const struct track_record *by, co
 bool validity_has_interval(const struct validity *v);
 bool validity_is_guess(const struct validity *v);            /* true if there is an interval but no published run is near */
 const char *validity_guess_name(const struct validity *v);   /* "yes" or "no" for the column "guess"; NULL if there is no interval */
+extern const char as_if_fitted_note[];                       /* the note of a row whose program does not fit */
 const char *validity_note(const struct validity *v, struct arena *a);       /* a note for a row: why there is no interval, or that it is a guess; or NULL */
 double validity_expected(const struct validity *v);          /* samples/s: the prediction corrected by the bias of similar runs */
 double validity_uncertainty(const struct validity *v);       /* half the interval over the throughput; 0 if unknown */
