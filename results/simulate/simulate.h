@@ -15,7 +15,7 @@ struct simulation {
     struct arena arena;
     struct recipe recipe;
     struct sheet_overrides changes;            /* overrides of values on sheets */
-    const struct recipe_file *file;            /* of the recipe, before the overrides */
+    const struct recipe_file *file;            /* the recipe without overrides */
     struct machine *machine;
     uint64_t sheets_id;                 /* at least 1; equal for two simulations of one simulator that read the same values of sheets */
     struct sdk sdk;
