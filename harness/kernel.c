@@ -98,6 +98,24 @@ static void print_kernel(const struct plan *p, const struct result *r, const str
     document_write(s->out, o->format, &d);
 }
 
+/* A file of fixed sizes is priced for as many samples as the settings say, whatever its own first dimension is. */
+static bool note_samples(const char *file, uint64_t micro_batch, const struct options *o, struct session *s, struct err *err)
+{
+    struct onnx_description d;
+    bool none = false;
+    for (size_t i = 0; i < o->n_sets; i++)
+        none |= text_is(o->sets[i], "data.batch=0");
+    if (none)
+        return true;
+    if (!onnx_describe(&d, file, &s->arena, err))
+        return false;
+    if (d.file_batch > 1 && d.file_batch != micro_batch)
+        fprintf(s->log, "podbench: %s: the first dimension, %ju, is taken for samples, of which %ju %s priced; --set data.batch=0 keeps the file's sizes, "
+                "--set parallel.micro_batch=%ju prices as many samples\n", file, (uintmax_t)d.file_batch, (uintmax_t)micro_batch, micro_batch == 1 ? "is" : "are",
+                (uintmax_t)d.file_batch);
+    return true;
+}
+
 /* Runs an ONNX file with the settings of operators/alone.ini, and a recipe with its own. */
 int command_kernel(const struct options *o, struct session *s, struct err *err)
 {
@@ -118,6 +136,7 @@ int command_kernel(const struct options *o, struct session *s, struct err *err)
     if (!kernel_errors_load(&errors, arena_printf(&s->arena, "%s/kernel-errors.csv", s->validity_dir), &s->arena, err))
         return EXIT_BAD_INPUT;
     bool good = simulate_argument(&sim, &r, &own, s, err);
+    good = good && (!onnx_is_file(o->arguments[0]) || note_samples(o->arguments[0], sim.plan.graph->micro_batch, o, s, err));
     if (good)
         print_kernel(&sim.plan, &r, &errors, o, s);
     bool fits = good && r.fits;

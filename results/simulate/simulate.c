@@ -236,8 +236,11 @@ static double device_loop_cycles(const struct plan *p, const struct recipe *rec)
     struct op_plan loop;
     if (rec->mode != MODE_INFER || p->n_stages > 1 || !p->request.program.loops_by_value)
         return busiest_ipu_cycles(p);
-    device_loop_plan(&loop, p->graph, &p->topology->machine->chip, &p->stages[0].compiled->options);
-    return busiest_ipu_cycles(p) + (double)(op_plan_cycles(&loop) * max_u64(1, rec->model.repeat));
+    const struct chip *chip = &p->topology->machine->chip;
+    const struct op_plan_options *opt = &p->stages[0].compiled->options;
+    uint64_t rounds = max_u64(1, rec->model.repeat);
+    device_loop_plan(&loop, p->graph, chip, opt);
+    return busiest_ipu_cycles(p) + (double)(op_plan_cycles(&loop) * rounds + inner_loops_cycles(p->graph, (uint32_t)rounds, chip, opt));
 }
 
 static double codelet_cycles(const struct plan *p)

@@ -47,6 +47,8 @@ const struct layer_cost *layer_costs_unplanned(const struct graph *g, struct are
 
 /* Plans one round of a loop on the device, which copies the graph's inputs and results, without the graph's own operations. */
 void device_loop_plan(struct op_plan *out, const struct graph *g, const struct chip *chip, const struct op_plan_options *opt);
+/* The same for all rounds of loops inside the graph: of operations with more rounds than the graph as a whole. */
+uint64_t inner_loops_cycles(const struct graph *g, uint32_t outer_rounds, const struct chip *chip, const struct op_plan_options *opt);
 
 /* ---- compiler.c: a graph compiled, and everything remembered --------------------------------------------------- */
 

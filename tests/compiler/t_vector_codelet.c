@@ -222,9 +222,29 @@ static void loop_of_blocks(void **state)
     arena_free(&a);
 }
 
+/* Two layers of 28 x 6 halves, 48 B a tile; the second runs 9 rounds and adds its result to itself. A round hands 48 B on, which stay on the tile. */
+static void loop_inside(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct graph g;
+    const struct chip chip = small_chip(7);
+    const struct op_plan_options opt = { .available_memory = 0.6, .inference = true, .n_tiles = 7 };
+    graph_start(&g, "loop", 1, &a);
+    graph_layer(&g, (struct layer){ .name = "once" });
+    uint32_t x = graph_tensor(&g, "x", ROLE_INPUT, TYPE_FP16, 2, (uint64_t[]){ 28, 6 }), in[2] = { x, x };
+    in[0] = in[1] = graph_op(&g, OP_ADD, in, 2, (struct op_attributes){0});
+    graph_layer(&g, (struct layer){ .name = "body", .rounds = 9 });
+    in[0] = in[1] = graph_op(&g, OP_ADD, in, 2, (struct op_attributes){0});
+    graph_op(&g, OP_ADD, in, 2, (struct op_attributes){0});
+    assert_int_equal(inner_loops_cycles(&g, 1, &chip, &opt), 9 * (2 * 40 + 2 * copy_cycles(&chip, 48) + 4 * 101));
+    assert_int_equal(inner_loops_cycles(&g, 9, &chip, &opt), 0);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(by_hand), cmocka_unit_test(ways_to_cut_a_region), cmocka_unit_test(best_of_all), cmocka_unit_test(vertices_of_slices),
     cmocka_unit_test(lookups_by_hand), cmocka_unit_test(second_stage_by_hand), cmocka_unit_test(updates_that_are_no_sums), cmocka_unit_test(slices_grow),
-    cmocka_unit_test(busiest_worker_waited_for), cmocka_unit_test(loop_by_hand), cmocka_unit_test(loop_of_blocks),
+    cmocka_unit_test(busiest_worker_waited_for), cmocka_unit_test(loop_by_hand), cmocka_unit_test(loop_of_blocks), cmocka_unit_test(loop_inside),
 };
 TAP_MAIN(tests)

@@ -521,6 +521,8 @@ bool onnx_describe(struct onnx_description *out, const char *path, struct arena 
     for (size_t i = 0; i < names.n; i++)
         if (!(m->batch_name && text_is(names.at[i], m->batch_name)) && !strpbrk(names.at[i], "+*"))
             out->dimensions[out->n_dimensions++] = names.at[i];
+    for (size_t i = 0; i < m->n_inputs && !m->batch_name && !out->file_batch; i++)
+        out->file_batch = batch_in_file(m, m->inputs[i]);
     for (const struct onnx_node *n = m->nodes, *end = n + m->n_nodes; n < end; n++)
         out->training |= text_is(n->op->name, "Dropout") || (onnx_is(n, ONNX_OP_BATCH_NORM) && onnx_flag(n, "training_mode", false));
     return true;

@@ -160,7 +160,7 @@ bool infer_sparse_matmul(const struct inference *s)
     uint64_t rows = (uint64_t)onnx_int(s->n, "n_rows", 0), columns = (uint64_t)onnx_int(s->n, "n_cols", 0);
     bool first = is_sparse_first(s->n, s->m->arena);
     if (s->x->n_dims != 2 || s->x->dims[first ? 0 : 1] != (first ? columns : rows))
-        return REFUSE(s, "its input does not fit a sparse matrix of %" PRIu64 " x %" PRIu64, rows, columns);
+        return REFUSE(s, "its input does not fit a sparse matrix of %" PRIu64 " x %" PRIu64 "%s", rows, columns, infer_batch_hint(s));
     const uint64_t dims[] = { first ? rows : s->x->dims[0], first ? s->x->dims[1] : columns };
     return infer_set(s, 0, 2, dims, s->x->type);
 }

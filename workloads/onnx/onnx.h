@@ -63,8 +63,9 @@ struct onnx_import {
     bool output_is_image;                       /* [batch, channels, height, width] in the file, channels last in the graph */
 };
 
-/* Facts from a file that is not imported yet: the sizes to give, and whether it was exported for training, with dropouts or norms by batch. */
-struct onnx_description { const char *producer; bool training; const char **dimensions; size_t n_dimensions; };
+/* Facts from a file that is not imported yet: the sizes to give, whether it was exported for training, with dropouts or norms by batch, and the fixed
+ * size that is taken for its batch; 0 if the batch is symbolic. */
+struct onnx_description { const char *producer; bool training; const char **dimensions; size_t n_dimensions; uint64_t file_batch; };
 bool onnx_describe(struct onnx_description *out, const char *path, struct arena *a, struct err *err);
 
 /* An operator that a file may have, and the kind of operation that it is read as. The list is sorted by name. */
