@@ -75,4 +75,10 @@ refuses "want replicas of one IPU, in a multiple of that number, not 3 replicas 
 refuses "repeat: a training step has one round, not 1000; want mode = infer" "training has one round" run $heat --set recipe.mode=train --set optimizer.name=sgd
 run run operator-bow-gather-1024x64-2048 --operators $sheet
 gives 0 "no effect here: recipe.operators" "a sheet that no node needs is told"
+run kernel $graphs/pubmed-gcn.onnx --format csv
+grep -q "the first dimension, 1996, is taken for samples, of which 1 is priced; --set data.batch=0 keeps the file's sizes" "$work/err"
+result $? "a file of fixed sizes is priced for the samples of the settings, and kernel says so" "$(cat "$work/err")"
+run kernel $graphs/pubmed-gcn.onnx --set parallel.micro_batch=1996
+! grep -q "taken for samples" "$work/err"
+result $? "nothing is said where the samples are the file's" "$(cat "$work/err")"
 done_testing

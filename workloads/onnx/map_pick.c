@@ -23,16 +23,8 @@ static bool gather_one(struct mapper *p, uint32_t axis, double index)
     return map_done(p, 0, x, image);
 }
 
-static uint32_t index_tensor(struct mapper *p, uint64_t outer, uint64_t n)
-{
-    uint32_t value = map_in_id(p, 1);
-    uint32_t x = map_any_plain(p, value);
-    if (x == NO_ID || outer == 1)
-        return x;
-    x = VIEW(p, x, 1, n);
-    return map_emit1(p, OP_EXPAND, x, WITH(.view = { outer, n }));
-}
-
+/* Rows along a later axis are brought to the front, as PopART does (graphcore/popart at d2f20d78, popx/op/gatherx.cpp: dimRoll): one lookup takes all of
+   them. */
 bool map_gather(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
@@ -43,14 +35,15 @@ bool map_gather(struct mapper *p)
     uint64_t rows = v->dims[axis], n = onnx_elements(at);
     uint32_t table = v->constant && axis == 0 ? map_weight(p, map_in_id(p, 0), ONNX_AS_IS, 2, (uint64_t[]){ rows, inner })
                                               : map_any_plain(p, map_in_id(p, 0));
-    uint32_t index = table == NO_ID ? NO_ID : index_tensor(p, outer, n);
+    uint32_t index = table == NO_ID ? NO_ID : map_any_plain(p, map_in_id(p, 1));
+    if (index == NO_ID)
+        return false;
     if (outer > 1)
-        table = VIEW(p, table, outer, rows, inner);
-    else
-        table = VIEW(p, table, rows, inner);
-    if (outer == 1)
-        index = VIEW(p, index, n);
-    return map_done(p, 0, map_emit2(p, OP_GATHER, table, index, NO_ATTRIBUTES), false);
+        table = map_emit1(p, OP_TRANSPOSE, table, WITH(.view = { outer, rows, inner }, .order = { 1, 0, 2 }));
+    uint32_t y = map_emit2(p, OP_GATHER, VIEW(p, table, rows, outer * inner), VIEW(p, index, n), NO_ATTRIBUTES);
+    if (outer > 1)
+        y = map_emit1(p, OP_TRANSPOSE, y, WITH(.view = { n, outer, inner }, .order = { 1, 0, 2 }));
+    return map_done(p, 0, y, false);
 }
 
 /* Moves an axis to the end: [outer, n, inner] to [outer, inner, n]. */
