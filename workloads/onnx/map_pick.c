@@ -40,7 +40,9 @@ bool map_gather(struct mapper *p)
         return false;
     if (outer > 1)
         table = map_emit1(p, OP_TRANSPOSE, table, WITH(.view = { outer, rows, inner }, .order = { 1, 0, 2 }));
-    uint32_t y = map_emit2(p, OP_GATHER, VIEW(p, table, rows, outer * inner), VIEW(p, index, n), NO_ATTRIBUTES);
+    table = VIEW(p, table, rows, outer * inner);
+    index = VIEW(p, index, n);
+    uint32_t y = map_emit2(p, OP_GATHER, table, index, NO_ATTRIBUTES);
     if (outer > 1)
         y = map_emit1(p, OP_TRANSPOSE, y, WITH(.view = { n, outer, inner }, .order = { 1, 0, 2 }));
     return map_done(p, 0, y, false);
