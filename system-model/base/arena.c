@@ -29,6 +29,8 @@ bool fail(struct err *err, const char *format, ...)
 
 void fail_replace(struct err *err, size_t n, const char *text)
 {
+    if (!err)
+        return;
     struct err inner = *err;
     char start[sizeof err->msg];
     snprintf(start, sizeof start, "%s", text);
@@ -49,6 +51,8 @@ bool fail_at(struct err *err, const char *where)
 void fail_line(struct err *err, const char *format, ...)
 {
     char line[sizeof err->msg];
+    if (!err)
+        return;
     va_list args;
     va_start(args, format);
     int n = vsnprintf(line, sizeof line, format, args);

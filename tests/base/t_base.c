@@ -275,6 +275,8 @@ static void lines_below_a_message(void **state)
     fail_replace(&err, strlen("a.ini"), "b\n");
     fail_at(&err, "run");
     assert_string_equal(err.msg, "run: b?: wrong\nx?y,1\nz,2");
+    fail_line(NULL, "nothing");
+    fail_replace(NULL, 0, "nothing");
 }
 
 #ifdef __SANITIZE_ADDRESS__
