@@ -89,20 +89,29 @@ static void add_loop_round(struct passes *p, const struct sparse_shape *s)
     passes_loop_round(p, &c);
 }
 
-/* A dense side that lies the other way is moved into matrices, which are transposed. If its sides are no multiples of a matrix' smallest side, it is
-   copied element by element: into a padded tensor that lies right (StaticMatMul.cpp:512-532), or by each tile that fetches a part of it, of fetched_bytes. */
+/* Columns that are no multiple of 8 bytes are copied into a padded tensor first, each tile an even share (StaticMatMul.cpp:512-532): in pieces of a block's
+   elements if these are together, else element by element. */
+static void add_padding(struct passes *p, const struct sparse_shape *s)
+{
+    uint64_t bytes = passes_share(p, s->inner * s->columns) * p->element_bytes;
+    bool together = s->block > 1 && !sparse_lies_turned(s);
+    passes_exchange(p, bytes);
+    passes_superstep(p, together ? copy_pieces_cycles(&vertex_table, bytes) : rearrange_cycles(&vertex_table, p->chip, bytes, p->element_bytes, false));
+}
+
+/* A dense side that lies the other way is moved into matrices, which are transposed. If its inner side is no multiple of a matrix' smallest side, each tile
+   copies the part that it fetches, of fetched_bytes, element by element. */
 static void add_layout(struct passes *p, const struct sparse_shape *s, uint64_t fetched_bytes)
 {
-    uint64_t before = op_plan_cycles(p->plan), w = p->chip->n_workers, grain = 8 / p->element_bytes;
+    uint64_t before = op_plan_cycles(p->plan), w = p->chip->n_workers;
     struct turned_matrices t = sparse_turned_matrices(s, p->n_tiles, w);
     if (t.n) {
         passes_exchange(p, t.n * t.rows * t.columns * p->element_bytes);
         passes_superstep(p, transpose_cycles(w, t.n, t.rows, t.columns, s->type));
-    } else if (sparse_lies_turned(s)) {
-        uint64_t padded_bytes = passes_share(p, s->inner * s->columns) * p->element_bytes, bytes = s->columns % grain ? padded_bytes : fetched_bytes;
-        passes_exchange(p, s->columns % grain ? padded_bytes : 0);
-        passes_superstep(p, rearrange_cycles(&vertex_table, p->chip, bytes, p->element_bytes, false));
-    }
+    } else if (s->order != ORDER_PLANNED && s->columns % (8 / p->element_bytes))
+        add_padding(p, s);
+    else if (sparse_lies_turned(s))
+        passes_superstep(p, rearrange_cycles(&vertex_table, p->chip, fetched_bytes, p->element_bytes, false));
     if (s->returns)
         add_loop_round(p, s);
     p->plan->rearrange_cycles += op_plan_cycles(p->plan) - before;
