@@ -87,14 +87,28 @@ static void sparse_operators(void **state)
     assert_int_equal(n, 2);
     assert_int_equal(graph_parameters(&r->g), 0);           /* attributes are constants */
     done(r);
-    d = draft_start(17);
-    draft_input(d, "given", ONNX_FLOAT, "n,8");
-    draft_node(d, "Transpose", "given", "x", "perm=1,0");
-    draft_node(d, "StaticSparseMatmul", "x", "y", "n_rows=12 n_cols=8 block_size=5 rows=8,0 cols=4,0");
-    refused(d, infer, "node 1, StaticSparseMatmul 'n1': 12 x 8 in blocks of 5; want blocks of 1, 4, 8 or 16, which divide both, and fewer than 2^32 elements");
+}
+
+static void sparse_operators_refused(void **state)
+{
+    (void)state;
+    static const struct { const char *given, *message; } cases[] = {
+        { "block_size=5 rows=8,0 cols=4,0", "12 x 8 in blocks of 5; want blocks of 1, 4, 8 or 16, which divide both, and fewer than 2^32 elements" },
+        { "block_size=4 rows=8,0,8 cols=4,0,4", "two blocks have one place" },
+        { "block_size=4 rows=8,3 cols=4,0", "block 1 begins at row 3 and column 0; want multiples of 4" },
+        { "block_size=4 rows=8,12 cols=4,0", "block 1 lies outside the matrix" },
+        { "block_size=4 rows=8,0 cols=4,0 mode=both", "mode 'both'; want sparse_dense or dense_sparse" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(17);
+        draft_input(d, "given", ONNX_FLOAT, "n,8");
+        draft_node(d, "Transpose", "given", "x", "perm=1,0");
+        draft_node(d, "StaticSparseMatmul", "x", "y", arena_printf(&d->arena, "n_rows=12 n_cols=8 %s", cases[i].given));
+        refused(d, infer, arena_printf(&d->arena, "node 1, StaticSparseMatmul 'n1': %s", cases[i].message));
+    }
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(sparse_initialisers), cmocka_unit_test(sparse_initialisers_refused), cmocka_unit_test(sparse_operators),
+    cmocka_unit_test(sparse_initialisers), cmocka_unit_test(sparse_initialisers_refused), cmocka_unit_test(sparse_operators), cmocka_unit_test(sparse_operators_refused),
 };
 TAP_MAIN(tests)

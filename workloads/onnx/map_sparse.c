@@ -159,10 +159,25 @@ bool infer_sparse_matmul(const struct inference *s)
 {
     uint64_t rows = (uint64_t)onnx_int(s->n, "n_rows", 0), columns = (uint64_t)onnx_int(s->n, "n_cols", 0);
     bool first = is_sparse_first(s->n, s->m->arena);
+    const char *mode = onnx_string(s->n, "mode", "sparse_dense", s->m->arena);
+    if (!text_is(mode, "sparse_dense") && !text_is(mode, "dense_sparse"))
+        return REFUSE(s, "mode '%.40s'; want sparse_dense or dense_sparse", mode);
     if (s->x->n_dims != 2 || s->x->dims[first ? 0 : 1] != (first ? columns : rows))
         return REFUSE(s, "its input does not fit a sparse matrix of %" PRIu64 " x %" PRIu64 "%s", rows, columns, infer_batch_hint(s));
     const uint64_t dims[] = { first ? rows : s->x->dims[0], first ? s->x->dims[1] : columns };
     return infer_set(s, 0, 2, dims, s->x->type);
+}
+
+static bool places_differ(const struct sparse_matrix *m, struct arena *a)
+{
+    uint64_t *sorted = ARENA_ARRAY(a, uint64_t, m->n);
+    for (uint64_t i = 0; i < m->n; i++)
+        sorted[i] = m->places[i];
+    sort_items(sorted, m->n, sizeof *sorted, by_size_of_number);
+    for (uint64_t i = 1; i < m->n; i++)
+        if (sorted[i] == sorted[i - 1])
+            return false;
+    return true;
 }
 
 /* Reads the attributes rows, cols and values, one of each for a block. Places are in elements or, for the dynamic operator, in blocks. */
@@ -182,8 +197,13 @@ static bool read_blocks(struct sparse_matrix *m, struct mapper *p)
         uint64_t row = (uint64_t)rows->ints[i] / unit, column = (uint64_t)columns->ints[i] / unit;
         if (row >= m->rows / b || column >= m->columns / b)
             return MAP_REFUSE(p, "block %" PRIu64 " lies outside the matrix", i);
+        if ((uint64_t)rows->ints[i] % unit || (uint64_t)columns->ints[i] % unit)
+            return MAP_REFUSE(p, "block %" PRIu64 " begins at row %" PRIu64 " and column %" PRIu64 "; want multiples of %" PRIu64, i, (uint64_t)rows->ints[i],
+                              (uint64_t)columns->ints[i], unit);
         m->places[i] = (uint32_t)(row * (m->columns / b) + column);
     }
+    if (!places_differ(m, p->m->arena))
+        return MAP_REFUSE(p, "two blocks have one place");
     for (size_t i = 0; m->values && i < values->n_floats; i++)
         m->values[i] = (double)values->floats[i];
     return true;
