@@ -8,16 +8,20 @@ One build of a copy of the tree holds all mutants: each drawn expression asks th
 change. The unchanged program runs each test once. That tells what the test costs, and which mutants it reaches: those whose expression it
 evaluates. A changed bound counts as reached only where both sides were equal, as it computes the same elsewhere. Each mutant then meets the
 tests that reach it, those of its room and short ones first, until one fails or takes three times its usual time. --budget limits the
-processor seconds of the tests of one mutant, so longer tests might kill more.
+processor seconds of the tests of one mutant. What longer tests might have killed counts as a survivor too.
 
-DIR keeps the draw and the verdicts, so the next call goes on. It copies the tests again; with --again it asks the changed tests and a larger
-budget about the survivors. --report only prints. Without DIR, mutants are drawn anew: N of each room by the seed S.
+Rooms are judged one after the other, small ones first. DIR keeps the draw and the verdicts, so the next call goes on. It copies the tests again;
+with --again it asks the changed tests and a larger budget about the survivors. --report only prints, and --record FILE also writes the table of
+rooms at the end of the page FILE. Without DIR, mutants are drawn anew: N of each room by the seed S. --quick asks the programs of tests alone.
+
+tests/equivalent_mutants.csv argues why a change computes the same: such a mutant is no survivor, and is not asked.
 
 Never drawn: sizes of allocations, orders of two values in a choice between these two, comparing functions for qsort, assertions, and constants that
 C needs at compile time (tables, enumerators, sizes of arrays).
 """
 import argparse
 import collections
+import csv
 import glob
 import hashlib
 import json
@@ -39,9 +43,11 @@ CALLS = {"fmax": "fmin", "fmin": "fmax", "ceil": "floor", "floor": "ceil", "max_
 MAKES_ROOM = re.compile(r"arena_\w+|malloc|calloc|realloc|ends_new|qsort|memcpy|memset")
 NAMES_ROOM = re.compile(r"\b(cap|room|ROOM)\b.* = ")
 NUMBER = re.compile(r"(\d+(?:\.\d*)?(?:e[-+]?\d+)?)([uUlLfF]*)")
-FLAGS = "-std=c11 -D_GNU_SOURCE -DARENA_GUARDS -I. -Ibuild -Iresults/simulate".split()
+# What the build made of schemas is read from the tree's own build.
+FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-DARENA_GUARDS", "-I.", "-I" + os.path.abspath("build"), "-Iresults/simulate"]
 BUILD = "-O1 -DARENA_GUARDS -fsanitize=bounds -fsanitize-undefined-trap-on-error -w"
 # These tests run no program of this build, build for themselves, need git, or run as another user.
+ARGUED = "tests/equivalent_mutants.csv"
 NOT_ASKED = "docs layers needs install killed killed_writers anywhere shared circles words ledger".split()
 
 HEAD = ("#ifndef MUTANTS\n#define MUTANTS\nextern int mutant; extern unsigned char *mutant_hits; "
@@ -102,9 +108,11 @@ class Source:
 
     def add(self, offset, old, new, edits):
         line = self.line(offset)
-        text = self.bytes.split(b"\n")[line - 1].decode().strip()
-        if not NAMES_ROOM.search(text):
-            self.sites.append({"file": self.path, "line": line, "offset": offset, "old": old, "new": new, "text": text, "edits": edits})
+        start, whole = self.bytes.rfind(b"\n", 0, offset) + 1, self.bytes.split(b"\n")[line - 1].decode()
+        changed = self.text(start, offset) + new + whole[len(self.text(start, offset)) + len(old):]
+        if not NAMES_ROOM.search(whole):
+            self.sites.append({"file": self.path, "line": line, "offset": offset, "old": old, "new": new, "text": whole.strip(),
+                               "changed": changed.strip(), "edits": edits})
 
     def walk(self, c, either):
         """either: of equal operands either may be taken."""
@@ -215,7 +223,7 @@ class Tree:
     def make(self):
         """Builds, and returns the tests to ask: programs, shell tests, and the gate over all predictions."""
         tests = [t[len(self.folder) + 1:-2] for t in sorted(glob.glob(self.folder + "/tests/*/t_*.c"))]
-        subprocess.run(["make", "-s", "-j1", "CC=" + os.environ.get("CC", "gcc"), "CFLAGS=" + BUILD, "build/podbench", "build/libpodbench.so",
+        subprocess.run(["make", "-s", "-j2", "CC=" + os.environ.get("CC", "gcc"), "CFLAGS=" + BUILD, "build/podbench", "build/libpodbench.so",
                         *("build/" + t for t in tests)], cwd=self.folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         shell = [t[len(self.folder) + 1:] for t in sorted(glob.glob(self.folder + "/tests/cli/t_*.sh"))]
         return tests + [t for t in shell if os.path.basename(t)[2:-3] not in NOT_ASKED] + ["tests/gate"]
@@ -239,7 +247,7 @@ class Tree:
         with open(self.log, "w") as log:
             child = subprocess.Popen(command, cwd=self.folder, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=limits)
             try:
-                status = child.wait(timeout=20 + 15 * allowed_s)
+                status = child.wait(timeout=60 + 60 * allowed_s)     # a busy machine is no verdict: the limit of processor time comes first
             except subprocess.TimeoutExpired:
                 status = -1
             try:
@@ -256,7 +264,7 @@ class Tree:
 
 
 def draw(o, tree):
-    """Draws the mutants and writes them into the copy. A site's turn says to which hundred of its room it belongs."""
+    """Draws the mutants and writes them into the copy."""
     files = [f for pattern in ("harness/*.c", "system-model/*/*.c", "workloads/*/*.c", "results/*/*.c") for f in sorted(glob.glob(pattern))]
     sources = {f: Source(f) for f in files if not o.rooms or room_of(f) in o.rooms}
     by_room, drawn = collections.defaultdict(list), []
@@ -264,14 +272,17 @@ def draw(o, tree):
         by_room[room_of(f)] += source.sites
     for sites in by_room.values():
         random.Random(o.seed).shuffle(sites)
-        drawn += [dict(s, turn=i // 100) for i, s in enumerate(sites[:o.count])]
+        drawn += sites[:o.count]
     for i, site in enumerate(drawn):
         site["number"] = i + 1
     kept = [s for f, source in sources.items() for s in tree.write(source, [s for s in drawn if s["file"] == f])]
     with open(tree.folder + "/system-model/base/mutant.c", "w") as f:
         f.write(CHOOSER % (len(drawn) + 1))
     print(f"{len(drawn)} of {sum(map(len, by_room.values()))} drawn; {len(drawn) - len(kept)} left out, on lines that do not compile with them", flush=True)
-    return {"n": len(drawn), "sites": [{k: v for k, v in s.items() if k != "edits"} for s in kept], "tests": {}, "verdicts": {}}
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    sizes = {room: len(sites) for room, sites in by_room.items()}
+    return {"n": len(drawn), "seed": o.seed, "commit": commit, "sizes": sizes, "tests": {}, "verdicts": {},
+            "sites": [{k: v for k, v in s.items() if k != "edits"} for s in kept]}
 
 
 def reach(tree, tests, state, save):
@@ -293,19 +304,32 @@ def reach(tree, tests, state, save):
             print(f"{test} fails before anything is changed, and is not asked: see {tree.work}/{os.path.basename(test)}.failed", flush=True)
 
 
-def verdict(tree, site, tests, budget):
-    """The test that kills the mutant, or "survived", or "not run"; and the seconds it took. tests: (usual seconds, name)."""
-    near = f"tests/{room_of(site['file'])}/"
-    taken, left_out = 0, 0
-    for usual, test in sorted(tests, key=lambda t: t[0] * (0.2 if t[1].startswith(near) else 1)):
+def verdict(tree, site, tests, budget, kills, asks):
+    """The test that kills the mutant, or how many tests it survived, or "not run"; and the seconds it took. tests: (usual seconds, name). The first to be
+    asked are cheap, of the room, and killed other mutants of the file."""
+    near, file = f"tests/{room_of(site['file'])}/", site["file"]
+
+    def cost_of_a_kill(t):
+        return (t[0] + 0.02) * (asks[file, t[1]] + 1) / (kills[file, t[1]] + (0.5 if t[1].startswith(near) else 0.1))
+
+    taken, asked = 0, 0
+    for usual, test in sorted(tests, key=cost_of_a_kill):
         if taken + usual > budget:
-            left_out += 1
             continue
         passed, seconds = tree.run(test, site["number"], 1 + 3 * usual)
-        taken += seconds
+        taken, asked = taken + seconds, asked + 1
+        asks[file, test] += 1
         if not passed:
+            kills[file, test] += 1
             return test, taken
-    return ("survived" if tests else "not run") + (f", {left_out} tests over the budget" if left_out else ""), taken
+    if not tests:
+        return "not run", taken
+    return f"survived all {asked} tests" if asked == len(tests) else f"survived {asked} of {len(tests)} tests within {budget:g} s", taken
+
+
+def argued():
+    with open(ARGUED, newline="") as f:
+        return {(row["file"], row["changed"]) for row in csv.DictReader(f)}
 
 
 def judge(o, tree, state, save):
@@ -313,34 +337,51 @@ def judge(o, tree, state, save):
     for test, x in state["tests"].items():
         for number in x["reaches"]:
             reaching[number].append((x["seconds"], test))
-    order = {room: i for i, room in enumerate(o.rooms)}
-    asked = [s for s in state["sites"] if (not o.rooms or room_of(s["file"]) in order) and
+    equivalent, sizes = argued(), state["sizes"]
+    asked = [s for s in state["sites"] if (not o.rooms or room_of(s["file"]) in o.rooms) and (s["file"], s["changed"]) not in equivalent and
              (str(s["number"]) not in state["verdicts"] or o.again and not state["verdicts"][str(s["number"])].startswith("tests/"))]
-    spent, said = 0, time.time()
-    for i, site in enumerate(sorted(asked, key=lambda s: (s["turn"], order.get(room_of(s["file"]))))):
-        state["verdicts"][str(site["number"])], seconds = verdict(tree, site, reaching[site["number"]], o.budget)
+    spent, said, kills, asks = 0, time.time(), collections.Counter(), collections.Counter()
+    for i, site in enumerate(sorted(asked, key=lambda s: sizes[room_of(s["file"])])):
+        state["verdicts"][str(site["number"])], seconds = verdict(tree, site, reaching[site["number"]], o.budget, kills, asks)
         spent += seconds
         if time.time() - said > 60:
             save()
             said = time.time()
-            print(f"{i + 1} of {len(asked)} judged, {spent / (i + 1):.2f} s of processor each", flush=True)
+            print(f"{i + 1} of {len(asked)} judged, {spent / (i + 1):.2f} s of processor each, now {room_of(site['file'])}", flush=True)
     save()
 
 
-def report(state):
+def outcome(site, said, equivalent):
+    if said.startswith("tests/"):
+        return "killed"
+    return "argued" if (site["file"], site["changed"]) in equivalent else "not run" if said == "not run" else "survived"
+
+
+def table_row(name, n):
+    judged, left = sum(n.values()), n["survived"] + n["not run"]
+    return [name, judged, n["killed"], n["argued"], n["survived"], n["not run"], f"{100 * left / max(judged, 1):.1f} %"]
+
+
+def report(state, record):
     """Exit status 1 when 3 % or more survive."""
-    by_room = collections.defaultdict(collections.Counter)
+    by_room, equivalent = collections.defaultdict(collections.Counter), argued()
     for site in state["sites"]:
-        said = state["verdicts"].get(str(site["number"]))
+        said = state["verdicts"].get(str(site["number"]), "not run" if (site["file"], site["changed"]) in equivalent else "")
         if said:
-            by_room[room_of(site["file"])]["killed" if said.startswith("tests/") else "not run" if said.startswith("not run") else "survived"] += 1
-            if not said.startswith("tests/"):
+            became = outcome(site, said, equivalent)
+            by_room[room_of(site["file"])][became] += 1
+            if became in ("survived", "not run"):
                 print(f"{site['number']}: {said}: {site['file']}:{site['line']}: '{site['old']}' -> '{site['new']}': {site['text']}")
-    for room, n in by_room.items():
-        print(f"{room:14} {sum(n.values()):4} mutants: {n['killed']:4} killed, {n['survived']:3} survived, {n['not run']:3} that no test reaches")
-    n = sum(by_room.values(), collections.Counter())
-    print(f"{'all':14} {sum(n.values()):4} mutants: {n['killed']:4} killed, {n['survived']:3} survived, {n['not run']:3} that no test reaches")
-    return 1 if sum(n.values()) - n["killed"] >= 0.03 * sum(n.values()) else 0
+    rows = [table_row(room, by_room[room]) for room in sorted(by_room, key=lambda r: state["sizes"][r])]
+    rows.append(table_row("all", sum(by_room.values(), collections.Counter())))
+    lines = ["| room | judged | killed | equivalent, argued | survived | reached by no test | left |", "|---|---|---|---|---|---|---|"]
+    lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    print("\n".join(lines))
+    if record:
+        text = open(record).read().split("Drawn by the seed ")[0]
+        with open(record, "w") as f:
+            f.write(f"{text}Drawn by the seed {state['seed']} on {state['commit']}.\n\n" + "\n".join(lines) + "\n")
+    return 1 if rows[-1][-3] + rows[-1][-2] >= 0.03 * rows[-1][1] else 0
 
 
 def main():
@@ -351,6 +392,8 @@ def main():
     p.add_argument("--work", default="build/mutate")
     p.add_argument("--again", action="store_true")
     p.add_argument("--report", action="store_true")
+    p.add_argument("--record")
+    p.add_argument("--quick", action="store_true")
     p.add_argument("rooms", nargs="*")
     o = p.parse_args()
     tree, kept = Tree(o.work), o.work + "/state.json"
@@ -365,9 +408,9 @@ def main():
         os.replace(kept + ".new", kept)
     if not o.report:
         save()
-        reach(tree, tree.make(), state, save)
+        reach(tree, [t for t in tree.make() if not o.quick or not t.endswith(".sh") and t != "tests/gate"], state, save)
         judge(o, tree, state, save)
-    return report(state)
+    return report(state, o.record)
 
 
 if __name__ == "__main__":

@@ -123,12 +123,23 @@ $B/analyzed/%.ok: %.c tests/analyze.h | $B/needs $B/needs-lint $(schemas:%.proto
 
 # ---- mutation: MUTATE_COUNT (300) random changes of each room, or of the rooms MUTATE="plan compiler", by the seed MUTATE_SEED, and which of them no test
 # notices of those that fit into MUTATE_BUDGET_S seconds of processor. It goes on where it was stopped; MUTATE_AGAIN=--again asks changed tests about
-# the survivors; `rm -r $B/mutate` draws anew, as a change of the product needs.
+# the survivors; `rm -r $B/mutate` draws anew, as a change of the product needs. docs/maintainers/mutants.md gets the table.
 MUTATE_COUNT ?= 300
 MUTATE_SEED ?= 1
 MUTATE_BUDGET_S ?= 20
-mutate: | $B/needs                      ## change MUTATE_COUNT (300) operators, constants and bounds of each room, one at a time; list what no test notices
+mutate: $B/podbench                     ## change MUTATE_COUNT (300) operators, constants and bounds of each room, one at a time; list what no test notices
 	@sh harness/needs.sh mutate
-	CC="$(CC)" $(PYTHON3) tests/mutate.py --work $B/mutate --count $(MUTATE_COUNT) --seed $(MUTATE_SEED) --budget $(MUTATE_BUDGET_S) $(MUTATE_AGAIN) $(MUTATE)
+	CC="$(CC)" nice -n 19 $(PYTHON3) tests/mutate.py --work $B/mutate --count $(MUTATE_COUNT) --seed $(MUTATE_SEED) --budget $(MUTATE_BUDGET_S) \
+	    --record docs/maintainers/mutants.md $(MUTATE_AGAIN) $(MUTATE)
 
-.PHONY: mutate
+# ---- functions that no test calls. gcc counts calls in a build of its own; a function of a header counts as called where any file calls it.
+unexecuted:                             ## run every test, and list the functions of the product that none of them calls
+	$(MAKE) B=$B/unexecuted CFLAGS="-O1 --coverage" LDFLAGS=--coverage PODBENCH="$(abspath $B/unexecuted/podbench)" test || true
+	$(MAKE) -s B=$B/unexecuted list-unexecuted
+
+list-unexecuted:
+	@find $B -name '*.gcno' ! -path '$B/tests/*' -exec gcov -n -f {} + 2>/dev/null | \
+	    awk -F"[':%]" '/^Function/ { f = $$2; known[f] } /^File/ { f = "" } /^Lines executed/ && f != "" { if ($$2 > 0) called[f]; f = "" } \
+	        END { for (f in known) if (!(f in called)) print f }' | sort
+
+.PHONY: mutate unexecuted list-unexecuted
