@@ -32,20 +32,20 @@ bool judgements_pass(const struct judgements *set)
 
 /* ---- expected failures -------------------------------------------------------------------------- */
 
-static size_t expect_one(struct judgements *set, const char *pattern, const char *reason)
+static bool expect_one(struct judgements *set, const char *pattern, const char *reason)
 {
-    size_t n = 0;
+    bool found = false;
     for (size_t i = 0; i < set->n; i++) {
         struct judgement *j = &set->items[i];
         if (fnmatch(pattern, j->name, 0) != 0 || j->reason)
             continue;
-        n++;
+        found = true;
         if (j->judged != JUDGED_FAIL && j->judged != JUDGED_PASS)
             continue;
         j->reason = reason;
         j->judged = j->judged == JUDGED_FAIL ? JUDGED_EXPECTED : JUDGED_UNEXPECTED_PASS;
     }
-    return n;
+    return found;
 }
 
 bool judgements_expect(struct judgements *set, const char *path, struct arena *a, struct err *err)

@@ -75,7 +75,7 @@ void text_wrap(FILE *f, const char *line, size_t width)
     for (const char *at = line; ; taken = width - indent, margin = indent) {
         size_t n = bytes_that_fit(at, taken);
         size_t shown = n;
-        while (shown > 0 && at[n] && at[shown - 1] == ' ')
+        while (at[n] && at[shown - 1] == ' ')
             shown--;                    /* blanks before the break */
         fprintf(f, "%*s%.*s\n", (int)margin, "", (int)shown, at);
         at += n + strspn(at + n, " ");
@@ -95,7 +95,7 @@ static size_t label_bytes(const char *line)
 {
     enum { LONGEST_LABEL = 24 };
     size_t n = strspn(line, "abcdefghijklmnopqrstuvwxyz, ");
-    return n > 0 && n <= LONGEST_LABEL && *line != ' ' && line[n] == ':' && line[n + 1] == ' ' ? n : 0;
+    return n <= LONGEST_LABEL && *line != ' ' && line[n] == ':' && line[n + 1] == ' ' ? n : 0;
 }
 
 /* ---- a stream --------------------------------------------------------------------------------------------- */

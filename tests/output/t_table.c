@@ -62,6 +62,27 @@ static void formats_of_one_table(void **state)
     }
 }
 
+/* A kept row has its own texts. As lines, the longest heading sets the width, and a quantity has its unit beside it. */
+static void kept_rows_are_printed_as_lines(void **state)
+{
+    static const struct table_column lines[] = {
+        { COLUMN(struct line, name), .heading = "the longest" }, { COLUMN(struct line, note), .heading = "note" },
+        { COLUMN(struct line, share), .heading = "time", .unit = "s", .digits = 3, .scale = 1000 }, { COLUMN(struct line, limit), .heading = "rate", .unit = "s", .digits = 2 },
+        { COLUMN(struct line, n), .heading = "size", .unit = "B", .digits = 2 },
+    };
+    struct arena a = {0};
+    struct table t = TABLE(lines, struct line);
+    char name[] = "one", note[] = "two", *text;
+    (void)state;
+    table_keep(&t, &(struct line){ .name = name, .note = note, .share = 0.0572, .limit = 0.25, .n = 4200 }, &a);
+    *name = *note = '-';
+    t.as_lines = true;
+    PRINTED(text, table_write(f, FORMAT_TEXT, &t));
+    assert_string_equal(text, "the longest  one\nnote         two\ntime         57.2 s\nrate         250 ms\nsize         4.2 kB\n");
+    free(text);
+    arena_free(&a);
+}
+
 /* A text that is not UTF-8 is taken for Latin-1; control characters do not break a line. */
 static void texts_are_made_fit(void **state)
 {
@@ -134,6 +155,6 @@ static void streams_are_parts(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(formats_of_one_table), cmocka_unit_test(texts_are_made_fit), cmocka_unit_test(a_document_has_its_parts_in_order),
-    cmocka_unit_test(streams_are_parts),
+    cmocka_unit_test(streams_are_parts), cmocka_unit_test(kept_rows_are_printed_as_lines),
 };
 TAP_MAIN(tests)

@@ -24,6 +24,7 @@ static void quantities(void **state)
         assert_string_equal(quantity_text(room, cases[i].x, cases[i].unit, cases[i].digits), cases[i].want);
     assert_string_equal(quantity_change_text(room, 0.38, "s", 2), "+380 ms");
     assert_string_equal(quantity_change_text(room, -0.38, "s", 2), "-380 ms");
+    assert_string_equal(quantity_change_text(room, 0, "s", 2), "+0.0 s");
 }
 
 /* Two digits of the half width, and of the number what is before and at them. */
@@ -46,6 +47,7 @@ static void lines_are_broken(void **state)
         { "  indented words are", 12, "  indented\n    words\n    are\n" },
         { "a-word-that-is-longer than", 10, "a-word-that-is-longer\n  than\n" },           /* it stays whole */
         { "a  first  the last cell is long", 20, "a  first  the last\n          cell is\n          long\n" },
+        { "a b c d long words", 12, "a b c d long\n  words\n" },                              /* single blanks part no cells */
         { "a wide first cell  and more", 20, "a wide first cell\n  and more\n" },           /* its last cell begins too far right */
         { "\303\244\303\244\303\244\303\244 \303\244\303\244\303\244\303\244 x", 9, "\303\244\303\244\303\244\303\244 \303\244\303\244\303\244\303\244\n  x\n" },
         { "a[1mbc de", 8, "a[1mbc\n  de\n" }, { "\033xy z", 3, "\033xy\n  z\n" },            /* and what is none takes all */
@@ -75,7 +77,7 @@ static void shown(char *out, size_t room, unsigned short columns, const char *te
     FILE *to = fdopen(slave, "w"), *f = terminal_stream(to);
     assert_non_null(f);
     fputs(text, f);
-    fclose(f);
+    assert_int_equal(fclose(f), 0);
     fputs("\033", to);                  /* the end, so that reading need not wait */
     fflush(to);
     size_t n = 0;
