@@ -133,17 +133,15 @@ static struct outcome judge_submission(const struct run_drawing *d, struct drawn
     double *points = ARENA_ARRAY(a, double, n);
     for (size_t i = 0; i < n; i++)
         points[i] = runs[i].converged ? runs[i].convergence_point : HUGE_VAL;
-    if (d->q->open_division || n != d->reference.terms.runs)
+    if (d->q->open_division || n != d->reference.terms.runs || !rcp_test(&v, &d->reference, d->q->convergence->global_batch, points, n, a, NULL))
         return (struct outcome){ true, olympic_score(d, runs, n, a), 1, NULL };
-    bool tested = rcp_test(&v, &d->reference, d->q->convergence->global_batch, points, n, a, NULL);
-    double by = tested && !v.passed ? rcp_scaling(d->reference.edition, &v.limit, v.submission_mean) : 1;
+    double by = v.passed ? 1 : rcp_scaling(d->reference.edition, &v.limit, v.submission_mean);
     for (size_t i = 0; i < n; i++) {
         runs[i].scaling_s = runs[i].time_s * (by - 1);
         runs[i].time_s += runs[i].scaling_s;
     }
-    double scaling = tested ? v.scaling : 1;
-    const char *refusal = asks_why && tested && !v.passed ? rcp_verdict_text(&v, &d->reference, points, n, a) : NULL;
-    return (struct outcome){ tested && v.passed, olympic_score(d, runs, n, a) * scaling, scaling, refusal };
+    const char *refusal = asks_why && !v.passed ? rcp_verdict_text(&v, &d->reference, points, n, a) : NULL;
+    return (struct outcome){ v.passed, olympic_score(d, runs, n, a) * v.scaling, v.scaling, refusal };
 }
 
 struct samples { double *scores, *times, *samples; size_t n_scores, n_times, n_passed, n_drawn; };

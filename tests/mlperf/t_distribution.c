@@ -371,6 +371,37 @@ static void test_no_score_as_text(void **state)
     free(text);
 }
 
+/* Without errors a run's time is its steps of one second. What a plan varies by moves only runs that follow it. */
+static void test_times_are_those_of_samples(void **state)
+{
+    struct arena a = { 0 };
+    struct convergence c = predict("bert", "v2.0", 3072);
+    struct draw_request q = { .convergence = &c, .seed = 9, .submissions = 20, .eval_interval = 3072, .data_dir = data, .timing = { .step_time_s = 1 } };
+    (void)state;
+    c.has_plan = true, c.plan_dof = 1;
+    struct drawn_runs d = draw(&q, &a);
+    assert_near(d.samples_low, 3072 * d.run_low_s, 1e-6);
+    assert_near(d.samples_high, 3072 * d.run_high_s, 1e-6);
+    c.plan_dof = 40;
+    assert_near(draw(&q, &a).samples_high, d.samples_high, 0);
+    assert_near(timing_samples_per_step(&(struct run_timing){ .samples_per_step = 1 }, 7), 1, 0);
+    arena_free(&a);
+}
+
+/* Of five runs all but the two fastest and the two slowest count: one. */
+static void test_runs_that_are_left(void **state)
+{
+    struct arena a = { 0 };
+    struct drawn_run runs[5] = { { .converged = false }, { .converged = true }, { .converged = true }, { .converged = false }, { .converged = false } };
+    struct drawn_runs d = { .runs = runs, .n = 5, .may_fail = 2 };
+    (void)state;
+    assert_false(drawn_runs_are_few(&d));
+    assert_string_equal(drawn_runs_why_no_score(&d, &a), "3 of 5 runs did not converge, at most 2 may");
+    d.n = 4;
+    assert_true(drawn_runs_are_few(&d));
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +410,7 @@ int main(void)
         cmocka_unit_test(test_samples_follow_the_schedule), cmocka_unit_test(test_which_runs_are_planned), cmocka_unit_test(test_runs_without_noise),
         cmocka_unit_test(test_given_epochs), cmocka_unit_test(test_draw_until_valid), cmocka_unit_test(test_intervals_by_hand),
         cmocka_unit_test(test_more_error_wider_interval), cmocka_unit_test(test_refusals), cmocka_unit_test(test_no_score_as_text),
+        cmocka_unit_test(test_times_are_those_of_samples), cmocka_unit_test(test_runs_that_are_left),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
