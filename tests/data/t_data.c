@@ -4,6 +4,7 @@
 #include "workloads/data/data_internal.h"
 #include "workloads/models/builders.h"
 #include <sys/stat.h>
+#include <zlib.h>
 
 static const struct bert_config words_bert = { .n_layers = 1, .hidden = 4, .heads = 2, .inner = 4, .vocabulary = 24, .positions = 24 };
 static const struct rnnt_config words_rnnt = { .features = 2, .encoder_hidden = 2, .encoder_first = 1, .encoder_second = 1, .time_stack = 2,
@@ -209,6 +210,100 @@ static void words_are_hidden_at_random(void **state)
     arena_free(&a);
 }
 
+/* A digest of all that is drawn: a training of today can be repeated. */
+static void draws_stay(void **state)
+{
+    static const struct { const char *name, *layer; size_t n; } inputs[] = {
+        { "tokens", NULL, 16 }, { "positions", NULL, 16 }, { "types", NULL, 16 }, { "sequence-numbers", NULL, 16 }, { "sequence-starts", NULL, 2 },
+        { "labels", "nsp-head", 2 }, { "mask", NULL, 256 }, { "masked-positions", NULL, 3 }, { "labels", "mlm-head", 3 },
+    };
+    struct arena a = { 0 };
+    struct graph g;
+    struct dataset *d;
+    float x[256];
+    uint64_t digest = 0, order = 0;
+    (void)state;
+    open_text(&d, &g, &a);
+    for (uint64_t key = 0; key < 40; key++)
+        for (uint64_t item = 0; item < 10; item++)
+            for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+                dataset_fill(d, x, named(&g, inputs[i].name, inputs[i].layer), DATA_TRAIN, &item, key);
+                digest = hash_bytes(x, inputs[i].n * sizeof *x, digest);
+            }
+    for (uint64_t i = 0; i < 100; i++)
+        order = hash_bytes((uint64_t[]){ shuffled(i, 100, 7) }, sizeof order, order);
+    assert_int_equal(digest, UINT64_C(0xcc2bd10f27c03e6e));
+    assert_int_equal(order, UINT64_C(0xaa2be6bf830fc4ad));
+    arena_free(&a);
+}
+
+/* ---- IDX ----------------------------------------------------------------------------------------------- */
+
+static bool read_idx(struct data_rows *r, struct arena *a, struct err *err)
+{
+    char path[128];
+    struct data_source s = { NULL, a, err };
+    snprintf(path, sizeof path, "%s", in_folder("x"));
+    return rows_read_idx(r, path, &s);
+}
+
+static void images_are_read_or_refused(void **state)
+{
+    static const struct { uint8_t bytes[28]; size_t n; const char *says; } cases[] = {
+        { { 1, 0, 8, 1, 0, 0, 0, 1, 5 }, 9, "does not begin as an IDX file" }, { { 0, 1, 8, 1, 0, 0, 0, 1, 5 }, 9, "does not begin as an IDX file" },
+        { { 0, 0, 8 }, 3, "does not begin as an IDX file" }, { { 0, 0, 9, 1, 0, 0, 0, 1, 5 }, 9, "has elements of type 9 in 1 dimensions" },
+        { { 0, 0, 8, 0, 5 }, 5, "has elements of type 8 in 0 dimensions" }, { { 0, 0, 8, 5 }, 28, "has elements of type 8 in 5 dimensions" },
+        { { 0, 0, 8, 2, 0, 0, 0, 1, 0, 0 }, 10, "ends within its dimensions" }, { { 0, 0, 8, 2, 0, 0, 0, 0, 0, 0, 0, 1 }, 12, "has a dimension of 0" },
+        { { 0, 0, 8, 2, 0x40, 0, 0, 0, 0, 0, 0, 2 }, 12, "or more than 2147483647 bytes" },
+        { { 0, 0, 8, 1, 0x7f, 0xff, 0xff, 0xff, 5 }, 9, "it promises 2147483647 bytes, and has fewer" },
+        { { 0, 0, 8, 1, 1, 0, 0, 0, 5 }, 9, "it promises 16777216 bytes, and has fewer" }, { { 0, 0, 8, 1, 0, 1, 0, 0, 5 }, 9, "it promises 65536 bytes, and has fewer" },
+        { { 0, 0, 8, 1, 0, 0, 0, 3, 5, 6 }, 10, "it promises 3 bytes, and has fewer" }, { { 0, 0, 8, 1, 0, 0, 0, 3, 5, 6, 7, 8 }, 12, "it promises 3 bytes, and has more" },
+    };
+    static const uint8_t images[] = { 0, 0, 8, 4, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 9, 8, 7, 6 };
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct data_rows r;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_bytes("x", cases[i].bytes, cases[i].n);
+        assert_false(read_idx(&r, &a, &err));
+        assert_non_null(strstr(err.msg, cases[i].says));
+    }
+    write_bytes("x", images, sizeof images);
+    assert_true(read_idx(&r, &a, &err));
+    assert_true(r.n == 2 && r.row_elements == 2 && r.n_dims == 4 && r.dims[2] == 2 && r.bytes[0] == 9 && r.bytes[3] == 6);
+    arena_free(&a);
+}
+
+/* 70,000 bytes, whose number takes three bytes; then with the last byte of the number changed, and with a check sum that is wrong. */
+static void archives_are_unpacked_or_refused(void **state)
+{
+    static uint8_t bytes[8 + 70000] = { 0, 0, 8, 1, 0, 1, 0x11, 0x70, 5 };
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct data_rows r;
+    uint8_t packed[1000];
+    (void)state;
+    unlink(in_folder("x"));
+    gzFile f = gzopen(in_folder("x.gz"), "wb");
+    assert_int_equal(gzwrite(f, bytes, sizeof bytes), sizeof bytes);
+    gzclose(f);
+    assert_true(read_idx(&r, &a, &err));
+    assert_true(r.n == 70000 && r.row_elements == 1 && r.bytes[0] == 5 && r.bytes[69999] == 0);
+    FILE *in = fopen(in_folder("x.gz"), "rb");
+    size_t n = fread(packed, 1, sizeof packed, in);
+    fclose(in);
+    packed[n - 1] = 1;
+    write_bytes("x.gz", packed, n);
+    assert_false(read_idx(&r, &a, &err));
+    assert_non_null(strstr(err.msg, "it promises 70000 bytes, and has more"));
+    packed[n - 1] = 0, packed[n - 5] ^= 1;
+    write_bytes("x.gz", packed, n);
+    assert_false(read_idx(&r, &a, &err));
+    assert_non_null(strstr(err.msg, "and has an archive that cannot be unpacked to its end"));
+    arena_free(&a);
+}
+
 /* ---- NPY ----------------------------------------------------------------------------------------------- */
 
 static size_t npy(uint8_t *to, const char *descr, const char *shape, const void *x, size_t n_bytes)
@@ -288,6 +383,22 @@ static void speech_is_read_or_refused(void **state)
     write_bytes("train-features.npy", "\x93NUMPY\x01\x00\xff\xff{", 11);
     assert_false(open_speech(&d, &g, &a, &err));
     assert_non_null(strstr(err.msg, "ends within its header"));
+    static const struct { const char *shape, *says; } shapes[] = {
+        { "", "holds one number, and no rows" }, { "3, x", "its shape must have 1 to" }, { "3, 0", "its shape must have 1 to" },
+        { "1, 1, 1, 1, 1, 1, 1, 1, 1", "its shape must have 1 to" }, { "1, 65536, 65537", "is torn" }, { "4611686018427387905, 2, 2", "is torn" },
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        write_npy("train-features.npy", "<f4", shapes[i].shape, x, 16);
+        assert_false(open_speech(&d, &g, &a, &err));
+        assert_non_null(strstr(err.msg, shapes[i].says));
+    }
+    for (uint8_t i = 0; i < 4; i++) {
+        n_bytes = npy(one, "<f4", "3, 4, 2", x, sizeof x);
+        one[i < 2 ? 6 : 5] = i == 0 ? 0 : 3;
+        write_bytes("train-features.npy", one, i == 3 ? 9 : n_bytes);
+        assert_false(open_speech(&d, &g, &a, &err));
+        assert_non_null(strstr(err.msg, "does not begin as a file of numpy.save"));
+    }
     unlink(in_folder("train-features.npy"));
     assert_false(open_speech(&d, &g, &a, &err));
     assert_non_null(strstr(err.msg, "train-features.npy: is not there; 'make build/data/digits' speaks and writes such files"));
@@ -298,6 +409,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(an_epoch_has_every_item_once), cmocka_unit_test(text_is_packed),
                                         cmocka_unit_test(packs_are_as_long_as_a_row),
+    cmocka_unit_test(draws_stay), cmocka_unit_test(images_are_read_or_refused), cmocka_unit_test(archives_are_unpacked_or_refused),
     cmocka_unit_test(halves_end_with_their_passage), cmocka_unit_test(words_are_hidden_at_random), cmocka_unit_test(speech_is_read_or_refused) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, set_up, tear_down);
