@@ -165,7 +165,7 @@ static bool read_text(struct dataset *d, uint32_t tokens, const struct data_sour
     uint32_t masked = input_named(d->graph, "masked-positions");
     if (masked == NO_ID)
         return fail(s->err, "%s: %s has no words to predict; text is for the pre-training of BERT", s->q->where, d->graph->name);
-    for (uint32_t i = 0; i < d->graph->n_forward_ops && !d->text.vocabulary; i++)
+    for (uint32_t i = 0; i < d->graph->n_forward_ops; i++)
         if (d->graph->ops[i].kind == OP_GATHER && d->graph->ops[i].inputs[1] == tokens)
             d->text.vocabulary = d->graph->tensors[d->graph->ops[i].inputs[0]].dims[0];
     d->text.length = width_of(d->graph, tokens);
@@ -228,7 +228,7 @@ static void fill_mask(float *to, const struct pack_row *r, uint64_t length, uint
 {
     for (uint64_t i = 0; i < rows; i++)
         for (uint64_t k = 0; k < length; k++)
-            to[i * length + k] = rows > 1 ? (r->numbers[i] == r->numbers[k] ? 0 : -10000) : r->numbers[k] ? 0 : -10000;
+            to[i * length + k] = r->numbers[i] == r->numbers[k] ? 0 : -10000;
 }
 
 static void fill_from_text(const struct dataset *d, float *to, uint64_t width, enum data_column c, enum data_part part, uint64_t item, uint64_t key)
