@@ -15,6 +15,7 @@ with --again it asks the changed tests and a larger budget about the survivors. 
 rooms at the end of the page FILE. Without DIR, mutants are drawn anew: N of each room by the seed S. --quick asks the programs of tests alone.
 
 tests/equivalent_mutants.csv argues why a change computes the same: such a mutant is no survivor, and is not asked.
+A mutant whose line has been changed since it was drawn, and that no test killed before, is no longer counted.
 
 Never drawn: sizes of allocations, orders of two values in a choice between these two, comparing functions for qsort, assertions, and constants that
 C needs at compile time (tables, enumerators, sizes of arrays).
@@ -354,12 +355,14 @@ def judge(o, tree, state, save):
 def outcome(site, said, equivalent):
     if said.startswith("tests/"):
         return "killed"
+    if not os.path.exists(site["file"]) or site["text"] not in open(site["file"]).read():
+        return "gone"
     return "argued" if (site["file"], site["changed"]) in equivalent else "not run" if said == "not run" else "survived"
 
 
 def table_row(name, n):
-    judged, left = sum(n.values()), n["survived"] + n["not run"]
-    return [name, judged, n["killed"], n["argued"], n["survived"], n["not run"], f"{100 * left / max(judged, 1):.1f} %"]
+    judged, left = sum(n.values()) - n["gone"], n["survived"] + n["not run"]
+    return [name, judged, n["killed"], n["argued"], n["survived"], n["not run"], n["gone"], f"{100 * left / max(judged, 1):.1f} %"]
 
 
 def report(state, record):
@@ -374,14 +377,14 @@ def report(state, record):
                 print(f"{site['number']}: {said}: {site['file']}:{site['line']}: '{site['old']}' -> '{site['new']}': {site['text']}")
     rows = [table_row(room, by_room[room]) for room in sorted(by_room, key=lambda r: state["sizes"][r])]
     rows.append(table_row("all", sum(by_room.values(), collections.Counter())))
-    lines = ["| room | judged | killed | equivalent, argued | survived | reached by no test | left |", "|---|---|---|---|---|---|---|"]
+    lines = ["| room | judged | killed | equivalent, argued | survived | reached by no test | line gone since | left |", "|---|---|---|---|---|---|---|---|"]
     lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
     print("\n".join(lines))
     if record:
         text = open(record).read().split("Drawn by the seed ")[0]
         with open(record, "w") as f:
             f.write(f"{text}Drawn by the seed {state['seed']} on {state['commit']}.\n\n" + "\n".join(lines) + "\n")
-    return 1 if rows[-1][-3] + rows[-1][-2] >= 0.03 * rows[-1][1] else 0
+    return 1 if rows[-1][4] + rows[-1][5] >= 0.03 * rows[-1][1] else 0
 
 
 def main():
