@@ -165,7 +165,7 @@ static void one_passage_fills_a_row(void **state)
     arena_free(&a);
 }
 
-/* This file as a text, beside a recipe that is elsewhere: its lines are cut to a row of the shortest length, and its words to the least vocabulary. */
+/* This file is a text, too, though the recipe is elsewhere: its lines are cut to rows of the shortest length, and its words to the least vocabulary. */
 static void long_texts_are_cut(void **state)
 {
     static const struct bert_config small = { .n_layers = 1, .hidden = 4, .heads = 2, .inner = 4, .vocabulary = 16, .positions = 20 };

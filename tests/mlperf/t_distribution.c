@@ -388,7 +388,7 @@ static void test_times_are_those_of_samples(void **state)
     arena_free(&a);
 }
 
-/* Of five runs all but the two fastest and the two slowest count: one. */
+/* Five runs less the two fastest and the two slowest are one. */
 static void test_runs_that_are_left(void **state)
 {
     struct arena a = { 0 };

@@ -62,7 +62,7 @@ static void formats_of_one_table(void **state)
     }
 }
 
-/* A kept row has its own texts. As lines, the longest heading sets the width, and a quantity has its unit beside it. */
+/* A kept row has its own texts. The longest heading sets the width of lines, and a quantity has its unit with it. */
 static void kept_rows_are_printed_as_lines(void **state)
 {
     static const struct table_column lines[] = {
