@@ -135,6 +135,7 @@ struct conv_cost {
     uint64_t compute, exchange, supersteps, rearrange, temp_bytes, sum_bytes, received_bytes;
     uint64_t held_bytes;                /* temp_bytes without operands that lie where they are used */
     uint64_t copied_bytes;              /* input of the fullest tile that is copied into another layout before the vertex */
+    uint64_t moves;                     /* supersteps that only exchange, without vertices */
     uint64_t planned_copies;            /* cycles of one step that the planner estimates for those copies */
 };
 

@@ -101,6 +101,6 @@ struct op_code conv_code(const struct search *f)
     uint64_t supersteps = f->best_cost.supersteps / share_steps(t) + 1;
     return (struct op_code){
         .supersteps = (uint32_t)supersteps, .exchanges = (uint32_t)supersteps, .pieces = (uint32_t)received_pieces(f), .field_pieces = has_field(f) ? (uint32_t)field_pieces(f) : 0,
-        .state_bytes = (uint32_t)((supersteps - 1) * SUPERSTEP_STATE_BYTES) + state_bytes[c->vertex], .field_bytes = (uint32_t)(worklist_bytes(c, t, f->chip->n_workers) + address_bytes(t)),
+        .state_bytes = (uint32_t)((supersteps - 1 - min_u64(supersteps - 1, f->best_cost.moves)) * SUPERSTEP_STATE_BYTES) + state_bytes[c->vertex], .field_bytes = (uint32_t)(worklist_bytes(c, t, f->chip->n_workers) + address_bytes(t)),
     };
 }

@@ -81,6 +81,21 @@ static uint64_t exchange_cycles(const struct chip *chip, uint64_t n_bytes, uint6
     return (uint64_t)(bytes / chip_exchange_bytes_per_cycle(chip)) + 1;
 }
 
+/* An operand that another operation left elsewhere and that goes to more parts than these is first copied to where the plan wants it: that takes longer, and less
+ * code of exchanges. A weight gradient copies both of its operands (PopLibs sdk 2.1.0 to 2.5.1 lib/poplin/Convolution.cpp, convolutionImpl:
+ * inViewMaxBroadcastDests, inputRearrangementIsExpensive). Serial steps slice a copy in any case. The planner counts none of these copies. */
+enum { MOST_VIEW_PARTS = 7 };
+
+static bool copies_in(const struct conv_candidate *c, const struct share *t)
+{
+    return c->s.in_elsewhere && !c->gathered && t->serial_in == 1 && (c->s.pass == PASS_BACKWARD_WEIGHT || t->p_out * t->p_kernel > MOST_VIEW_PARTS);
+}
+
+static bool copies_weights(const struct conv_candidate *c, const struct share *t)
+{
+    return c->s.weights_elsewhere && share_steps(t) == 1 && (c->s.pass == PASS_BACKWARD_WEIGHT || t->p_batch * t->p_field > MOST_VIEW_PARTS);
+}
+
 struct operand_bytes { uint64_t in, in_received, weights, weights_received, partials, outputs; };
 
 static uint64_t reach(uint64_t positions, uint64_t stride, uint64_t kernel, uint64_t dilation, uint64_t limit)
@@ -105,9 +120,12 @@ static struct operand_bytes share_operand_bytes(const struct conv_candidate *c, 
     struct operand_bytes b = { .in = field * in_chans * es };
     uint64_t raw = s->in_expand > 1 ? ceil_div(t->height, s->in_expand) * in_chans * es : b.in;
     uint64_t halo = (max_u64(field, own) - own) * in_chans * es;
-    b.in_received = s->in_elsewhere || c->gathered ? raw : min_u64(raw, missing_part(raw, t->p_out) + halo);
+    if (copies_in(c, t))
+        b.in_received = min_u64(b.in, missing_part(b.in, t->p_out) + halo);
+    else
+        b.in_received = s->in_elsewhere || c->gathered ? raw : min_u64(raw, missing_part(raw, t->p_out) + halo);
     b.weights = in_chans * t->out * c->out_grain * t->kernel_h * s->kernel_w * es;
-    b.weights_received = s->weights_elsewhere ? b.weights : missing_part(b.weights, t->p_batch * t->p_field);
+    b.weights_received = s->weights_elsewhere && !copies_weights(c, t) ? b.weights : missing_part(b.weights, t->p_batch * t->p_field);
     uint64_t outputs = t->groups * share_positions(t) * t->out * c->out_grain;
     b.partials = outputs * c->amp.partial_bytes;
     b.outputs = outputs * s->out_stride_h * s->out_stride_w;
@@ -151,18 +169,39 @@ static void add_rearrangement(const struct search *f, struct conv_cost *k, uint6
     *worst_bytes = max_u64(*worst_bytes, bytes);
 }
 
+static uint64_t whole_in_bytes(const struct conv_shape *s, uint64_t es)
+{
+    return (uint64_t)s->groups * s->batch * s->in_h * s->in_w * s->in_chans * es;
+}
+
+static uint64_t whole_weight_bytes(const struct conv_shape *s, uint64_t es)
+{
+    return (uint64_t)s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans * es;
+}
+
 static void add_layout_changes(const struct search *f, struct conv_cost *k, uint64_t es, uint64_t *worst)
 {
     const struct conv_shape *s = f->shape;
-    uint64_t in_bytes = (uint64_t)s->groups * s->batch * s->in_h * s->in_w * s->in_chans * es;
-    uint64_t weight_bytes = (uint64_t)s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans * es;
     if (s->rearrange_in)
-        add_rearrangement(f, k, in_bytes, es, s->in_chans, worst);
+        add_rearrangement(f, k, whole_in_bytes(s, es), es, s->in_chans, worst);
     *worst /= s->in_expand;             /* an element that appears in several rows is stored once before the exchange */
     if (s->rearrange_weights)
-        add_rearrangement(f, k, weight_bytes, es, s->out_chans, worst);
+        add_rearrangement(f, k, whole_weight_bytes(s, es), es, s->out_chans, worst);
     if (s->rearrange_out)
         add_rearrangement(f, k, shape_positions(s) * s->groups * s->out_chans * es, es, s->out_chans, worst);
+}
+
+/* The exchange of both copies; an input that each step receives is copied in each. What is turned in addition moves twice: into matrices, whose change of place
+ * this is, and from there to its new place. An element that appears in several rows is one until then. */
+static struct conv_cost copies_cost(const struct search *f, const struct conv_candidate *c, const struct share *t)
+{
+    const struct conv_shape *s = f->shape;
+    uint64_t es = c->amp.element_bytes, in = copies_in(c, t) ? ceil_div(whole_in_bytes(s, es), s->in_expand * f->n_tiles) : 0;
+    uint64_t bytes = in * (t->in_each_step ? t->serial_out : 1) + (copies_weights(c, t) ? ceil_div(whole_weight_bytes(s, es), f->n_tiles) : 0);
+    if (bytes == 0)
+        return (struct conv_cost){ 0 };
+    uint64_t exchange = exchange_cycles(f->chip, bytes, 0) + f->chip->exchange_transit_cycles;
+    return (struct conv_cost){ .exchange = exchange, .rearrange = exchange, .received_bytes = bytes, .supersteps = 1, .moves = 1 };
 }
 
 /* True if the planner prices a copy on the tile as a copy in fours. Kernel elements that become channels fill grains, which are in fours, so the
@@ -352,18 +391,20 @@ static void add_cost(struct conv_cost *k, const struct conv_cost *more)
     k->rearrange += more->rearrange;
     k->received_bytes += more->received_bytes;
     k->supersteps += more->supersteps;
+    k->moves += more->moves;
 }
 
 static struct conv_cost split_cost(const struct search *f, const struct conv_candidate *c, const struct share *t, const struct operand_bytes *b,
                               uint64_t compute)
 {
     uint64_t steps = share_steps(t);
-    struct conv_cost k = step_cost(f, c, t, b, compute), gathering = conv_gathering(f, c);
+    struct conv_cost k = step_cost(f, c, t, b, compute), gathering = conv_gathering(f, c), copies = copies_cost(f, c, t);
     add_tile_padding(&k, c, f, b);
     add_kernel_padding(f, &k, c, t, b);
     multiply_cost(&k, steps);
     add_cost(&k, &f->layout);
     add_cost(&k, &gathering);
+    add_cost(&k, &copies);
     if (steps > 1)
         add_cost(&k, &f->by_step);
     if (has_input_before(t)) {

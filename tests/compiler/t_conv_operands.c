@@ -117,6 +117,29 @@ static void test_operands_from_elsewhere(void **state)
     }
 }
 
+/* An operand from elsewhere is copied to where the plan wants it if more than seven parts need it. 16 x 5 halves of input for seven grains of outputs
+ * move to each tile as they are; for eight, 20 B a tile move first, and then 7/8 of all, as two tiles share a bus.
+ *   160 / 4 + 1 + 37 = 78     20 / 4 + 1 + 37 = 43, 70 / 4 + 1 + 37 = 55
+ * Weights of 16 x 16 halves for seven parts of the field arrive as 512 B; for eight, 64 B move first, and then 7/8.
+ *   512 / 4 + 1 + 37 = 166    64 / 4 + 1 + 37 = 54, 448 / 4 + 1 + 37 = 150
+ * A copy has no vertices. */
+static void test_operands_of_many_parts(void **state)
+{
+    (void)state;
+    for (uint32_t n = 7; n <= 8; n++) {
+        struct chip chip = small_chip(n);
+        struct conv_shape s = matmul_conv_shape(1, 16 * n, 16, 5, TYPE_FP16, PASS_FORWARD), w = matmul_conv_shape(1, 16, 16, 64 * n, TYPE_FP16, PASS_FORWARD);
+        s.in_elsewhere = w.weights_elsewhere = 1;
+        struct op_plan p = planned(&s, &chip, &options), q = planned(&w, &chip, &options);
+        assert_int_equal(p.split.out_chans, n);
+        assert_int_equal(p.exchange_cycles, n == 7 ? 78 : 43 + 55);
+        assert_int_equal(p.n_supersteps, n == 7 ? 1 : 2);
+        assert_int_equal(q.split.field, n);
+        assert_int_equal(q.exchange_cycles, n == 7 ? 166 : 54 + 150);
+        assert_int_equal(q.code.state_bytes, p.code.state_bytes);
+    }
+}
+
 /* A layer of few rows keeps its weights in place, a layer of many does not: then each pass has its own plan. */
 static void test_fully_connected(void **state)
 {
@@ -193,7 +216,7 @@ static void test_only_products_are_turned(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_bytes_of_all_operands), cmocka_unit_test(test_products_turn_round), cmocka_unit_test(test_padding_takes_memory),
-    cmocka_unit_test(test_loads_beyond_interleaved_memory), cmocka_unit_test(test_operands_from_elsewhere), cmocka_unit_test(test_fully_connected),
+    cmocka_unit_test(test_loads_beyond_interleaved_memory), cmocka_unit_test(test_operands_from_elsewhere), cmocka_unit_test(test_operands_of_many_parts), cmocka_unit_test(test_fully_connected),
     cmocka_unit_test(test_imbalance_of_a_dilated_gradient), cmocka_unit_test(test_only_products_are_turned),
 };
 TAP_MAIN(tests)
