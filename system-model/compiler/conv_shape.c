@@ -51,7 +51,9 @@ static struct conv_shape data_gradient_shape(const struct conv_params *p)
     };
 }
 
-/* The reduction runs over batch and field; each kernel element and input channel is a row of the result. */
+/* The reduction runs over batch and field; each kernel element and input channel is a row of the result. The inner groups of the result are of output
+ * channels, those of the weights, to which it is added, of input channels (PopLibs sdk 2.3.0 lib/poplin/ConvModel.cpp, outputShouldBeSwapped;
+ * lib/popops/ScaledAdd.cpp, regroupIfBeneficial). */
 static struct conv_shape weight_gradient_shape(const struct conv_params *p)
 {
     uint32_t kernel = p->kernel_h * p->kernel_w;
@@ -60,7 +62,7 @@ static struct conv_shape weight_gradient_shape(const struct conv_params *p)
         .groups = p->groups, .batch = 1, .field_h = p->in_chans * kernel, .field_w = 1,
         .kernel_h = 1, .kernel_w = 1, .in_chans = (uint64_t)p->batch * p->out_h * p->out_w, .out_chans = p->out_chans,
         .in_stride_h = 1, .in_stride_w = 1, .out_stride_h = 1, .out_stride_w = 1, .in_h = p->in_chans * kernel, .in_w = 1, .dilation = 1,
-        .in_expand = expand ? expand : 1, .type = p->type, .pass = PASS_BACKWARD_WEIGHT, .rearrange_in = true, .rearrange_weights = true,
+        .in_expand = expand ? expand : 1, .type = p->type, .pass = PASS_BACKWARD_WEIGHT, .rearrange_in = true, .rearrange_weights = true, .rearrange_out = true,
         .in_elsewhere = true, .weights_elsewhere = true,      /* the change of layout spreads them evenly */
     };
 }
@@ -97,7 +99,7 @@ struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inn
 }
 
 /* The transpose of the result is the product of the transposes in reverse order: rows become columns, and the operands change places. All tensors
- * are laid out anew for this form. */
+ * are laid out anew for this form, but for the weight gradient of a convolution, which then has the weights' layout. */
 bool conv_shape_swapped(struct conv_shape *out, const struct conv_shape *s)
 {
     bool has_strides = s->in_stride_h > 1 || s->in_stride_w > 1 || s->out_stride_h > 1 || s->out_stride_w > 1;
@@ -108,7 +110,8 @@ bool conv_shape_swapped(struct conv_shape *out, const struct conv_shape *s)
     out->out_chans = s->field_h;
     out->in_elsewhere = s->weights_elsewhere;
     out->weights_elsewhere = s->in_elsewhere;
-    out->rearrange_in = out->rearrange_weights = out->rearrange_out = true;
+    out->rearrange_in = out->rearrange_weights = true;
+    out->rearrange_out = s->columns_are_field || s->pass != PASS_BACKWARD_WEIGHT;
     out->columns_are_field = !s->columns_are_field;
     return true;
 }
