@@ -110,6 +110,16 @@ static void plan_batch_norm(struct passes *p, const struct vector_op *w)
     add_gamma_beta(p, w->n, w->last);
 }
 
+/* The moving averages of a channel take three compute sets: a cast and two sums in PopART (batchnormx.cpp:206-270); two differences and two sums in TensorFlow's
+ * program, one more (graphcore/examples v2.4.0 applications/tensorflow/cnns/training/Models/batch_norm.py:66-75). They count in the backward pass, as they
+ * are not run again. */
+static void add_moving_averages(struct passes *p, uint64_t n_channels)
+{
+    passes_map(p, MAP_CAST, n_channels);
+    passes_map(p, MAP_BINARY, n_channels);
+    passes_map(p, MAP_BINARY, n_channels);
+}
+
 void plan_norm(struct passes *p, const struct vector_op *w)
 {
     uint64_t n = w->n, k = norm_statistics(w);
@@ -129,8 +139,10 @@ void plan_norm(struct passes *p, const struct vector_op *w)
         add_gradient_sums(p, n, w->last, false);        /* the data pass has made the normalised input */
         return;
     }
-    if (of_batch)
+    if (of_batch) {
+        add_moving_averages(p, k);
         passes_map(p, MAP_RSQRT, k);    /* frameworks keep the variance, not the deviation */
+    }
     add_whitening(p, n, k, by_row);     /* the normalised input is made again, once for both gradients */
     passes_map_channels(p, CHANNELS_MUL, n);        /* gradient times gamma */
     add_gradient_sums(p, n, k, by_row);

@@ -214,9 +214,25 @@ static void test_only_products_are_turned(void **state)
     assert_false(conv_shape_swapped(&t, &s));
 }
 
+/* The gradient of a convolution's weights has groups of output channels, unless its operands are swapped: then it lies as the weights do. Any other
+ * swapped result is laid out anew. */
+static void test_weight_gradients_are_turned(void **state)
+{
+    (void)state;
+    const struct conv_params p = { .groups = 1, .batch = 3, .in_h = 5, .in_w = 5, .out_h = 5, .out_w = 5, .kernel_h = 1, .kernel_w = 1,
+                                   .in_chans = 24, .out_chans = 56, .stride = 1, .type = TYPE_FP16 };
+    struct conv_shape s = conv_shape_of_pass(&p, PASS_BACKWARD_WEIGHT), t;
+    assert_true(s.rearrange_out && conv_shape_swapped(&t, &s) && !t.rearrange_out && t.rearrange_in && t.rearrange_weights);
+    s = matmul_conv_shape(1, 24, 75, 56, TYPE_FP16, PASS_BACKWARD_WEIGHT);
+    assert_true(s.rearrange_out && conv_shape_swapped(&t, &s) && t.rearrange_out);
+    s = conv_shape_of_pass(&p, PASS_FORWARD);
+    assert_false(s.rearrange_out);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_bytes_of_all_operands), cmocka_unit_test(test_products_turn_round), cmocka_unit_test(test_padding_takes_memory),
     cmocka_unit_test(test_loads_beyond_interleaved_memory), cmocka_unit_test(test_operands_from_elsewhere), cmocka_unit_test(test_operands_of_many_parts), cmocka_unit_test(test_fully_connected),
     cmocka_unit_test(test_imbalance_of_a_dilated_gradient), cmocka_unit_test(test_only_products_are_turned),
+    cmocka_unit_test(test_weight_gradients_are_turned),
 };
 TAP_MAIN(tests)

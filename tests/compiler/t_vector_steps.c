@@ -255,7 +255,7 @@ static void test_rows(void **state)
 
 /* A norm has a mean and a deviation, gamma and beta. A layer norm has 60 rows of them, a group norm 5 groups for
  * each of 5 samples, and a batch norm 50 channels, which three replicas share; of it frameworks make the multiplicand and the addend of each channel, and the
- * variance. */
+ * variance. Its gradient begins with the moving averages. */
 static void test_norms(void **state)
 {
     (void)state;
@@ -284,8 +284,8 @@ static void test_norms(void **state)
                      MAP(BINARY, 50), MAP(BINARY, 50), MAP(BINARY, 50), MOVE(200), COPIED_OUT, COPIED_OUT } },
         { "batch norm's gradient", OP_BATCH_NORM, PASS_BACKWARD_DATA, AT(.norm_groups = 2), IN(H(5, 3, 4, 50), H(50), H(50)), MAKES(H(5, 3, 4, 50)),
           .n_tiles_used = 7,
-          .steps = { MAP(RSQRT, 50), MOVE(200), COPIED_OUT, COPIED_OUT, COPIED_OUT, MAP(BINARY, 3000), SUM(REDUCE, 6000),
-                     MEET(15, 7), MAP(COPY, 100), MAP(BINARY, 100), MAP(SCALAR, 50), MOVE(200), COPIED_OUT, COPIED_OUT,
+          .steps = { MAP(CAST, 50), MAP(BINARY, 50), MAP(BINARY, 50), MAP(RSQRT, 50), MOVE(200), COPIED_OUT, COPIED_OUT, COPIED_OUT,
+                     MAP(BINARY, 3000), SUM(REDUCE, 6000), MEET(15, 7), MAP(COPY, 100), MAP(BINARY, 100), MAP(SCALAR, 50), MOVE(200), COPIED_OUT, COPIED_OUT,
                      MAP(SCALED_ADD, 3000), COPIED_OUT } },
         { "local norm", OP_LOCAL_NORM, PASS_FORWARD, AT(.kernel_w = 5), IN(H(5, 3, 4, 50)), .n_tiles_used = 7,
           .steps = { MAP(SQUARE, 3000), MAP(BINARY_IN_PLACE, 3000), MAP(BINARY_IN_PLACE, 3000), MAP(BINARY_IN_PLACE, 3000),
