@@ -12,7 +12,8 @@
  * collective_steps.c has the time of a step. All groups run at the same time and share the links, so contention and faults have their effect.
  *
  * Folding: without faults, if all domains hold the same positions, only the flows of one domain are played. The result is the same to the bit.
- * Not modelled: slicing of fragments on the tiles between steps, overlap of adding with the next step.
+ * Keeping count of the pieces and copying them takes supersteps on the chips, by the library's ancestor (collective_methods.c). Not modelled: overlap of
+ * adding with the next step.
  */
 #include "system-model/base/assumed.h"
 #include "system-model/network/collective_internal.h"
@@ -117,7 +118,7 @@ static bool run_flat(struct collective *run, enum collective_method method, stru
            (!run->phases->gathers || ring_phase_play(run, &gather, method, err));
 }
 
-static double steps_time_s(const struct collective_cost *c) { return c->link_s + c->reduce_s + c->sync_s; }
+static double steps_time_s(const struct collective_cost *c) { return c->link_s + c->reduce_s + c->sync_s + c->control_s; }
 
 /* Copies everything except the bytes on the links. */
 static void copy_times(struct collective_cost *to, const struct collective_cost *from)
@@ -125,6 +126,7 @@ static void copy_times(struct collective_cost *to, const struct collective_cost 
     to->link_s = from->link_s;
     to->reduce_s = from->reduce_s;
     to->sync_s = from->sync_s;
+    to->control_s = from->control_s;
     to->n_steps = from->n_steps;
     to->bytes_sent_per_rank = from->bytes_sent_per_rank;
 }

@@ -62,7 +62,7 @@ struct collective_request {
 };
 struct collective_cost {
     double time_s;
-    double link_s, reduce_s, sync_s;        /* the parts of time_s: on the links, adding on the tiles, syncs */
+    double link_s, reduce_s, sync_s, control_s;     /* the parts of time_s: on the links, adding on the tiles, syncs, keeping count of pieces and copying them */
     uint32_t n_steps;
     double bytes_sent_per_rank;             /* for a ring all-reduce 2 (n-1)/n x bytes; (n-1) x bytes if each rank sends its whole vector to all others */
     enum collective_method method;          /* the method that was used */

@@ -108,6 +108,8 @@ bool collective_play(struct collective *run, const struct step_flows *flows, dou
 bool ring_phase_full_routes(struct collective *run, const struct ring_phase *p, uint32_t n_iterations, double share, struct err *err);
 bool ring_phase_steps(struct collective *run, const struct ring_phase *p, uint32_t n_steps, double share, enum ring_direction direction,
                       struct err *err);
+/* Adds supersteps on the chips that keep count of slices and copy them. */
+void collective_control(struct collective *run, uint32_t n_supersteps);
 /* Adds one more step, in which nothing is sent and every rank adds add_bytes. */
 void collective_join(struct collective *run, double add_bytes);
 void step_flows_add_rings(struct step_flows *e, const struct ring_phase *p, enum ring_direction direction);

@@ -123,6 +123,21 @@ static bool send_to_all(struct collective *run, const struct ring_phase *p, stru
 
 /* ---- the table ---------------------------------------------------------------------------- */
 
+/* Supersteps of a phase that neither send between IPUs nor add: some once, some in each iteration. */
+struct control { uint32_t once, each; };
+
+/* Each direction of a reduce-scatter rearranges its input, finds its place in the ring (2), and copies a slice (2) before it begins; an iteration moves the
+ * index on and copies the next slice (2). A gather finds its place (2), copies its own piece twice, and rearranges its output; an iteration moves the index
+ * on and copies what came twice. Rings that meet in the middle also count their iterations, and decide by the count twice (graphcore/poplibs 887b9d3a^
+ * lib/popops/ReplicatedCollectives.cpp:229-271, 882-952, 1237-1278, and CollectivesProgram.hpp, multiDirectionalSequence and meetInMiddle...Sequence). What
+ * its successor's broadcast does is not published. */
+static const struct { struct control reduce, gather; } controls[N_COLLECTIVE_METHODS] = {
+    [METHOD_RING] = { { 5, 3 }, { 5, 3 } }, [METHOD_BIDIRECTIONAL_RING] = { { 10, 6 }, { 10, 6 } }, [METHOD_QUAD_RING] = { { 20, 12 }, { 20, 12 } },
+    [METHOD_MEET_IN_MIDDLE] = { { 10, 10 }, { 9, 9 } },
+};
+
+static uint32_t n_iterations(enum collective_method method, uint32_t n) { return method == METHOD_MEET_IN_MIDDLE ? n / 2 : n - 1; }
+
 typedef bool method_demand(const struct collective *, struct err *);
 typedef bool method_play(struct collective *, const struct ring_phase *, struct err *);
 
@@ -141,7 +156,11 @@ const char *const collective_method_names[] = {
 
 bool ring_phase_play(struct collective *run, const struct ring_phase *p, enum collective_method method, struct err *err)
 {
-    return p->rings[0].n == 1 || rules[method].plays(run, p, err);
+    const struct control control = p->adds ? controls[method].reduce : controls[method].gather;
+    if (p->rings[0].n == 1)
+        return true;
+    collective_control(run, control.once + control.each * n_iterations(method, p->rings[0].n));
+    return rules[method].plays(run, p, err);
 }
 
 /* ---- which method ------------------------------------------------------------------------- */

@@ -124,6 +124,15 @@ bool ring_phase_full_routes(struct collective *run, const struct ring_phase *p, 
     return true;
 }
 
+/* An expression of a few integers on one tile takes some 40 cycles. */
+enum { CONTROL_VERTEX_CYCLES = 40 };
+
+void collective_control(struct collective *run, uint32_t n_supersteps)
+{
+    const struct chip *c = &run->t->machine->chip;
+    run->cost->control_s += (double)(n_supersteps * (superstep_cycles(c) + CONTROL_VERTEX_CYCLES)) / c->clock_hz * run->slowdown;
+}
+
 void collective_join(struct collective *run, double add_bytes)
 {
     count_steps(run, 1, 1, 0, add_time_s(&run->t->machine->chip, add_bytes, run->slowdown));

@@ -33,9 +33,32 @@ static void ring_of_three(void **state)
     assert_near(c.link_s, 4 * (0.22e-6 + 21e6 / 12.6e9), 1e-12);
     assert_near(c.sync_s, 4 * 0.552e-6, 1e-15);
     assert_near(c.reduce_s, 2 * (1125167 + 310) / 1.3e9, 1e-12);
-    assert_near(c.time_s, c.link_s + c.sync_s + c.reduce_s, 0);
+    assert_near(c.control_s, (2 * 5 + 4 * 3) * (310 + 40) / 1.3e9, 1e-15);
+    assert_near(c.time_s, c.link_s + c.sync_s + c.reduce_s + c.control_s, 1e-18);
     assert_near(c.bytes_sent_per_rank, 84e6, 1e-6);
     assert_near(busiest_link_bytes(&c), 84e6, 1e-6);
+    arena_free(&a);
+}
+
+/* Supersteps without a sum or a link, of 103 + 207 + 40 cycles at 1.3 GHz. On five ranks a ring has 4 iterations in each phase, and rings that meet in the
+ * middle 2. A broadcast's are not published. */
+static void counting_pieces(void **state)
+{
+    static const struct { enum collective_kind kind; enum collective_method method; uint32_t n_supersteps; } cases[] = {
+        { COLLECTIVE_REDUCE_SCATTER, METHOD_RING, 5 + 4 * 3 }, { COLLECTIVE_ALL_GATHER, METHOD_RING, 5 + 4 * 3 },
+        { COLLECTIVE_ALL_REDUCE, METHOD_BIDIRECTIONAL_RING, 2 * (10 + 4 * 6) }, { COLLECTIVE_REDUCE_SCATTER, METHOD_MEET_IN_MIDDLE, 10 + 2 * 10 },
+        { COLLECTIVE_ALL_GATHER, METHOD_MEET_IN_MIDDLE, 9 + 2 * 9 }, { COLLECTIVE_ALL_REDUCE, METHOD_BROADCAST, 0 },
+    };
+    (void)state;
+    struct machine m = toy_machine(10, 10, DOMAIN_LADDER, GATEWAY_NONE);
+    m.chip.on_chip_sync_cycles = 103;
+    m.chip.compute_set_cycles = 207;
+    struct topology t = build(&m, NULL);
+    const uint32_t ranks[5] = { 0, 2, 4, 6, 8 };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct collective_request r = { .kind = cases[i].kind, .method = cases[i].method, .ranks = ranks, .n_groups = 1, .n_ranks = 5, .bytes = 5e6 };
+        assert_near(run(&t, r).control_s, cases[i].n_supersteps * 350 / 1.3e9, 1e-15);
+    }
     arena_free(&a);
 }
 
@@ -432,7 +455,7 @@ static void stages_of_unlike_size_by_hand(void **state)
 
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(servers_share_their_adapters), cmocka_unit_test(stages_of_unlike_size_by_hand), cmocka_unit_test(ring_of_three),
+    cmocka_unit_test(servers_share_their_adapters), cmocka_unit_test(stages_of_unlike_size_by_hand), cmocka_unit_test(ring_of_three), cmocka_unit_test(counting_pieces),
     cmocka_unit_test(the_smallest_pieces_are_added), cmocka_unit_test(broadcast_of_three), cmocka_unit_test(everyone_to_everyone),
     cmocka_unit_test(large_vectors_reach_everyone_link_by_link), cmocka_unit_test(everyone_then_round_the_domains),
     cmocka_unit_test(peripheral_ring), cmocka_unit_test(groups_share_links), cmocka_unit_test(quad_uses_every_rail_once),
