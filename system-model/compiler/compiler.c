@@ -88,7 +88,7 @@ void compiler_forget(struct compiler *c)
 static bool same_options(const struct op_plan_options *a, const struct op_plan_options *b)
 {
     return a->partials == b->partials && a->available_memory == b->available_memory && a->inference == b->inference && a->log_softmax == b->log_softmax &&
-           a->plain_products == b->plain_products && a->even_slices == b->even_slices && a->n_tiles == b->n_tiles;
+           a->plain_products == b->plain_products && a->even_slices == b->even_slices && a->operations_by_value == b->operations_by_value && a->n_tiles == b->n_tiles;
 }
 
 /* How the results of an operation are laid out. imbalance: their bytes on the fullest tile over an even share. laid_by: the plan that put them there;
@@ -257,7 +257,7 @@ const struct tensor_room *tensor_rooms(const struct graph *g, const struct op_pl
     return rooms;
 }
 
-MEMO_INPUT(compiled_input, uint64_t n_tiles; double available_memory; uint32_t partials, inference, log_softmax, plain_products, even_slices, unused;);
+MEMO_INPUT(compiled_input, uint64_t n_tiles; double available_memory; uint32_t partials, inference, log_softmax, plain_products, even_slices, operations_by_value;);
 
 static const void *make_compiled(void *world, const void *input, struct err *err)
 {
@@ -267,7 +267,7 @@ static const void *make_compiled(void *world, const void *input, struct err *err
     (void)err;
     out->options = (struct op_plan_options){
         .partials = (enum partials_type)q->partials, .available_memory = q->available_memory, .inference = q->inference,
-        .log_softmax = q->log_softmax, .plain_products = q->plain_products, .even_slices = q->even_slices, .n_tiles = q->n_tiles,
+        .log_softmax = q->log_softmax, .plain_products = q->plain_products, .even_slices = q->even_slices, .operations_by_value = q->operations_by_value, .n_tiles = q->n_tiles,
     };
     out->op_plans = ARENA_ARRAY(c->arena, const struct op_plan *, c->graph->n_ops);
     plan_ops(out->op_plans, c, &out->options);
@@ -279,7 +279,7 @@ static const void *make_compiled(void *world, const void *input, struct err *err
 
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt)
 {
-    const struct compiled_input q = { opt->n_tiles, opt->available_memory, opt->partials, opt->inference, opt->log_softmax, opt->plain_products, opt->even_slices, 0 };
+    const struct compiled_input q = { opt->n_tiles, opt->available_memory, opt->partials, opt->inference, opt->log_softmax, opt->plain_products, opt->even_slices, opt->operations_by_value };
     return memo_get(&compiler_of_operations(c)->memo, make_compiled, &q, sizeof q, NULL).at;
 }
 

@@ -25,6 +25,7 @@ struct op_plan_options {
     bool inference;                     /* norms fold into fewer passes */
     bool log_softmax;                   /* losses of classes are computed from log-probabilities, as in PopTorch */
     bool even_slices;                   /* slices of a product's result are spread evenly over the tiles */
+    bool operations_by_value;           /* convolutions, products, norms and recurrent layers are functions that copy operands in and results out */
     bool plain_products;                /* products with weights are not planned as fully connected layers: each pass has a plan of its own */
     uint64_t n_tiles;                   /* tiles that compute: the chip's, less I/O tiles */
     const struct chip *splits_of;       /* convolutions take the splits that are best on that chip, but the prices of this one; NULL: splits are searched */

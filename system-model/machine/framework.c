@@ -26,6 +26,7 @@ const struct field framework_fields[] = {
       .help = "pipeline schedules that it can run, such as grouped,sequential" },
     CHOICE(exchange_target, exchange_targets, "what the compiler optimises exchanges for (internalExchangeOptimisationTarget): cycles, or balanced, where code counts too"),
     FLAG(calls_by_value, "a call of code that layers share copies its inputs in and its results out"),
+    FLAG(operations_by_value, "each convolution, product, norm and recurrent layer is a function, which copies its operands in and its results out"),
     FLAG(loops_by_value, "a loop on the device copies all that it carries out of its body and back in each round (podbench kernel)"),
     FLAG(log_softmax, "a loss of classes takes the likelihood of log-probabilities, whose gradient makes the softmax again; no: it is made once, of shares"),
     FLAG(even_slices, "slices of a product's result, such as those of a loss, lie evenly on all tiles; no: on the tiles that made them, by the plan of the product"),

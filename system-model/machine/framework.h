@@ -20,6 +20,7 @@ enum host_data { HOST_DATA_AHEAD, HOST_DATA_IN_CALL };
 struct program {
     int exchange_target;                /* enum exchange_target */
     bool calls_by_value;                /* a call of shared code copies its inputs in and its results out */
+    bool operations_by_value;           /* a convolution, product, norm or recurrent layer is a function that copies its operands in and its results out */
     bool loops_by_value;                /* a loop on the device copies all that it carries out of its body and back in each round */
     bool log_softmax;                   /* losses of classes take the likelihood of log-probabilities */
     bool even_slices;                   /* each slice of a product's result is spread evenly over all tiles; else it stays on the tiles that made it */

@@ -286,7 +286,7 @@ MEMO_INPUT(placement_input,
     uint64_t exchanging_replicas;       /* 0 if no operation exchanges data with other replicas */
     uint64_t calls_by_value;
     uint32_t n_stages, n_shares, ipus_per_replica, training, accumulates, recompute, stash_type, partials, io_tiles, each_replica, unfolded, timed_only;
-    uint32_t phased, log_softmax, plain_products, even_slices, keeps_statistics, unused;
+    uint32_t phased, log_softmax, plain_products, even_slices, keeps_statistics, operations_by_value;
 );
 
 struct placer { const struct placement_input *q; struct compiler *c; struct stage_plan *stages; struct err *err; };
@@ -386,7 +386,7 @@ static double share_of(const struct placer *p, uint32_t stage) { return share_of
 static const struct compiled *compile_with(const struct placer *p, double share)
 {
     const struct op_plan_options opt = {
-        .partials = (enum partials_type)p->q->partials, .inference = !p->q->training, .log_softmax = p->q->log_softmax, .even_slices = p->q->even_slices, .plain_products = p->q->plain_products,
+        .partials = (enum partials_type)p->q->partials, .inference = !p->q->training, .log_softmax = p->q->log_softmax, .even_slices = p->q->even_slices, .operations_by_value = p->q->operations_by_value, .plain_products = p->q->plain_products,
         .n_tiles = p->c->chip->n_tiles - p->q->io_tiles, .available_memory = share,
     };
     return compile_graph(p->c, &opt);
@@ -445,7 +445,7 @@ bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err 
         .training = o->training, .accumulates = o->grad_accum > 1, .recompute = o->recompute, .stash_type = o->stash_type, .partials = o->partials,
         .io_tiles = o->io_tiles, .each_replica = o->detail.unfolded || o->faults, .unfolded = o->detail.unfolded, .timed_only = o->detail.timed_only,
         .calls_by_value = o->program.calls_by_value && o->outlining == OUTLINING_YES, .phased = plan_is_phased(o),
-        .log_softmax = o->program.log_softmax, .even_slices = o->program.even_slices, .plain_products = o->fully_connected_pass == FULLY_CONNECTED_NO,
+        .log_softmax = o->program.log_softmax, .even_slices = o->program.even_slices, .operations_by_value = o->program.operations_by_value, .plain_products = o->fully_connected_pass == FULLY_CONNECTED_NO,
         .keeps_statistics = plan_keeps_statistics(o),
     };
     p->placed = memo_get(&c->plans, place_stages, &q, sizeof q, err).at;

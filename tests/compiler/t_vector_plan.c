@@ -55,6 +55,24 @@ static void test_no_tile_has_more_than_all(void **state)
     toy_end(&t);
 }
 
+/* A function copies its operands in and its results out, each in a compute set of 48 turns and one for each 8 bytes of a worker. A layer norm of 3 x 50
+ * halves takes 500 B, 72 a tile of seven, two such vectors a worker, and returns 300 B, 48 a tile. A relu is no function. */
+static void test_functions_copy_operands(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t in[] = { tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 50)), tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(50)), tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(50)) };
+    struct op_plan norm = plan_op(&t, OP_LAYER_NORM, in, 3, (struct op_attributes){ 0 });
+    t.options.operations_by_value = true;
+    struct op_plan called = plan_last(&t), relu = plan_op(&t, OP_RELU, in, 1, (struct op_attributes){ 0 });
+    assert_int_equal(called.compute_cycles, norm.compute_cycles + (288 + 12) + (288 + 6));
+    assert_int_equal(called.n_supersteps, norm.n_supersteps + 2);
+    assert_int_equal(called.temp_bytes_per_tile, norm.temp_bytes_per_tile + 72 + 43);
+    assert_int_equal(relu.n_supersteps, 1);
+    toy_end(&t);
+}
+
 /* A reshape neither moves nor computes anything. */
 static void test_view(void **state)
 {
@@ -447,7 +465,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_relu), cmocka_unit_test(test_runs_where_the_operand_lies), cmocka_unit_test(test_no_tile_has_more_than_all), cmocka_unit_test(test_view), cmocka_unit_test(test_repeated_operand), cmocka_unit_test(test_function_of_steps),
         cmocka_unit_test(test_window_over_all_is_a_sum), cmocka_unit_test(test_quarters_are_cast_by_their_scale), cmocka_unit_test(test_add), cmocka_unit_test(test_gradient_comes_to_what_was_kept), cmocka_unit_test(test_small_operands), cmocka_unit_test(test_few_elements),
-        cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_rows_meet_their_values_in_pieces), cmocka_unit_test(test_dropout_sets_and_restores_generators), cmocka_unit_test(test_noise_is_drawn_by_four_operations),
+        cmocka_unit_test(test_functions_copy_operands), cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_rows_meet_their_values_in_pieces), cmocka_unit_test(test_dropout_sets_and_restores_generators), cmocka_unit_test(test_noise_is_drawn_by_four_operations),
         cmocka_unit_test(test_transpose), cmocka_unit_test(test_lstm_is_serial), cmocka_unit_test(test_inputs_of_all_steps_at_once), cmocka_unit_test(test_gru),
         cmocka_unit_test(test_all_kinds_backward), cmocka_unit_test(test_optimizer_work), cmocka_unit_test(test_stash_is_sliced),
     };

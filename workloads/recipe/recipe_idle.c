@@ -23,7 +23,7 @@ static bool is_idle_setting(const struct recipe *r, const char *key, const char 
     in_turns = in_turns && (r->ipus_per_replica > 1 || r->layers_per_ipu);      /* see recipe_check_schedule() */
     bool decides_inference = TEXT_IS_ONE_OF(key, "calls_overlap", "launch_s", "dispatch_s", "session_calls", "stream_copy_s", "callback_bytes_per_s",
         "result_bytes_per_s", "stream_buffer_bytes", "returns_results", "conversion_s_per_byte", "number_s", "evaluation_fixed_s", "host_data", "host_data_bytes_per_s", "fetch_threads", "prefetch_depth",
-        "exchange_target", "calls_by_value", "loops_by_value", "even_slices", "streams_apart");
+        "exchange_target", "calls_by_value", "operations_by_value", "loops_by_value", "even_slices", "streams_apart");
     const struct { const char *key; bool idle; } settled[] = {
         { "sharded_elements", r->rts != RTS_YES }, { "offloaded_elements", on_chip }, { "remote_together", on_chip },
         { "remote_alone_ipus", on_chip }, { "moment_bytes", r->state_bytes_per_param > 0 }, { "steps_per_call", r->steps_per_call >= 0 },
