@@ -122,7 +122,7 @@ struct operands op_operands(const struct op *op, struct operands at)
     return (struct operands){ .imbalance = 1, .crowding = op->kind == OP_TRANSPOSE ? at.crowding : 0 };
 }
 
-static uint64_t bytes_of(const struct graph *g, const uint32_t *ids, uint32_t n)
+static uint64_t listed_bytes(const struct graph *g, const uint32_t *ids, uint32_t n)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < n; i++)
@@ -130,7 +130,7 @@ static uint64_t bytes_of(const struct graph *g, const uint32_t *ids, uint32_t n)
     return sum;
 }
 
-static void add_copy(struct op_plan *out, uint64_t n_bytes, const struct chip *chip, const struct op_plan_options *opt)
+static void add_function_copy(struct op_plan *out, uint64_t n_bytes, const struct chip *chip, const struct op_plan_options *opt)
 {
     struct op_plan copy;
     copy_plan(&copy, n_bytes, chip, opt);
@@ -145,7 +145,7 @@ static void add_copy(struct op_plan *out, uint64_t n_bytes, const struct chip *c
 /* TensorFlow makes these operations functions, of which equal ones are one, and copies operands into a function and results out of it at each call (graphcore/
  * tensorflow sdk 2.1.0 to 3.2.0 driver/tools/generic_graph_caching.cc, ops/custom_ops/popops/conv_ops.cc, popnn/norm.cc, ops/maths_ops.cc; PopLibs
  * lib/poputil/GraphFunction.cpp). The copies stay on their tiles: that operands of another call lie elsewhere is left out. Both gradients of a norm are one function. */
-static void add_call(struct op_plan *out, const struct graph *g, const struct op *op, const struct chip *chip, const struct op_plan_options *opt)
+static void add_function_call(struct op_plan *out, const struct graph *g, const struct op *op, const struct chip *chip, const struct op_plan_options *opt)
 {
     static const bool functions[N_OP_KINDS] = {
         [OP_CONV] = true, [OP_CONV_TRANSPOSE] = true, [OP_MATMUL] = true, [OP_BATCH_NORM] = true, [OP_GROUP_NORM] = true, [OP_LAYER_NORM] = true,
@@ -154,8 +154,8 @@ static void add_call(struct op_plan *out, const struct graph *g, const struct op
     bool with_data_pass = op_part(op) == PART_NORM && op->pass == PASS_BACKWARD_WEIGHT;
     if (!opt->operations_by_value || !functions[op->kind] || with_data_pass)
         return;
-    add_copy(out, bytes_of(g, op->inputs, op->n_inputs), chip, opt);
-    add_copy(out, bytes_of(g, op->outputs, op->n_outputs), chip, opt);
+    add_function_copy(out, listed_bytes(g, op->inputs, op->n_inputs), chip, opt);
+    add_function_copy(out, listed_bytes(g, op->outputs, op->n_outputs), chip, opt);
 }
 
 void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, struct operands at, const struct chip *chip,
@@ -173,5 +173,5 @@ void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, s
     } else {
         vector_op_plan(out, g, op, op_operands(op, at), chip, opt, cache);
     }
-    add_call(out, g, op, chip, opt);
+    add_function_call(out, g, op, chip, opt);
 }
