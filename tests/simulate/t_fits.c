@@ -43,7 +43,7 @@ static void remedies_do_what_they_say(void **state)
 {
     static const struct { const char *recipe, *override; bool fits, pairs; } cases[] = {
         { "mlperf-v1.1-closed-ipu-pod16-resnet50", "parallel.micro_batch=48", true, false },
-        { "mlperf-v1.1-closed-ipu-pod16-resnet50", "parallel.micro_batch=80", true, true },
+        { "mlperf-v1.1-closed-ipu-pod16-resnet50", "parallel.micro_batch=64", true, true },
         { "mlperf-v1.1-closed-ipu-pod16-resnet50", "parallel.micro_batch=160", false, false },
     };
     (void)state;

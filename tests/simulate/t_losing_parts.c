@@ -23,7 +23,7 @@ static const struct lost_part parts[] = {
     { "n_tiles", 0.98, true, 0.01 }, { "tile_memory_bytes", 0.9, true, 0.01 },
 };
 enum { N_PARTS_LOST = sizeof parts / sizeof *parts };
-static const double MOST_FASTER_ON_A_LADDER = 0.1;
+static const double MOST_FASTER_ON_A_LADDER = 0.11;
 
 static bool has_loss_slices(const struct graph *g)
 {
