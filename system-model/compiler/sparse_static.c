@@ -57,18 +57,23 @@ static struct bands bands_of(const struct met_pattern *p, uint64_t n_blocks, uin
     return out;
 }
 
+/* The tiles that a band's share of all blocks gives it, without those that would get none. */
+static uint64_t own_tiles(const struct band *b, uint64_t n_blocks, uint64_t n_tiles)
+{
+    uint64_t share = b->blocks * n_tiles / n_blocks, tiles = share ? share : min_u64(n_tiles, TILES_OF_BUS);
+    uint64_t needed = ceil_div(b->blocks, ceil_div(b->blocks, tiles));
+    return min_u64(TILES_OF_BUS * ceil_div(needed, TILES_OF_BUS), tiles);
+}
+
 /* The band whose tiles have most blocks each, and how many tiles it has; 0 if there are too few for all bands. */
 static uint64_t fullest_band(struct band *out, const struct bands *all, uint64_t n_blocks, uint64_t n_tiles)
 {
-    uint64_t used = 0, tiles_of_fullest = 0;
+    uint64_t used = 0, own = 0, tiles_of_fullest = 0;
     double most = -1;
     for (uint64_t i = 0; i < all->n; i++) {
         const struct band *b = &all->items[i];
-        uint64_t tiles = b->blocks * n_tiles / n_blocks;
-        tiles = tiles ? tiles : min_u64(n_tiles, TILES_OF_BUS);
-        uint64_t needed = ceil_div(b->blocks, ceil_div(b->blocks, tiles));
-        tiles = min_u64(TILES_OF_BUS * ceil_div(needed, TILES_OF_BUS), tiles);
-        tiles = i + 1 == all->n ? n_tiles - used : tiles;
+        own = i && b->blocks == b[-1].blocks ? own : own_tiles(b, n_blocks, n_tiles);
+        uint64_t tiles = i + 1 == all->n ? n_tiles - used : own;
         tiles = tiles / TILES_OF_BUS * TILES_OF_BUS;
         tiles = min_u64(max_u64(tiles, TILES_OF_BUS), n_tiles - used);
         uint64_t kept = (all->n - 1 - i) * TILES_OF_BUS;
