@@ -149,6 +149,8 @@ static void make_handed(struct stage_program *out, const struct maker *m)
     uint32_t first = m->s->first, end = m->end;
     for (int k = 0; k < 2; k++)
         out->handed[k] = list_for(g->n_tensors, m->a);
+    if (first == 0 && end == g->n_layers)       /* no stage comes before or after it */
+        return;
     for (uint32_t i = 0; i < g->n_tensors; i++) {
         const struct tensor *t = &g->tensors[i];
         bool forward = t->role == ROLE_ACTIVATION;
