@@ -6,6 +6,7 @@
  */
 #include "harness/harness.h"
 #include "results/study/kernel_errors.h"
+#include "system-model/compiler/compiler.h"
 #include "system-model/graph/graph.h"
 #include "workloads/onnx/onnx.h"
 
@@ -89,6 +90,11 @@ static void print_kernel(const struct plan *p, const struct result *r, const str
                                         r->loop_cycles, "device_cycles", r->device_cycles, "memory_peak_bytes_per_tile", (json_int_t)tile_bytes, "fits", p->fits));
     document_line(&d, "fullest tile: %s of %s%s", quantity_text(memory, (double)tile_bytes, "B", 3),
                   quantity_text(room, (double)p->topology->machine->chip.tile_memory_bytes, "B", 3), p->fits ? "" : ": DOES NOT FIT");
+    if (r->loop_cycles > r->device_cycles) {
+        uint64_t copies = device_loop_bytes(p->graph, p->topology->machine->chip.n_tiles - p->request.io_tiles);
+        document_line(&d, "not counted: the loop's copies of inputs and results, up to %s more on a tile", quantity_text(memory, (double)copies, "B", 3));
+        document_member(&d, "loop_copies_bytes_per_tile", json_integer((json_int_t)copies));
+    }
     for (uint32_t i = 0; i < p->graph->n_ops; i++)
         rows[i] = kernel_row_of(p, i, errors);
     add_trust(&d, rows, p->graph->n_ops, r->loop_cycles);

@@ -47,7 +47,9 @@ const struct layer_cost *layer_costs_unplanned(const struct graph *g, struct are
 
 /* Plans one round of a loop on the device, which copies the graph's inputs and results, without the graph's own operations. */
 void device_loop_plan(struct op_plan *out, const struct graph *g, const struct chip *chip, const struct op_plan_options *opt);
-/* The same for all rounds of loops inside the graph: of operations with more rounds than the graph as a whole. */
+/* The bytes on a tile of the copies of all inputs and results that the loop keeps between two rounds; no plan counts them. */
+uint64_t device_loop_bytes(const struct graph *g, uint64_t n_tiles);
+/* The cycles of device_loop_plan() for all rounds of loops inside the graph: of operations with more rounds than the graph as a whole. */
 uint64_t inner_loops_cycles(const struct graph *g, uint32_t outer_rounds, const struct chip *chip, const struct op_plan_options *opt);
 
 /* ---- compiler.c: a graph compiled, and everything remembered --------------------------------------------------- */

@@ -79,6 +79,12 @@ void device_loop_plan(struct op_plan *out, const struct graph *g, const struct c
     passes_loop_round(&p, &c);
 }
 
+uint64_t device_loop_bytes(const struct graph *g, uint64_t n_tiles)
+{
+    struct carried c = carried_by(g, n_tiles);
+    return c.kept_bytes + c.moved_bytes;
+}
+
 /* ---- loops inside the graph -------------------------------------------------------------------------------------------- */
 
 static uint32_t rounds_of(const struct graph *g, const struct op *op) { return max_u32(g->layers[op->layer_id].rounds, 1); }

@@ -200,6 +200,7 @@ static void loop_by_hand(void **state)
     assert_int_equal(p.exchange_cycles, 16 / 4 + 1 + 37);
     assert_int_equal(p.compute_cycles, 2 * 40 + copy_cycles(&chip, 24 + 8) + copy_cycles(&chip, 24 + 8 + 16));
     assert_int_equal(p.sync_cycles, 4 * 101);
+    assert_int_equal(device_loop_bytes(&g, 7), 24 + 8 + 16);
     arena_free(&a);
 }
 
