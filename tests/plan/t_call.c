@@ -196,14 +196,20 @@ static void synthetic_data_move_nothing(void **state)
     start_call(&y);
     y.opt.host.synthetic_data = true;
     y.opt.host.n_instances = 1;
+    y.opt.host.sample_s = 0.37;
+    y.opt.program.number_s = 0.0043;
     y.opt.program.outputs_each_micro_batch = true;
     y.opt.program.prefetch_depth = 1;
+    y.opt.program.host_data = HOST_DATA_IN_CALL;
     assert_true(build(&y, &p));
     const double tick = 1 / y.sim.machine->chip.clock_hz;
     assert_near(part_s(&y, &p, CALL_RUN) + part_s(&y, &p, CALL_FRAMEWORK), (0.0031 + 2 * 0.0013) / 7, 2 * tick);
     for (int i = CALL_UNEXPLAINED; i < N_CALL_PARTS; i++)
         assert_int_equal(p.call_cycles[i], 0);
     assert_int_equal(p.fetch_cycles + p.host_floor_cycles, 0);
+    y.opt.program.host_data = HOST_DATA_AHEAD;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.host_floor_cycles, 0);
     stop(&y);
 }
 
