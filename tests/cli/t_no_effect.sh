@@ -23,6 +23,19 @@ compared mlperf-v2.0-closed-bow-pod16-resnet50 hosts.count=1 hosts.count=2
 compared field-ipu-pod16-own-transformer-optimum parallel.embedding_split=1 parallel.embedding_split=2
 compared vendor-c600-bert-large-packed-sl384-b4-poprt framework.even_slices=no framework.even_slices=yes
 
+# Loader processes share the time of rows, also where the framework's sheet alone gives it; a call that prepares its rows itself has one core for them.
+squad="field-ipu-pod16-bert-base-squad-infer-optimum --set hosts.sample_s=0 --set hosts.workers=2"
+# shellcheck disable=SC2086
+"$PODBENCH" run $squad --set framework.host_data=ahead >/dev/null 2>"$work/ahead"
+# shellcheck disable=SC2086
+"$PODBENCH" run $squad --set framework.host_data=in-call >/dev/null 2>"$work/in-call"
+! grep -q "no effect here: .*hosts.workers" "$work/ahead" && grep -q "no effect here: .*hosts.workers" "$work/in-call"
+result $? "loaders of a framework that counts numbers" "$(cat "$work/ahead" "$work/in-call")"
+{ cat workloads/recipes/vendor-c600-resnet50-b16-poprt.ini; printf '\n[training]\nrate = logged\n'; } >"$work/mine.ini"
+"$PODBENCH" run "$work/mine.ini" >/dev/null 2>"$work/err"
+grep -q "no effect here: training.rate" "$work/err"
+result $? "a logged rate of an inference without a number of samples" "$(cat "$work/err")"
+
 "$PODBENCH" run field-ipu-m2000-keras-mnist-spc1 --set parallel.embedding_split=2 >/dev/null 2>"$work/err"
 [ $? -eq 2 ] && grep -q "parallel.embedding_split: keras-mnist.onnx has no word table of 2 parts" "$work/err"
 result $? "a file that is trained, and has no table to split" "$(cat "$work/err")"

@@ -65,8 +65,10 @@ static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const 
     uint64_t in_pod = p->topology->machine->ipus_per_domain / o->ipus_per_replica;
     bool no_codelets = p->graph && TEXT_IS_ONE_OF(key, "operators", "grid_ipus", "grid_tiles") && !(graph_kinds(p->graph) & op_kind_bit(OP_CODELET));
     bool no_calls = o->training ? !(f->steps_per_call > 0) : plan_requests_overlap(o);
+    bool nothing_to_prepare = plan_requests_overlap(o) || (p->graph && !(plan_preparing_s(p) > 0)), by_one_core = nothing_to_prepare || f->host_data == HOST_DATA_IN_CALL;
     const struct { const char *section, *key; bool idle; } settled[] = {
-        { "recipe", "operators", no_codelets }, { "parallel", "grid_ipus", no_codelets }, { "parallel", "grid_tiles", no_codelets },
+        { "hosts", "sample_s", nothing_to_prepare }, { "hosts", "workers", by_one_core }, { "hosts", "cores", by_one_core },
+        { "framework", "number_s", nothing_to_prepare }, { "recipe", "operators", no_codelets }, { "parallel", "grid_ipus", no_codelets }, { "parallel", "grid_tiles", no_codelets },
         { "precision", "fp32_operations", !has_fp32_kinds(r, p->graph) },
         { "parallel", "rts_domain", in_pod == 0 || in_pod >= o->n_replicas },
         { "framework", "loops_by_value", o->training || p->n_stages > 1 },

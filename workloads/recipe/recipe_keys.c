@@ -82,12 +82,12 @@ static bool has_length(const struct recipe *r) { return r->epochs > 0 || r->samp
 bool recipe_times_first_steps(const struct recipe *r) { return in_training(r) && !has_length(r); }
 static bool in_whole_training(const struct recipe *r) { return in_training(r) && (has_length(r) || recipe_may_converge(r)); }     /* a run drawn from reference points has an end */
 static bool in_logged_loop(const struct recipe *r) { return in_whole_training(r) || (!in_training(r) && r->rate == RATE_LOGGED); }
+static bool in_logged_rate(const struct recipe *r) { return in_training(r) ? in_whole_training(r) : r->eval_samples > 0; }
 static bool in_own_schedule(const struct recipe *r) { return in_training(r) && has_length(r) && !r->converge; }
 static bool in_training_heads(const struct recipe *r) { return in_training(r) || (in_packing(r) && !r->model.fine_tuning); }
 static bool in_narrow_types(const struct recipe *r) { return r->model.compute != COMPUTE_FP32; }
 static bool in_fp8(const struct recipe *r) { return r->model.compute == COMPUTE_FP8 && !in_file(r); }
 static bool in_decoding(const struct recipe *r) { return r->host_decode_bytes_per_s > 0; }
-static bool in_preparing(const struct recipe *r) { return r->sample_s > 0; }
 static bool in_word_table(const struct recipe *r) { return in_table(r) && !has_trait(r, HAS_ROW_WIDTH); }
 static bool in_row_width(const struct recipe *r) { return has_trait(r, HAS_ROW_WIDTH); }
 static bool in_knowledge(const struct recipe *r) { return has_trait(r, HAS_NEGATIVES); }
@@ -266,7 +266,7 @@ const struct recipe_key recipe_keys[] = {
     COUNT("training", "eval_every", eval_every, 1, 1e12, false, in_whole_training, "samples between evaluations"),
     COUNT("training", "eval_samples", eval_samples, 1, 1e12, false, in_logged_loop, "samples per evaluation"),
     COUNT("training", "save_every", save_every, 1, 1e12, false, in_whole_training, "samples between checkpoints, for which training waits; default: none"),
-    CHOICE("training", "rate", rate, training_rates, NULL,
+    CHOICE("training", "rate", rate, training_rates, in_logged_rate,
            "what the throughput counts: the steps alone, or as a trainer's log (train_samples_per_second, eval_samples_per_second) evaluations, checkpoints, compilation and start, too"),
     CHOICE("training", "eval_placement", eval_placement, eval_placements, in_whole_training, "evaluate during training, or at its end"),
     CHOICE("training", "eval_program", eval_program, eval_programs, in_whole_training,
@@ -285,9 +285,9 @@ const struct recipe_key recipe_keys[] = {
     NUMBER("hosts", "decode_bytes_per_s", host_decode_bytes_per_s, "B/s", 1, 1e15, NULL,
            "rate at which one host prepares input; default: no limit"),
     NUMBER("hosts", "sample_s", sample_s, "s", 0, 1e3, NULL, "time in which one core prepares a sample; default 0: no limit"),
-    COUNT("hosts", "cores", host_cores, 0, 65536, false, in_preparing, "cores of one host; default 0: those of the system's sheet, if it has them, else no limit"),
-    COUNT("hosts", "workers", workers, 0, 65536, false, in_preparing,
-          "loader processes or threads of each host process, a core each; default 0: as many as there are cores"),
+    COUNT("hosts", "cores", host_cores, 0, 65536, false, NULL, "cores of one host; default 0: those of the system's sheet, if it has them, else no limit"),
+    COUNT("hosts", "workers", workers, 0, 65536, false, NULL,
+          "loader processes or threads of each host process, a core each; default 0: as many as there are cores; a DataLoader without workers is framework.host_data=in-call"),
     COUNT("hosts", "requests", requests, 0, 10000, false, in_inference,
           "micro-batches of requests for inference under way at once, which wait for each other: 1 if each call is answered before the next is made; default 0: as the framework does"),
     NUMBER("hosts", "steps_per_call", steps_per_call, "", 0, 1e9, in_training,
