@@ -81,16 +81,14 @@ static size_t stash_changes(struct change *out, const struct timeline *t, uint32
 static void write_stash(FILE *f, const struct timeline *t, uint64_t n_events)
 {
     struct arena scratch = {0};
-    struct change *changes = ARENA_ARRAY(&scratch, struct change, n_events + 1);
+    struct change *changes = ARENA_ARRAY(&scratch, struct change, n_events);
     for (uint32_t r = 0; r < t->n_rows && t->plan->request.training; r++) {
         size_t n = stash_changes(changes, t, r);
         int64_t held = 0;
-        changes[n].at = UINT64_MAX;                 /* a sentinel after the last */
         for (size_t i = 0; i < n; i++) {
             held += changes[i].bytes;
-            if (changes[i + 1].at != changes[i].at)
-                fprintf(f, "{\"ph\":\"C\",\"name\":\"stash of IPU %u\",\"pid\":%u,\"ts\":%.3f,\"args\":{\"bytes\":%" PRId64 "}},\n", t->rows[r].ipu,
-                        t->rows[r].replica, slice_us(t, changes[i].at), held);
+            fprintf(f, "{\"ph\":\"C\",\"name\":\"stash of IPU %u\",\"pid\":%u,\"ts\":%.3f,\"args\":{\"bytes\":%" PRId64 "}},\n", t->rows[r].ipu,
+                    t->rows[r].replica, slice_us(t, changes[i].at), held);
         }
     }
     arena_free(&scratch);
@@ -147,7 +145,7 @@ static void write_arrows(FILE *f, const struct timeline *t, const struct span *s
 static bool waits_for(const struct span *next, const struct span *s)
 {
     return (s->kind == SPAN_REDUCE || s->kind == SPAN_GATHER) && next->row == s->row && !span_is_waiting(next->kind)
-        && next->repeat == s->repeat && next->start_cycle >= s->start_cycle + s->n_cycles;
+        && next->repeat == s->repeat;
 }
 
 static void write_span(FILE *f, const struct timeline *t, const struct span *s)
