@@ -78,7 +78,7 @@ bool rates_read(struct rates *out, const struct recipe *r, double steps_per_epoc
 struct optimizer_values rates_at(const struct rates *r, uint64_t step)
 {
     struct optimizer_values v = r->values;
-    double at = (double)step + 1, left = r->decay_steps > 0 ? fmax(0, 1 - fmax(0, at - 1 - r->warmup_steps) / r->decay_steps) : 1;
+    double at = (double)step + 1, left = fmax(0, 1 - fmax(0, at - 1 - r->warmup_steps) / r->decay_steps);
     v.learning_rate = at <= r->warmup_steps ? r->base * at / r->warmup_steps : r->decay_steps > 0 ? r->end + (r->base - r->end) * pow(left, r->power) : r->base;
     return v;
 }

@@ -168,7 +168,7 @@ static void test_monotone_in_the_batch(void **state)
 
 static void test_evaluation_schedule(void **state)
 {
-    static const double intervals[][2] = { { 448, 150000 }, { 1536, 150000 }, { 3072, 175000 }, { 4096, 175000 }, { 4608, 200000 },
+    static const double intervals[][2] = { { 1, 150000 }, { 448, 150000 }, { 4344, 200000 }, { 1536, 150000 }, { 3072, 175000 }, { 4096, 175000 }, { 4608, 200000 },
         { 6144, 200000 }, { 6912, 225000 }, { 8192, 225000 }, { 8704, 250000 }, { 12288, 275000 }, { 13056, 300000 }, { 16384, 325000 } };
     struct eval_schedule s;
     (void)state;

@@ -28,6 +28,14 @@ static void without_decay_the_rate_stays(void **state)
     assert_near(rate(&r, 77), 0.3, 1e-12);
 }
 
+static void one_step_of_decay(void **state)
+{
+    const struct rates r = { .base = 0.3, .end = 0.1, .power = 1, .decay_steps = 1 };
+    (void)state;
+    assert_near(rate(&r, 0), 0.3, 1e-12);
+    assert_near(rate(&r, 1), 0.1, 1e-12);
+}
+
 static void without_warmup_the_first_step_has_the_whole_rate(void **state)
 {
     const struct rates r = { .base = 0.8, .end = 0, .power = 1, .decay_steps = 4 };
@@ -103,7 +111,7 @@ static void wrong_values_are_refused(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(up_and_down), cmocka_unit_test(without_decay_the_rate_stays), cmocka_unit_test(without_warmup_the_first_step_has_the_whole_rate),
+    cmocka_unit_test(up_and_down), cmocka_unit_test(without_decay_the_rate_stays), cmocka_unit_test(one_step_of_decay), cmocka_unit_test(without_warmup_the_first_step_has_the_whole_rate),
     cmocka_unit_test(epochs_become_whole_steps), cmocka_unit_test(a_base_rate_is_enough),
     cmocka_unit_test(wrong_values_are_refused),
 };

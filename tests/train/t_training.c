@@ -95,6 +95,9 @@ static void a_setup_by_hand(void **state)
     assert_int_equal(p.t.eval_every_steps, 3);
     assert_int_equal(p.t.eval_items, 20);
     trainee_free(&p);
+    trainee_make(&p, (struct texts){ { "training.eval_every=4" }, 1 });     /* a quarter of a step */
+    assert_int_equal(p.t.eval_every_steps, 1);
+    trainee_free(&p);
 }
 
 static void hear(void *user, const char *text)
