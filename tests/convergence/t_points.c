@@ -162,6 +162,7 @@ static void records_by_hand(void **state)
     assert_near(t.points[0].mean, 2.5, 0);
     assert_near(t.points[0].least, 0, 1e-4);
     assert_near(rcp_least_mean(100, 2, 1, 2), 100 - 6.313752 * 2 * sqrt(1.5), 1e-4);
+    assert_near(rcp_least_mean(1e17, 2e15, 1, 2), 1e17 - 6.313752e15 * 2 * sqrt(1.5), 1e10);        /* neighbouring numbers are 16 apart */
     double four[] = { 10, 1, 2, 3 };
     assert_near(olympic_mean(four, 4, 2), 4, 0);
     assert_near(olympic_mean(four, 4, 1), 2.5, 0);
@@ -279,6 +280,7 @@ static void editions_follow_each_other(void **state)
     (void)state;
     assert_null(edition_before(project_rounds(), NULL));
     assert_null(edition_before(project_rounds(), edition_find(project_rounds(), "v0.7")));
+    assert_null(edition_before(project_rounds(), edition_find(project_rounds(), "hpc-v1.0")));
     for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
         const struct edition *e = edition_find(project_rounds(), rounds[i][0]);
         assert_ptr_equal(e, edition_find(project_rounds(), rounds[i][1]));
@@ -337,7 +339,19 @@ static void benchmarks_are_named(void **state)
     assert_string_equal(err.msg, "benchmark 'unet' is not one of v2.0; known: dlrm, rnnt");
 }
 
+/* Records in steps of 4 samples, and one that counts samples already. */
+static void steps_become_samples(void **state)
+{
+    double values[] = { 3, 5, 7 };
+    struct rcp_point points[] = { { .batch = 4, .unit = "steps", .values = values, .n = 3, .mean = 5, .sd = 2, .least = 3.5 }, { .batch = 8, .unit = "samples", .mean = 9 } };
+    (void)state;
+    rcp_count_samples(&(struct rcp_table){ .points = points, .n = 2 });
+    assert_true(values[0] == 12 && values[1] == 20 && values[2] == 28 && points[0].mean == 20 && points[0].sd == 8 && points[0].least == 14);
+    assert_true(text_is(points[0].unit, "samples") && points[1].mean == 9);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(steps_become_samples),
     cmocka_unit_test(editions_follow_each_other), cmocka_unit_test(a_folder_is_a_round),
     cmocka_unit_test(rounds_are_refused), cmocka_unit_test(rounds_are_read), cmocka_unit_test(points_are_refused), cmocka_unit_test(records_by_hand),
     cmocka_unit_test(records_in_order), cmocka_unit_test(pruning_by_hand), cmocka_unit_test(lines_between_points), cmocka_unit_test(limits_at_batches), cmocka_unit_test(benchmarks_are_named),
