@@ -39,6 +39,20 @@ static void a_new_file_has_its_header_once(void **state)
     arena_free(&a);
 }
 
+/* Spreadsheets write a byte order mark. */
+static void a_marked_header_is_a_header(void **state)
+{
+    struct arena a = {0};
+    struct err err;
+    (void)state;
+    begin();
+    assert_true(write_text_file(path, "\xEF\xBB\xBFh,i\n1\n", &err));
+    assert_true(append_lines(path, "h,i\n", "2\n", &err));
+    assert_string_equal(content(&a) + byte_order_mark(content(&a)), "h,i\n1\n2\n");
+    remove(path);
+    arena_free(&a);
+}
+
 static void half_a_line_is_cut_off_and_whole_ones_stay(void **state)
 {
     struct arena a = {0};
@@ -154,7 +168,7 @@ static void a_pipe_is_refused(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_new_file_has_its_header_once), cmocka_unit_test(half_a_line_is_cut_off_and_whole_ones_stay),
+    cmocka_unit_test(a_new_file_has_its_header_once), cmocka_unit_test(a_marked_header_is_a_header), cmocka_unit_test(half_a_line_is_cut_off_and_whole_ones_stay),
     cmocka_unit_test(writers_do_not_lose_each_others_lines), cmocka_unit_test(a_folder_is_refused), cmocka_unit_test(a_pipe_is_refused),
     cmocka_unit_test(an_interruption_of_before_is_none_of_now), cmocka_unit_test(another_table_is_refused),
 };

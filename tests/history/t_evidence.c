@@ -86,6 +86,26 @@ static void sums_give_what_vectors_do(void **state)
     arena_free(&a);
 }
 
+/* Squares of these values overflow, or are 0. */
+static void evidence_has_no_unit(void **state)
+{
+    static const double units[] = { 1, 1e200, 1e-200 };
+    double up[3], x[N];
+    (void)state;
+    for (size_t u = 0; u < 3; u++) {
+        struct arena a = {0};
+        struct level_points l;
+        for (size_t i = 0; i < N; i++)
+            x[i] = units[u] * (i == 0 ? 0 : noise[i] + (i >= 9 ? 4 : 0));
+        fill(&l, x, N, &a);
+        up[u] = level_evidence(&l).up;
+        arena_free(&a);
+    }
+    assert_true(up[0] > 6);
+    assert_near(up[1], up[0], 1e-9);
+    assert_near(up[2], up[0], 1e-9);
+}
+
 /* Noise on a slope of 0.7 a point from point 6 on: the best shape is a ramp. */
 static void a_ramp_is_a_shape(void **state)
 {
@@ -172,7 +192,7 @@ static void points_that_do_not_differ_are_no_evidence(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(sums_give_what_vectors_do), cmocka_unit_test(a_ramp_is_a_shape), cmocka_unit_test(an_outlier_is_brought_near_the_running_median),
+    cmocka_unit_test(sums_give_what_vectors_do), cmocka_unit_test(a_ramp_is_a_shape), cmocka_unit_test(evidence_has_no_unit), cmocka_unit_test(an_outlier_is_brought_near_the_running_median),
     cmocka_unit_test(points_may_arrive_in_any_way), cmocka_unit_test(points_that_do_not_differ_are_no_evidence),
 };
 TAP_MAIN(tests)
