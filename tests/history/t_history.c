@@ -139,7 +139,27 @@ static void changes_by_hand(void **state)
     arena_free(&a);
 }
 
+/* The latest of all points, wherever it stands, or what the clock says. A table of half a header has none; another line is no header. */
+static void time_does_not_go_back(void **state)
+{
+    static const struct { const char *text, *time; } cases[] = {
+        { "l1,t4,v,i,p,m,1,s\nl2,t1,v,i,q,m,2,s\n", "t4" }, { "l1,t1,v,i,p,m,1,s\nl2,t3,v,i,q,m,2,s\nl3,t5,v,i,q,m,2,s\n", "t5" }, { "l1,t1,v,i,p,m,1,s\n", "t2" },
+    };
+    struct arena a = {0};
+    struct history h;
+    struct err err;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *all = arena_printf(&a, "%s%s", header, cases[i].text);
+        assert_string_equal(history_time_from(temp_file(all, strlen(all), ".csv"), "t2", &a), cases[i].time);
+    }
+    assert_true(history_load(&h, temp_file("label,ti", 8, ".csv"), NULL, NULL, &a, &err) && h.is_cut && h.n == 0);
+    assert_false(history_load(&h, temp_file("lable,ti", 8, ".csv"), NULL, NULL, &a, &err));
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(time_does_not_go_back),
     cmocka_unit_test(points_are_in_order_of_time), cmocka_unit_test(broken_lines_are_refused), cmocka_unit_test(a_run_adds_its_lines),
     cmocka_unit_test(values_as_blocks), cmocka_unit_test(changes_by_hand),
 };
