@@ -84,9 +84,10 @@ static bool holds_logs(const char *folder, struct arena *a)
     size_t n;
     if (access(folder, F_OK) != 0 || !list_folder(&names, &n, folder, "", a, NULL))
         return false;
-    while (n > 0 && !is_result_name(names[n - 1]))
-        n--;
-    return n > 0;
+    for (size_t i = 0; i < n; i++)
+        if (is_result_name(names[i]))
+            return true;
+    return false;
 }
 
 /* The paths of a submission. */

@@ -356,6 +356,11 @@ static void test_the_smallest_submission(void **state)
     assert_int_equal(ms_of(text, "run_stop", 1), 1);
     assert_non_null(strstr(text, "\"time_ms\": 1640995200250, \"event_type\": \"INTERVAL_END\", \"key\": \"init_stop\""));
     free(text);
+    s.global_batch = 0;
+    assert_false(submission_write_log(NULL, &s, &run, 0, &a, &err));
+    assert_string_equal(err.msg, "global batch 0 with 0.25 accumulation steps, want numbers above 0");
+    s.global_batch = 0.5, s.grad_accum = 0;
+    assert_false(submission_write_log(NULL, &s, &run, 0, &a, &err));
     arena_free(&a);
 }
 
