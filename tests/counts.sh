@@ -18,10 +18,10 @@ count() { # LIMIT NAME ARGUMENT...
     [ "${millions:-999999}" -le "$limit" ] && verdict=ok || { verdict=OVER; n_over=$((n_over + 1)); }
     printf '%-34s %6s M instructions, at most %6s: %s\n' "$name" "${millions:-?}" "$limit" "$verdict"
 }
-count 48 "a cold answer, BERT" run $bert
-count 43 "a cold answer, ResNet-50" run mlperf-v1.1-closed-ipu-pod64-resnet50
+count 42 "a cold answer, BERT" run $bert
+count 40 "a cold answer, ResNet-50" run mlperf-v1.1-closed-ipu-pod64-resnet50
 # An open reading is simulated in each row, and takes as much again; so does the ladder that a torus of wide replicas is compared with.
-count 620 "2,320 rows of one plan, BERT" sweep $bert --jobs 1 --set framework.torus_exchanges=full-routes --over parallel.gradient_accumulation=100..2419 --out "$work/rows.csv"
-count 1250 "the same with an open reading" sweep $bert --jobs 1 --over parallel.gradient_accumulation=100..2419 --out "$work/open.csv"
-count 4650 "search, 20 configurations, BERT" search $bert --jobs 1 --most 20
+count 615 "2,320 rows of one plan, BERT" sweep $bert --jobs 1 --set framework.torus_exchanges=full-routes --over parallel.gradient_accumulation=100..2419 --out "$work/rows.csv"
+count 1245 "the same with an open reading" sweep $bert --jobs 1 --over parallel.gradient_accumulation=100..2419 --out "$work/open.csv"
+count 4560 "search, 20 configurations, BERT" search $bert --jobs 1 --most 20
 exit $((n_over > 0))
