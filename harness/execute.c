@@ -182,10 +182,11 @@ static bool add_output(struct document *d, const struct execution *x, const stru
     return good;
 }
 
+/* Tensors of a model that is cut over IPUs are filled whole. */
 static bool fill_noise(void *user, float *to, uint32_t tensor_id, uint64_t step, uint32_t replica, uint64_t micro_batch, struct err *err)
 {
     const struct execution_talk *talk = user;
-    return fill_with_noise((void *)(uintptr_t)talk->g, to, tensor_id, step, replica, micro_batch, err);
+    return fill_with_noise((void *)(uintptr_t)(talk->g->whole ? talk->g->whole : talk->g), to, tensor_id, step, replica, micro_batch, err);
 }
 
 /* ---- the command ---------------------------------------------------------------------------------------- */

@@ -21,6 +21,9 @@ perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); my %r = map { $_->{t
 result $? "a loss scale that is too large overflows, which is counted, and no weight is changed" "$(head -30 "$work/out")"
 ! grep -q 'no effect here:.*precision' "$work/err"
 result $? "its keys have an effect here" "$(cat "$work/err")"
+run execute vendor-ipu-m2000-gpt2-tiny-sl256-pytorch --set recipe.framework=PopART --set data.sequence_length=16 --set parallel.weights=streaming --set parallel.tensor_parallel=2 \
+    --set parallel.ipus_per_replica=2 --set parallel.replicas=1 --set parallel.layers_per_ipu= --set parallel.gradient_accumulation=1 --set parallel.micro_batch=1 --set parallel.attention_serialisation=2
+gives 0 "; 0 elements of gradients are not finite" "a model cut over two IPUs, its attention in two pieces"
 run execute $recipe --set parallel.gradient_accumulation=1000000 --set parallel.micro_batch=800
 gives 2 "90 % of it; lower parallel.replicas" "too little host memory is said first"
 run execute vendor-c600-resnet50-b32-fp8-poprt --set parallel.gradient_accumulation=1 --set parallel.micro_batch=1 --set data.image_size=32 --format json
