@@ -4,7 +4,7 @@
  *
  * A smaller micro-batch keeps the global batch by more gradient accumulation. More IPUs for a replica keep the number of IPUs by fewer
  * replicas; if one replica is left, they take more IPUs of the system. Wider replicas spread the layers evenly and take a schedule that the
- * framework can run. Two changes are tried together only if no single one fits, more only if no two fit, and phases only if nothing else fits.
+ * framework can run. Two changes are tried together only if no single one fits, more only if no two fit, and IPUs in turn and phases only if nothing else fits.
  * A change that cannot be simulated (a pipeline too short to fill, more stages than layers, no memory to stream to) is left out.
  */
 #include "results/simulate/simulator.h"
@@ -125,22 +125,27 @@ static const char *rounded_accumulation(const struct recipe *r, uint64_t replica
     return arena_printf(a, "parallel.gradient_accumulation=%" PRIu64, ceil_div(accumulation, multiple) * multiple);
 }
 
+/* More IPUs for a replica, and fewer replicas. A pipeline's stages work at the same time on their own micro-batches; others work in turn. */
+static void widen_replicas(struct remedy *wider, const struct simulation *sim, uint64_t width, bool pipelined, struct arena *a)
+{
+    const struct recipe *r = &sim->recipe;
+    uint64_t replicas = max_u64(r->replicas * r->ipus_per_replica / width, 1);
+    remedy_set(wider, arena_printf(a, "%s%" PRIu64, widens, width));
+    remedy_set(wider, arena_printf(a, "parallel.replicas=%" PRIu64, replicas));
+    remedy_set(wider, divided_anew);
+    if (r->mode == MODE_TRAIN && r->schedule == SCHEDULE_NONE && pipelined)
+        remedy_set(wider, arena_printf(a, "parallel.schedule=%s", framework_pipeline(&sim->framework, a)));
+    if (r->mode == MODE_TRAIN)
+        wider->rounded = rounded_accumulation(r, replicas, width, a);
+    if (replicas == 1 && width > r->replicas * r->ipus_per_replica && r->instances > 1)
+        remedy_set(wider, "hosts.instances=1");
+}
+
 static void list_wider_replicas(struct remedy *out, size_t *n, const struct simulation *sim, struct arena *a)
 {
     const struct recipe *r = &sim->recipe;
-    for (uint64_t width = 2 * r->ipus_per_replica; width <= most_ipus_tried(r, sim->machine); width *= 2) {
-        uint64_t replicas = max_u64(r->replicas * r->ipus_per_replica / width, 1);
-        struct remedy *wider = add_remedy(out, n, width == 2 * r->ipus_per_replica ? "twice the IPUs per replica" : arena_printf(a, "%" PRIu64 " IPUs per replica", width));
-        remedy_set(wider, arena_printf(a, "%s%" PRIu64, widens, width));
-        remedy_set(wider, arena_printf(a, "parallel.replicas=%" PRIu64, replicas));
-        remedy_set(wider, divided_anew);
-        if (r->mode == MODE_TRAIN && r->schedule == SCHEDULE_NONE)
-            remedy_set(wider, arena_printf(a, "parallel.schedule=%s", framework_pipeline(&sim->framework, a)));
-        if (r->mode == MODE_TRAIN)
-            wider->rounded = rounded_accumulation(r, replicas, width, a);
-        if (replicas == 1 && width > r->replicas * r->ipus_per_replica && r->instances > 1)
-            remedy_set(wider, "hosts.instances=1");
-    }
+    for (uint64_t width = 2 * r->ipus_per_replica; width <= most_ipus_tried(r, sim->machine); width *= 2)
+        widen_replicas(add_remedy(out, n, width == 2 * r->ipus_per_replica ? "twice the IPUs per replica" : arena_printf(a, "%" PRIu64 " IPUs per replica", width)), sim, width, true, a);
 }
 
 static void list_shape_remedies(struct remedy *out, size_t *n, const struct simulation *sim, bool keeps_micro_batch, struct arena *a)
@@ -292,6 +297,29 @@ static bool find_remedy_chain(struct remedy *out, const struct remedy *listed, s
     return out->fits;
 }
 
+/* Adds listed changes to the last of these remedies, if it does not fit alone. */
+static void help_last(struct remedy *out, size_t n, const struct remedy *listed, size_t n_listed, const struct simulation_request *q, struct arena *a)
+{
+    while (n && !out[n - 1].fits && add_most_helpful(&out[n - 1], listed, n_listed, q, a))
+        ;
+}
+
+/* Tries a model without a pipeline on more and more IPUs that work in turn, until one number surely fits; returns how many could be simulated. */
+static size_t find_in_turn(struct remedy *out, const struct remedy *listed, size_t n_listed, const struct simulation *sim, const struct simulation_request *q, struct arena *a)
+{
+    const struct recipe *r = &sim->recipe;
+    size_t n = 0;
+    bool surely = r->mode != MODE_TRAIN || r->schedule != SCHEDULE_NONE || plan_is_phased(&sim->plan.request) || plan_tensor_replicas(&sim->plan.request) > 1;
+    for (uint64_t width = 2 * r->ipus_per_replica; !surely && n < MAX_RESORTS && width <= most_ipus_tried(r, sim->machine); width *= 2) {
+        out[n] = (struct remedy){ .what = arena_printf(a, "%" PRIu64 " IPUs per replica, in turn", width) };
+        widen_replicas(&out[n], sim, width, false, a);
+        if (try_remedy(&out[n], q, a))
+            surely = out[n++].fits_probability >= FITS_SURELY;
+    }
+    help_last(out, n, listed, n_listed, q, a);
+    return n;
+}
+
 /* Tries phases on the recipe's IPUs, then on twice as many, until one surely fits, and adds listed changes if none fits. Returns how many could
  * be simulated. */
 static size_t find_phases(struct remedy *out, const struct remedy *listed, size_t n_listed, const struct simulation *sim, const struct simulation_request *q,
@@ -300,16 +328,22 @@ static size_t find_phases(struct remedy *out, const struct remedy *listed, size_
     const struct recipe *r = &sim->recipe;
     size_t n = 0;
     bool phased = plan_is_phased(&sim->plan.request), surely = !may_run_in_phases(r, &sim->plan.request);
-    for (uint64_t width = phased ? 2 * r->ipus_per_replica : r->ipus_per_replica; !surely && n < MAX_PHASES && width <= most_ipus_tried(r, sim->machine); width *= 2) {
+    for (uint64_t width = phased ? 2 * r->ipus_per_replica : r->ipus_per_replica; !surely && n < MAX_RESORTS && width <= most_ipus_tried(r, sim->machine); width *= 2) {
         if (width > 1 && !cut_over_ipus(r, width, a))
             continue;
         out[n] = phases_over(r, width, a);
         if (try_remedy(&out[n], q, a))
             surely = out[n++].fits_probability >= FITS_SURELY;
     }
-    while (n && !out[n - 1].fits && add_most_helpful(&out[n - 1], listed, n_listed, q, a))
-        ;
+    help_last(out, n, listed, n_listed, q, a);
     return n;
+}
+
+static size_t find_last_resorts(struct remedy *out, const struct remedy *listed, size_t n_listed, const struct simulation *sim, const struct simulation_request *q,
+                                struct arena *a)
+{
+    size_t n = find_in_turn(out, listed, n_listed, sim, q, a);
+    return n && out[n - 1].fits ? n : find_phases(out, listed, n_listed, sim, q, a);
 }
 
 bool remedies_find(struct remedy *out, size_t *n, const struct remedy_request *asked, struct arena *a, struct err *err)
@@ -335,7 +369,7 @@ bool remedies_find(struct remedy *out, size_t *n, const struct remedy_request *a
     if (!enough) {
         size_t n_more = find_pairs(out + *n, listed, n_listed, &q, a);
         n_more = n_more ? n_more : n_listed && find_remedy_chain(out + *n, listed, n_listed, &q, a);
-        *n += n_more ? n_more : find_phases(out + *n, listed, n_listed, sim, &q, a);
+        *n += n_more ? n_more : find_last_resorts(out + *n, listed, n_listed, sim, &q, a);
         sort_items(out, *n, sizeof *out, remedy_order);
     }
     for (size_t i = 0; i < *n; i++)

@@ -94,7 +94,7 @@ enum { MOST_IPUS_TRIED = 16 };          /* a model that does not fit is tried on
 /* The largest number of IPUs a replica to try: MOST_IPUS_TRIED, or the recipe's own number if larger, but at most those of the system. */
 uint64_t most_ipus_tried(const struct recipe *r, const struct machine *m);
 /* There are at most eight remedies of memory, half the micro-batch, and one for each doubling of the IPUs up to MAX_STAGES. */
-enum { MAX_SINGLE_REMEDIES = 20, MAX_PAIRS = 3, MAX_PHASES = 9, MAX_REMEDIES = MAX_SINGLE_REMEDIES + MAX_PHASES, MAX_REMEDY_SETS = 20 };
+enum { MAX_SINGLE_REMEDIES = 20, MAX_PAIRS = 3, MAX_RESORTS = 9, MAX_REMEDIES = MAX_SINGLE_REMEDIES + MAX_RESORTS, MAX_REMEDY_SETS = 20 };
 struct remedy {
     const char *what;                   /* a description such as "recompute every layer" */
     const char *sets[MAX_REMEDY_SETS];  /* the overrides of the change, in the form of --set */
