@@ -5,14 +5,15 @@
 resnet=mlperf-v2.0-closed-bow-pod64-resnet50
 space="--over parallel.micro_batch=16,20 --over parallel.available_memory=0.2,0.3 --over parallel.io_tiles=0,32"
 fixed="--set parallel.ipus_per_replica=1 --set parallel.recompute=layer --set parallel.optimizer_state=on-chip --set parallel.rts=no"
-run search $resnet $space $fixed
+likely="--limit fits=0.7.."
+run search $resnet $space $fixed $likely
 gives 0 "every one that may fit" "a small space is searched whole"
 cp "$work/out" "$work/out.search"
-run search $resnet $space $fixed --format json
+run search $resnet $space $fixed $likely --format json
 best=$(sed -n '/"best": {/,/"throughput_samples_per_s"/s/.*"throughput_samples_per_s": \([0-9.e+]*\),*/\1/p' "$work/out")
 run sweep $resnet $space $fixed --set parallel.gradient_accumulation=4 --set parallel.replicas=64
 swept=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "throughput_samples_per_s") t = i; if ($i == "status") s = i; if ($i == "global_batch") g = i; if ($i == "fits_probability") p = i } }
-                 NR > 1 && $s == "fits" && $p >= 0.9 && $g >= 4864 && $g <= 5376 && $t > m { m = $t } END { printf "%.6g", m }' "$work/out")
+                 NR > 1 && $s == "fits" && $p >= 0.7 && $g >= 4864 && $g <= 5376 && $t > m { m = $t } END { printf "%.6g", m }' "$work/out")
 awk -v a="$best" -v b="$swept" 'BEGIN { exit !(b > 0 && a >= b * 0.99999) }'
 result $? "nothing that a sweep finds is better" "search $best, sweep $swept"
 # The gain is the ratio of what best and recipe say; what to expect of it is no more, as the best was chosen, and lies in its interval.
@@ -22,18 +23,18 @@ awk '/^best/ { sub(/.*\(/, ""); best = $1 + 0 } /^gain/ { gain = $2 + 0; for (i 
 result $? "the gain has an interval" "$(grep '^gain' "$work/out.search")"
 grep -q "^gain .* predicted, not tested; the best of [1-9][0-9]* that are as good" "$work/out.search"
 result $? "and does not claim that it was tested"
-run search $resnet $space $fixed --over parallel.stash_type=fp16,fp8 --over precision.partials=fp16
+run search $resnet $space $fixed $likely --over parallel.stash_type=fp16,fp8 --over precision.partials=fp16
 grep -q "^ *no published run of this framework ([1-9][0-9]* are known) had .*precision.partials=" "$work/out" || grep -q "^gain" "$work/out"
 result $? "what no published run had is named" "$(grep -A1 '^gain' "$work/out")"
 # Only what surely fits counts, unless a limit says otherwise.
-run search $resnet $fixed --over parallel.micro_batch=28,32 --over parallel.available_memory=0.2 --over parallel.io_tiles=32 --limit global_batch=2000..20000
+run search $resnet $fixed --over parallel.micro_batch=16,20 --over parallel.available_memory=0.2 --over parallel.io_tiles=32 --limit global_batch=2000..20000
 sure=$(sed -n '/^best/,/^why/s/.*fits (\([0-9]*\) % likely).*/\1/p' "$work/out")
-run search $resnet $fixed --over parallel.micro_batch=28,32 --over parallel.available_memory=0.2 --over parallel.io_tiles=32 --limit global_batch=2000..20000 --limit fits=0.2..
+run search $resnet $fixed --over parallel.micro_batch=16,20 --over parallel.available_memory=0.2 --over parallel.io_tiles=32 --limit global_batch=2000..20000 --limit fits=0.2..
 unsure=$(sed -n '/^best/,/^why/s/.*fits (\([0-9]*\) % likely).*/\1/p' "$work/out")
 [ "${sure:-0}" -ge 90 ] && [ "${unsure:-100}" -lt 90 ]
 result $? "what fits with less than 90 % is the best only where that is allowed" "$sure, $unsure"
-run search $resnet $space $fixed --limit memory=..490kB
-awk '/^best/ { getline; best = $1 + 0 } END { exit !(best > 0 && best <= 490) }' "$work/out"
+run search $resnet $space $fixed $likely --limit memory=..530kB
+awk '/^best/ { getline; best = $1 + 0 } END { exit !(best > 0 && best <= 530) }' "$work/out"
 result $? "the fullest tile keeps its limit" "$(grep -A1 '^best' "$work/out")"
 refuses "want ipus, global_batch, tokens, throughput, token_rate, fits or memory = N or LOW..HIGH" "memory in another unit is refused" search $resnet --limit memory=..3s
 run search mlperf-v2.0-closed-bow-pod64-bert-large --most 300
@@ -42,26 +43,26 @@ result $? "few simulations find something that fits" "$(grep '^best\|^searched' 
 run search mlperf-v2.0-closed-bow-pod64-bert-large --most 300 --minimise time-to-train
 grep -q "time-to-train of the others is at best [0-9.]* min (" "$work/out"
 result $? "a bound has its unit" "$(tail -n 1 "$work/out")"
-run search $resnet $space $fixed --minimise ipus --limit throughput=1e9.. --limit global_batch=1..1e6
+run search $resnet $space $fixed $likely --minimise ipus --limit throughput=1e9.. --limit global_batch=1..1e6
 gives 1 "none: no configuration" "a rate that none reaches"
 ! grep -q "inf %" "$work/out" && grep -q "none of the others reaches the limits\|every one that may fit" "$work/out"
 result $? "is said in words" "$(tail -n 1 "$work/out")"
 trusted() { sed -n 's/^trust: \([^)]*)\).*/\1/p; /^  open: /p' "$work/out"; }
-run search $resnet $space $fixed --set open.precision.partials=fp32
+run search $resnet $space $fixed $likely --set open.precision.partials=fp32
 settings=$(sed -n '/^best/,/^why/s/^  *--set/--set/p' "$work/out") found=$(trusted)
 run run $resnet $settings --set open.precision.partials=fp32
 [ "$(trusted)" = "$found" ] && [ "$(echo "$found" | wc -l)" = 2 ]
 result $? "readings are those of the best that was found" "$found, run alone $(trusted)"
-run search $resnet $space $fixed --set machine.board_power_w=1000 --format json
+run search $resnet $space $fixed $likely --set machine.board_power_w=1000 --format json
 grep -q '^    ".*: machine.board_power_w has no effect in the best configuration"$' "$work/out"
 result $? "json says what has no effect" "$(grep -A2 '"notes"' "$work/out")"
 grep -q '"exact": true' "$work/out" && grep -q '"pareto_front": \[' "$work/out" && grep -q '"validity": {' "$work/out"
 result $? "json says the best, the front and how far to trust it"
-run search $resnet $space $fixed --most 2
+run search $resnet $space $fixed $likely --most 2
 gives 0 "searched" "a search that is stopped says so"
 grep -q "stopped early; throughput of the others is at best" "$work/out"
 result $? "and how much better the rest may be" "$(tail -n 1 "$work/out")"
-run search $resnet $space $fixed --limit ipus=64 --limit global_batch=1..1000
+run search $resnet $space $fixed $likely --limit ipus=64 --limit global_batch=1..1000
 gives 1 "none: no configuration that was simulated fits within the limits" "no answer is exit 1"
 refuses "cannot minimise 'throughput'" "an objective the wrong way round is refused" search $resnet --minimise throughput
 refuses "want ipus, global_batch, tokens, throughput, token_rate, fits or memory" "an unknown limit is refused" search $resnet --limit speed=3
