@@ -349,7 +349,7 @@ static void a_log_by_hand(void **state)
     trainee_free(&p);
 }
 
-/* Of two runs both or one reach the target; all points are in JSON and in the file of points. Half of a gradient's norm is a limit, too. */
+/* Both of two runs reach the target, or one of them. All points are in JSON and in the file of points. A norm below 1 is a limit, too. */
 static void tables_of_two_by_hand(void **state)
 {
     struct trainee p;
