@@ -187,9 +187,11 @@ static void steps_too_long_to_time_are_refused(void **state)
     y.opt.program.fetch_threads = 1;
     assert_false(build(&y, &p));
     assert_non_null(strstr(y.err.msg, "most go to input from the host: raise hosts.decode_bytes_per_s"));
-    y.opt.host.synthetic_data = true;                        /* nobody waits for an input then; a host that is asked and answers once a step, in two times 40 days */
-    assert_true(build(&y, &p));
+    y.opt.host.synthetic_data = true;                        /* no step waits for the host then, however far it is */
     y.sim.machine->host_latency_s = 40 * 86400;
+    assert_true(build(&y, &p));
+    y.opt.training = false;                                 /* a request that overlaps others is asked for and answered, in two times 40 days */
+    y.opt.program.calls_overlap = true;
     assert_false(build(&y, &p));
     assert_non_null(strstr(y.err.msg, "most go to input from the host: raise hosts.decode_bytes_per_s"));
     stop(&y);

@@ -394,9 +394,14 @@ static void a_judgement_as_text(void **state)
                               "  12 % of the time rests on fitted values, 3 % on assumed ones\n"
                               "  nearest published run: one, which differs in chip, ipus (distance 0.75); it is predicted 4.0 % too fast where the fit has not seen it\n");
     free(text);
+    v.as_if_fitted = true;
+    DOCUMENTED(text, validity_document(d, &v, &r));
+    assert_non_null(strstr(text, "trust: as if it fitted: 90 % interval 0.010 to 0.28 samples/s"));
+    free(text);
+    v.as_if_fitted = false;
     json_t *json = validity_json(&v);
     text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
-    assert_string_equal(text, "{\"of\":\"throughput_samples_per_s\",\"level\":0.9,\"expected\":0.0951229,\"differs\":[\"chip\",\"ipus\"],\"guess\":false,"
+    assert_string_equal(text, "{\"of\":\"throughput_samples_per_s\",\"as_if_fitted\":false,\"level\":0.9,\"expected\":0.0951229,\"differs\":[\"chip\",\"ipus\"],\"guess\":false,"
                               "\"likeness\":\"program and chip known\",\"interval_low\":0.01,\"interval_high\":0.275,\"near\":true,\"foreign\":null,"
                               "\"nearest\":[{\"configuration\":\"one\",\"error\":0.04,\"distance\":0.75}],\"extrapolates\":[],"
                               "\"unlike_share\":0.31,\"open_readings\":[],\"not_set\":[],"
