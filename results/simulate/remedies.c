@@ -63,14 +63,14 @@ static const char *cut_over_ipus(const struct recipe *r, uint64_t width, struct 
 }
 
 /* Phases as PopXL's programs have them: weights off the chip, and layers cut over all IPUs of a replica, which run one after another. */
-static struct remedy phases_over(const struct recipe *r, uint64_t width, struct arena *a)
+static struct remedy phases_over(const struct recipe *r, uint64_t width, const char *cut, struct arena *a)
 {
     struct remedy phases = { .what = width == r->ipus_per_replica ? "weights off the chip, in phases of one block"
                                  : arena_printf(a, "weights off the chip, in phases of one block, on %" PRIu64 " IPUs per replica", width) };
     uint64_t replicas = max_u64(r->replicas * r->ipus_per_replica / width, 1), samples = max_u64(r->gradient_accumulation, 1) * r->replicas;
     remedy_set(&phases, "parallel.weights=streaming");
     if (width > 1)
-        remedy_set(&phases, cut_over_ipus(r, width, a));
+        remedy_set(&phases, cut);
     if (r->layers_per_ipu)
         remedy_set(&phases, "parallel.layers_per_ipu=");
     if (r->model.embedding_split)
@@ -320,7 +320,7 @@ static size_t find_in_turn(struct remedy *out, const struct remedy *listed, size
     return n;
 }
 
-/* Tries phases on the recipe's IPUs, then on twice as many, until one surely fits, and adds listed changes if none fits. Returns how many could
+/* Tries phases on the recipe's IPUs, then on twice as many, until one surely fits, then cuts along one axis where the recipe has two, and adds listed changes if none fits. Returns how many could
  * be simulated. */
 static size_t find_phases(struct remedy *out, const struct remedy *listed, size_t n_listed, const struct simulation *sim, const struct simulation_request *q,
                           struct arena *a)
@@ -329,9 +329,17 @@ static size_t find_phases(struct remedy *out, const struct remedy *listed, size_
     size_t n = 0;
     bool phased = plan_is_phased(&sim->plan.request), surely = !may_run_in_phases(r, &sim->plan.request);
     for (uint64_t width = phased ? 2 * r->ipus_per_replica : r->ipus_per_replica; !surely && n < MAX_RESORTS && width <= most_ipus_tried(r, sim->machine); width *= 2) {
-        if (width > 1 && !cut_over_ipus(r, width, a))
+        const char *cut = cut_over_ipus(r, width, a);
+        if (width > 1 && !cut)
             continue;
-        out[n] = phases_over(r, width, a);
+        out[n] = phases_over(r, width, cut, a);
+        if (try_remedy(&out[n], q, a))
+            surely = out[n++].fits_probability >= FITS_SURELY;
+    }
+    bool two_axes = r->model.tensor_parallel && strchr(r->model.tensor_parallel, 'x');
+    for (uint64_t width = 2; two_axes && !surely && n < MAX_RESORTS && width <= most_ipus_tried(r, sim->machine); width *= 2) {
+        out[n] = phases_over(r, width, arena_printf(a, "parallel.tensor_parallel=%" PRIu64, width), a);
+        out[n].what = arena_printf(a, "%s, cut along one axis", out[n].what);
         if (try_remedy(&out[n], q, a))
             surely = out[n++].fits_probability >= FITS_SURELY;
     }
