@@ -193,6 +193,14 @@ static void power_by_hand(void **state)
     m.board_power_w = 300, m.board_idle_power_w = 110, m.board_power_cap_w = 350;
     machine_power(&p, &m, 6);
     assert_true(p.knows_waiting && text_is(p.of, "boards") && p.at_work_w == 450 && p.waiting_w == 165 && p.cap_w == 525);
+    assert_near(power_mean_w(&p, 0.25), 378.75, 1e-12);
+    m.board_idle_power_w = 0;
+    machine_power(&p, &m, 6);
+    assert_true(!p.knows_waiting && p.waiting_w == 450);
+    m.board_power_w = 0, m.board_idle_power_w = 110;           /* of a board whose power at work nobody states */
+    machine_power(&p, &m, 6);
+    assert_true(!p.knows_waiting && p.waiting_w == p.at_work_w);
+    m.board_power_w = 300;
     m.chip.tdp_w = 150, m.chip.idle_power_w = 40, m.chip.running_power_w = 10, m.chip.power_clock_hz = 1e9, m.chip.voltage_exponent = 0.5;
     m.chip.interleaved_load_bytes_per_cycle = 16, m.chip.vector_bytes_per_cycle = 8, m.board_rest_power_w = 0.5;
     machine_power(&p, &m, 6);
