@@ -197,7 +197,7 @@ static void power_by_hand(void **state)
     m.board_idle_power_w = 0;
     machine_power(&p, &m, 6);
     assert_true(!p.knows_waiting && p.waiting_w == 450);
-    m.board_power_w = 0, m.board_idle_power_w = 110;           /* of a board whose power at work nobody states */
+    m.board_power_w = 0, m.board_idle_power_w = 110;           /* nobody states what the board takes at work */
     machine_power(&p, &m, 6);
     assert_true(!p.knows_waiting && p.waiting_w == p.at_work_w);
     m.board_power_w = 300;
