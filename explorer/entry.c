@@ -35,7 +35,7 @@ int explorer_open(void)
 const char *explorer_output(void) { return output; }
 const char *explorer_messages(void) { return messages; }
 
-static const char **texts_of(size_t *n, const json_t *list, struct arena *a)
+static const char **json_texts(size_t *n, const json_t *list, struct arena *a)
 {
     *n = json_array_size(list);
     const char **out = ARENA_ARRAY(a, const char *, *n + 1);
@@ -60,10 +60,10 @@ static enum output_format format_of(const json_t *name)
 static struct options options_of(const json_t *q, struct arena *a)
 {
     struct options o = { .seed = 1, .format = format_of(json_object_get(q, "format")) };
-    o.arguments = texts_of(&o.n_arguments, json_object_get(q, "arguments"), a);
-    o.sets = texts_of(&o.n_sets, json_object_get(q, "set"), a);
-    o.overs = texts_of(&o.n_overs, json_object_get(q, "over"), a);
-    o.limits = texts_of(&o.n_limits, json_object_get(q, "limit"), a);
+    o.arguments = json_texts(&o.n_arguments, json_object_get(q, "arguments"), a);
+    o.sets = json_texts(&o.n_sets, json_object_get(q, "set"), a);
+    o.overs = json_texts(&o.n_overs, json_object_get(q, "over"), a);
+    o.limits = json_texts(&o.n_limits, json_object_get(q, "limit"), a);
     o.size = (uint64_t)json_integer_value(json_object_get(q, "size"));
     o.minimise = text_or_none(json_object_get(q, "minimise"), a);
     o.seconds = text_or_none(json_object_get(q, "seconds"), a);
