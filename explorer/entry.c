@@ -194,7 +194,7 @@ static int answer(const json_t *q, struct err *err)
     for (size_t i = 0; i < sizeof page_commands / sizeof *page_commands; i++)
         if (text_is(page_commands[i].name, name)) {
             o.jobs = page_commands[i].jobs;
-            return page_commands[i].run(&o, &session, err);
+            return session_answer(page_commands[i].run, &o, &session, err);
         }
     return bad_input(err, "%.60s: is not a command of the page", name ? name : "");
 }

@@ -444,18 +444,15 @@ static bool answer(bool *any, const struct asked *q, struct ask_talk *talk, cons
         found->best.n_settings = settings_that_matter(found->best.settings, found->best.n_settings, path, NULL, 0, s);
     if (!good || (found->any && !write_asked_recipe(path, id, &written, found->best.settings, found->best.n_settings, s, err)))
         return false;
-    struct document d = { .arena = &s->arena };
-    document_line(&d, "wrote %s", path);
-    add_searched(&d, found, q, &b);
-    document_gap(&d);
-    if (!add_answer_page(&d, path, s, err)) {
-        document_drop(&d);
+    struct document *d = &s->answer;
+    document_line(d, "wrote %s", path);
+    add_searched(d, found, q, &b);
+    document_gap(d);
+    if (!add_answer_page(d, path, s, err))
         return false;
-    }
-    document_member(&d, "recipe", json_string(path));
-    document_member(&d, "simulated", json_integer((json_int_t)found->n_simulated));
-    add_more(&d, path);
-    document_write(s->out, o->format, &d);
+    document_member(d, "recipe", json_string(path));
+    document_member(d, "simulated", json_integer((json_int_t)found->n_simulated));
+    add_more(d, path);
     *any = found->any;
     return true;
 }

@@ -23,8 +23,6 @@ int command_audit(const struct options *o, struct session *s, struct err *err)
     progress_end(&p);
     if (!good)
         return EXIT_BAD_INPUT;
-    struct document d = { .arena = &s->arena };
-    audit_document(&d, &claims, o->all);
-    document_write(s->out, o->format, &d);
+    audit_document(&s->answer, &claims, o->all);
     return EXIT_DONE;
 }

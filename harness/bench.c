@@ -180,13 +180,6 @@ static void print_scaling(FILE *f, const struct results *results, const struct f
     }
 }
 
-static void print_check(const struct options *o, const struct check *c, struct session *s)
-{
-    struct document d = { .arena = &s->arena };
-    check_document(&d, c);
-    document_write(s->out, o->format, &d);
-}
-
 /* Keeps only the figures of kernels, of links, or of both. */
 static void keep_figures(struct figures *figures, bool kernels, bool links)
 {
@@ -206,7 +199,7 @@ static int bench_parts(const struct options *o, struct figures *figures, struct 
     keep_figures(figures, o->kernels, o->links);
     if (!check_build(&c, figures, from, &s->arena, err))
         return EXIT_BAD_INPUT;
-    print_check(o, &c, s);
+    check_document(&s->answer, &c);
     return EXIT_DONE;
 }
 
@@ -239,7 +232,9 @@ static int bench_all(const struct options *o, struct figures *figures, struct si
         made_folders_drop(&made);
         return EXIT_BAD_INPUT;
     }
-    print_check(o, &c, s);
+    struct document d = { .arena = &s->arena };
+    check_document(&d, &c);
+    document_write(s->out, o->format, &d);
     if (o->format == FORMAT_TEXT)
         print_scaling(s->out, &from.known, figures);
     fflush(s->out);

@@ -169,5 +169,5 @@ int command_call(const struct command *c, const struct options *o, struct sessio
     if (c->simulates)
         session_warn_unfitted(s);
     session_warn_replaced(o, s);
-    return c->run(o, s, err);
+    return session_answer(c->run, o, s, err);
 }

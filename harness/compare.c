@@ -35,9 +35,7 @@ static int compare_files(const struct options *o, struct session *s, struct err 
     if (!csv_load(&base, o->arguments[0], &s->arena, err) || !csv_load(&run, o->arguments[1], &s->arena, err) ||
         !compare_cells(&c, &base, &run, s, err))
         return EXIT_BAD_INPUT;
-    struct document d = { .arena = &s->arena };
-    compare_document(&d, &c);
-    document_write(s->out, o->format, &d);
+    compare_document(&s->answer, &c);
     if (base.crlf != run.crlf)
         fprintf(s->log, "podbench: %s has CRLF line ends and %s has LF; only cells are compared\n",
                 base.crlf ? base.path : run.path, base.crlf ? run.path : base.path);

@@ -45,21 +45,19 @@ static bool add_guess(struct document *d, const char *side, const struct simulat
 static int diff_recipes(const struct options *o, struct session *s, struct err *err)
 {
     struct progress p;
-    struct diff d;
+    struct diff *d = ARENA_NEW(&s->arena, struct diff);
     struct simulation_request a = { .recipe = o->arguments[0], .simulator = &s->simulator, .watch = { progress_report, &p } }, b = a;
     b.recipe = o->arguments[1];
     part_sets(&a, &b, o, &s->arena);
     progress_start(&p, s->log, "changing one value after the other");
-    bool good = diff_simulations(&d, &a, &b, &s->arena, err);
+    bool good = diff_simulations(d, &a, &b, &s->arena, err);
     progress_end(&p);
     if (!good)
         return EXIT_BAD_INPUT;
-    struct document out = { .arena = &s->arena };
     struct track_record record;
-    diff_document(&out, &d);
-    if (!session_record(&record, NULL, s, err) || !add_guess(&out, "a", &a, &record, s, err) || !add_guess(&out, "b", &b, &record, s, err))
+    diff_document(&s->answer, d);
+    if (!session_record(&record, NULL, s, err) || !add_guess(&s->answer, "a", &a, &record, s, err) || !add_guess(&s->answer, "b", &b, &record, s, err))
         return EXIT_BAD_INPUT;
-    document_write(s->out, o->format, &out);
     return EXIT_DONE;
 }
 
@@ -98,18 +96,16 @@ static int diff_runs(const struct options *o, struct session *s, struct err *err
         return EXIT_BAD_INPUT;
     print_unmatched(o->arguments[0], &a, &b, s);
     print_unmatched(o->arguments[1], &b, &a, s);
-    struct document d = { .arena = &s->arena };
-    struct table *moved = document_table(&d, TABLE(moved_columns, struct moved_row));
+    struct table *moved = document_table(&s->answer, TABLE(moved_columns, struct moved_row));
     moved->formats = IN_JSON;
     for (size_t i = 0; i < b.n; i++) {
         const struct result *before = results_find(&a, b.items[i].id), *after = &b.items[i];
         if (!before || before->step_time_s == after->step_time_s)
             continue;
         table_add(moved, &(struct moved_row){ after->id, before->step_time_s, after->step_time_s, diff_parts_json(before, after) }, &s->arena);
-        diff_parts_document(&d, before, after);
+        diff_parts_document(&s->answer, before, after);
     }
-    document_line(&d, "%zu of %zu recipes take another time", moved->n, b.n);
-    document_write(s->out, o->format, &d);
+    document_line(&s->answer, "%zu of %zu recipes take another time", moved->n, b.n);
     return EXIT_DONE;
 }
 

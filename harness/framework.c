@@ -52,12 +52,10 @@ int command_framework(const struct options *o, struct session *s, struct err *er
 {
     struct framework f;
     if (o->n_arguments == 0)
-        return list_names(all_frameworks, o, s, err);
+        return list_names(all_frameworks, s, err);
     const char *name = text_is(o->arguments[0], "default") ? NULL : o->arguments[0];
     if (!framework_load(&f, name, name ? release_of(name) : NULL, s->paths.specs_dir, NULL, &s->arena, err))
         return EXIT_BAD_INPUT;
-    struct document d = { .arena = &s->arena };
-    framework_document(&d, &f);
-    document_write(s->out, o->format, &d);
+    framework_document(&s->answer, &f);
     return EXIT_DONE;
 }

@@ -43,6 +43,7 @@ struct session {
     FILE *out, *log;                    /* receive answers and messages: standard output and error, or memory in the library */
     bool in_terminal;                   /* true if `out` is a terminal */
     bool in_colour;                     /* true if text may hold escape sequences */
+    struct document answer;             /* a command adds to it; it is written in the format of --format when the command has ended */
     const char *root;
     struct simulator simulator;         /* runs all simulations of a command, and caches their parts */
     struct model_paths paths;
@@ -122,9 +123,9 @@ bool all_machines(char ***names, size_t *n, struct session *s, struct err *err);
 bool all_workloads(char ***names, size_t *n, struct session *s, struct err *err);
 bool all_frameworks(char ***names, size_t *n, struct session *s, struct err *err);
 typedef bool names_lister(char ***names, size_t *n, struct session *s, struct err *err);
-int print_names(const char *const *names, size_t n, const struct options *o, struct session *s);     /* list_names.c */
+int print_names(const char *const *names, size_t n, struct session *s);     /* list_names.c */
 int list_words(const struct options *o, struct session *s, struct err *err);
-int list_names(names_lister *lister, const struct options *o, struct session *s, struct err *err);
+int list_names(names_lister *lister, struct session *s, struct err *err);
 /* Warns that the model does not fit, and that times are as if it did. This is for output that does not say so itself. */
 const char *unfit_text(const struct result *r, struct arena *a);        /* begins with "does not fit: " */
 void warn_unfit(const struct result *r, struct session *s);
@@ -272,6 +273,8 @@ const char *completion_offer(const char *const *words, size_t n);
 /* ---- commands: command_NAME is in NAME.c, completion in completion_scripts.c, merge in sweep.c, record in history.c --------------- */
 
 typedef int command_function(const struct options *o, struct session *s, struct err *err);
+/* Runs a command, and writes what it has added to the session's answer, unless it failed. */
+int session_answer(command_function *run, const struct options *o, struct session *s, struct err *err);
 command_function list_recipes, command_list, command_machine, command_framework, command_workload, command_plan, command_timeline, command_execute,
     command_train, command_run, command_fit, command_kernel, command_explain, command_diff, command_sweep, command_merge, command_search, command_bench,
     command_check, command_validate, command_calibrate, command_ledger, command_audit, command_compare, command_baseline, command_init,

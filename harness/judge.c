@@ -133,19 +133,13 @@ int command_judge(const struct options *o, struct session *s, struct err *err)
     struct accelerator_table accelerators;
     struct predictions predictions;
     struct judged_predictions judged;
-    struct document d = { .arena = &s->arena };
     if (!load_results(&results, o, s, err) || !accelerators_load(&accelerators, s->paths.data_dir, &s->arena, err))
         return EXIT_BAD_INPUT;
-    if (text_is(o->arguments[0], "convergence")) {
-        if (!judge_left_out(&d, &results, o, s, err))
-            return EXIT_BAD_INPUT;
-        document_write(s->out, o->format, &d);
-        return EXIT_DONE;
-    }
+    if (text_is(o->arguments[0], "convergence"))
+        return judge_left_out(&s->answer, &results, o, s, err) ? EXIT_DONE : EXIT_BAD_INPUT;
     if (!get_predictions(&predictions, &results, &accelerators, o, s, err) || (o->out && !save_predictions(&predictions, o->out, err)))
         return EXIT_BAD_INPUT;
     predictions_judge(&judged, &predictions, &results, &accelerators, &s->arena);
-    judged_predictions_document(&d, &judged, o->arguments[0], o->all);
-    document_write(s->out, o->format, &d);
+    judged_predictions_document(&s->answer, &judged, o->arguments[0], o->all);
     return judged.n_scored ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
 }

@@ -114,14 +114,13 @@ int command_ledger(const struct options *o, struct session *s, struct err *err)
     struct ledger_answer found;
     if (!session_figures(&figures, NULL, s, err) || !compare_with_ledger(&found, &figures, s, err))
         return EXIT_BAD_INPUT;
-    struct document d = { .arena = &s->arena };
+    struct document *d = &s->answer;
     size_t n = found.ledger.n + found.kept.n;
-    judge_ledger(&d.judged, &found, &figures, &s->arena);
-    write_wanted_lines(&d, &found);
-    add_faults(&d, &found);
+    judge_ledger(&d->judged, &found, &figures, &s->arena);
+    write_wanted_lines(d, &found);
+    add_faults(d, &found);
     if (n == 0)
-        add_role_counts(&d, &figures);
-    document_write(s->out, o->format, &d);
+        add_role_counts(d, &figures);
     if (n && o->format == FORMAT_TEXT)
         fprintf(s->log, "podbench: %zu difference%s; 'podbench ledger --format csv' prints the lines to append to %s, each change with its reason in the last cell%s\n",
                 n, plural(n), found.ledger.n ? found.ledger_path : found.kept_path, found.ledger.n && found.kept.n ? "; asked again, those for kept.csv" : "");

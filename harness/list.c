@@ -30,30 +30,22 @@ bool all_frameworks(char ***names, size_t *n, struct session *s, struct err *err
 
 /* ---- what is listed ------------------------------------------------------------------------- */
 
-static int list_machines(const struct options *o, struct session *s, struct err *err) { return list_names(all_machines, o, s, err); }
-static int list_workloads(const struct options *o, struct session *s, struct err *err) { return list_names(all_workloads, o, s, err); }
-static int list_frameworks(const struct options *o, struct session *s, struct err *err) { return list_names(all_frameworks, o, s, err); }
-
 static int list_keys(const struct options *o, struct session *s, struct err *err)
 {
     (void)err;
-    struct document d = { .arena = &s->arena };
     size_t n;
     if (o->names) {
         const char **names = recipe_setting_keys(&n, &s->arena);
-        return print_names(names, n, o, s);
+        return print_names(names, n, s);
     }
-    recipe_keys_document(&d);
-    document_write(s->out, o->format, &d);
+    recipe_keys_document(&s->answer);
     return EXIT_DONE;
 }
 
 static int list_metrics(const struct options *o, struct session *s, struct err *err)
 {
-    (void)err;
-    struct document d = { .arena = &s->arena };
-    metrics_document(&d);
-    document_write(s->out, o->format, &d);
+    (void)o, (void)err;
+    metrics_document(&s->answer);
     return EXIT_DONE;
 }
 
@@ -67,6 +59,7 @@ static int list_schema(const struct options *o, struct session *s, struct err *e
 
 static int list_assumptions(const struct options *o, struct session *s, struct err *err)
 {
+    (void)o;
     static const char *const surveyed[] = { "bert-large", "resnet50" };
     struct assumptions all;
     struct progress p;
@@ -82,17 +75,16 @@ static int list_assumptions(const struct options *o, struct session *s, struct e
     const char *decisions = arena_printf(&s->arena, "%s/ledger/decisions.csv", s->published_dir);
     if (!good || !shaped_count(&shaped, s->paths.specs_dir, decisions, &s->arena, err))
         return EXIT_BAD_INPUT;
-    struct document d = { .arena = &s->arena };
+    struct document *d = &s->answer;
     struct references known;
     if (!references_load(&known, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
         return EXIT_BAD_INPUT;
-    assumptions_document(&d, &all);
-    shaped_document(&d, &shaped, decisions);
-    document_gap(&d);
-    struct table *fit = document_table(&d, without_fit_table(&known, &s->arena));
+    assumptions_document(d, &all);
+    shaped_document(d, &shaped, decisions);
+    document_gap(d);
+    struct table *fit = document_table(d, without_fit_table(&known, &s->arena));
     fit->formats = IN_TEXT;
     fit->title = without_fit_title;
-    document_write(s->out, o->format, &d);
     return EXIT_DONE;
 }
 
@@ -102,22 +94,20 @@ static const struct table_column operator_columns[] = {
 
 static int list_operators(const struct options *o, struct session *s, struct err *err)
 {
-    (void)err;
-    struct document d = { .arena = &s->arena };
+    (void)o, (void)err;
     size_t n;
     const struct onnx_known_operator *known = onnx_known_operators(&n, &s->arena);
-    struct table *t = document_table(&d, TABLE(operator_columns, struct onnx_known_operator));
+    struct table *t = document_table(&s->answer, TABLE(operator_columns, struct onnx_known_operator));
     for (size_t i = 0; i < n; i++)
         table_add(t, &known[i], &s->arena);
-    document_member(&d, NULL, table_json(t));
-    document_write(s->out, o->format, &d);
+    document_member(&s->answer, NULL, table_json(t));
     return EXIT_DONE;
 }
 
-static const struct listing { const char *name; command_function *list; } listings[] = {
-    { "recipes", list_recipes }, { "machines", list_machines }, { "workloads", list_workloads }, { "frameworks", list_frameworks },
-    { "keys", list_keys }, { "operators", list_operators }, { "metrics", list_metrics }, { "schema", list_schema }, { "assumptions", list_assumptions },
-    { "words", list_words },
+static const struct listing { const char *name; command_function *list; names_lister *names; } listings[] = {
+    { "recipes", list_recipes, NULL }, { "machines", NULL, all_machines }, { "workloads", NULL, all_workloads }, { "frameworks", NULL, all_frameworks },
+    { "keys", list_keys, NULL }, { "operators", list_operators, NULL }, { "metrics", list_metrics, NULL }, { "schema", list_schema, NULL },
+    { "assumptions", list_assumptions, NULL }, { "words", list_words, NULL },
 };
 enum { N_LISTINGS = sizeof listings / sizeof *listings };
 
@@ -127,5 +117,7 @@ int command_list(const struct options *o, struct session *s, struct err *err)
     const struct listing *found = FIND_TEXT(listings, N_LISTINGS, struct listing, name, what);
     if (found && o->n_arguments > 1 && found->list != list_recipes)
         return bad_input(err, "list %s: takes no word such as '%.60s'; only recipes do: podbench list recipes WORD...", what, o->arguments[1]);
-    return found ? found->list(o, s, err) : bad_input(err, "list: '%.60s' cannot be listed; %sknown: %s", what, words_suggestion(names, N_LISTINGS, what, &s->arena), names_list(names, N_LISTINGS, &s->arena));
+    if (found)
+        return found->names ? list_names(found->names, s, err) : found->list(o, s, err);
+    return bad_input(err, "list: '%.60s' cannot be listed; %sknown: %s", what, words_suggestion(names, N_LISTINGS, what, &s->arena), names_list(names, N_LISTINGS, &s->arena));
 }

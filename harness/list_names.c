@@ -7,18 +7,16 @@
 
 static const struct table_column name_columns[] = { { .name = "name", .type = CELL_TEXT, .heading = "" } };
 
-int print_names(const char *const *names, size_t n, const struct options *o, struct session *s)
+int print_names(const char *const *names, size_t n, struct session *s)
 {
-    struct document d = { .arena = &s->arena };
-    document_member(&d, NULL, json_words(names, n));
-    document_table(&d, TABLE_OF(name_columns, names, n, .formats = IN_TEXT | IN_CSV | IN_MARKDOWN));
-    document_write(s->out, o->format, &d);
+    document_member(&s->answer, NULL, json_words(names, n));
+    document_table(&s->answer, TABLE_OF(name_columns, names, n, .formats = IN_TEXT | IN_CSV | IN_MARKDOWN));
     return EXIT_DONE;
 }
 
-int list_names(names_lister *lister, const struct options *o, struct session *s, struct err *err)
+int list_names(names_lister *lister, struct session *s, struct err *err)
 {
     char **names;
     size_t n;
-    return lister(&names, &n, s, err) ? print_names((const char *const *)names, n, o, s) : EXIT_BAD_INPUT;
+    return lister(&names, &n, s, err) ? print_names((const char *const *)names, n, s) : EXIT_BAD_INPUT;
 }

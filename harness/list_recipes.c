@@ -126,7 +126,7 @@ int list_recipes(const struct options *o, struct session *s, struct err *err)
         const struct recipe_line *lines = t.rows;
         for (n = 0; n < t.n; n++)
             ids[n] = arena_strdup(&s->arena, lines[n].id);
-        return print_names((const char *const *)ids, n, o, s);
+        return print_names((const char *const *)ids, n, s);
     }
     table_write(s->out, o->format, &t);
     return told_of_refused(&t, err) ? EXIT_BAD_INPUT : EXIT_DONE;

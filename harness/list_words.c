@@ -39,11 +39,9 @@ static const struct table_column word_columns[] = { C(word), C(meaning) };
 
 int list_words(const struct options *o, struct session *s, struct err *err)
 {
-    struct document d = { .arena = &s->arena };
     (void)err;
     if (o->format == FORMAT_MARKDOWN)
-        document_line_for(&d, IN_MARKDOWN, "# Words\n\nMade by `podbench list words --format markdown`.\n");
-    document_table(&d, TABLE_OF(word_columns, words, sizeof words / sizeof *words));
-    document_write(s->out, o->format, &d);
+        document_line_for(&s->answer, IN_MARKDOWN, "# Words\n\nMade by `podbench list words --format markdown`.\n");
+    document_table(&s->answer, TABLE_OF(word_columns, words, sizeof words / sizeof *words));
     return EXIT_DONE;
 }

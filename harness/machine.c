@@ -42,24 +42,20 @@ static json_t *machine_json(const struct machine *m, const struct table *rows)
 
 static int print_machine(const struct options *o, const struct machine *m, struct session *s, struct err *err)
 {
-    struct document d = { .arena = &s->arena };
-    struct table *rows = document_table(&d, machine_rows(m, &s->arena));
-    struct topology t;
+    struct document *d = &s->answer;
+    struct table *rows = document_table(d, machine_rows(m, &s->arena));
+    struct topology *t = ARENA_NEW(&s->arena, struct topology);
     rows->formats = IN_CSV;
-    document_member(&d, NULL, machine_json(m, rows));
-    bool good = topology_build(&t, m, NULL, &s->arena, err);
-    if (good && !o->topology) {
-        machine_print(document_stream(&d, IN_TEXT), m);
-        document_gap(&d);
+    document_member(d, NULL, machine_json(m, rows));
+    if (!topology_build(t, m, NULL, &s->arena, err))
+        return EXIT_BAD_INPUT;
+    if (!o->topology) {
+        machine_print(document_stream(d, IN_TEXT), m);
+        document_gap(d);
     }
-    if (good) {
-        topology_document(&d, &t, o->topology);
-        topology_graph(&d, &t);
-        document_write(s->out, o->format, &d);
-    } else {
-        document_drop(&d);
-    }
-    return good ? EXIT_DONE : EXIT_BAD_INPUT;
+    topology_document(d, t, o->topology);
+    topology_graph(d, t);
+    return EXIT_DONE;
 }
 
 /* ---- a machine of one's own ------------------------------------------------------------------------------ */
@@ -117,7 +113,7 @@ int command_machine(const struct options *o, struct session *s, struct err *err)
     if (o->copy && o->n_arguments == 0)
         return bad_input(err, "machine: --copy wants the NAME of a machine to begin with");
     if (o->n_arguments == 0)
-        return list_names(all_machines, o, s, err);
+        return list_names(all_machines, s, err);
     if (!machine_load(&m, o->arguments[0], s->paths.specs_dir, &s->arena, err))
         return EXIT_BAD_INPUT;
     return o->copy ? copy_machine(&m, o->copy, s, err) : print_machine(o, &m, s, err);

@@ -66,7 +66,6 @@ static bool add_table(struct own_runs *runs, const char *path, const struct trac
 
 int command_measured(const struct options *o, struct session *s, struct err *err)
 {
-    struct document d = { .arena = &s->arena };
     struct own_runs runs;
     struct track_record record;
     const char *what = o->arguments[0];
@@ -83,9 +82,8 @@ int command_measured(const struct options *o, struct session *s, struct err *err
     if (!(is_table ? add_table(&runs, what, &record, s, err) : add_measured(&runs, &q, &record, s, err)) || !own_runs_save(&runs, err))
         return EXIT_BAD_INPUT;
     const struct own_runs added = { .items = runs.items + n_before, .n = runs.n - n_before };
-    struct table *t = document_table(&d, own_runs_table(&added, &s->arena));
+    struct table *t = document_table(&s->answer, own_runs_table(&added, &s->arena));
     t->name = "measured";
-    document_line(&d, "kept in %s; answers near %s use %s from now on", own_runs_file, added.n == 1 ? "it" : "them", added.n == 1 ? "it" : "them");
-    document_write(s->out, o->format, &d);
+    document_line(&s->answer, "kept in %s; answers near %s use %s from now on", own_runs_file, added.n == 1 ? "it" : "them", added.n == 1 ? "it" : "them");
     return EXIT_DONE;
 }

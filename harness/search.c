@@ -406,18 +406,17 @@ int command_search(const struct options *o, struct session *s, struct err *err)
     s->simulator.options.totals_only = true;
     if (!search_until_stopped(found, &q, &talk, s, err) || (found->any && !judge_gain(gain, found, &q, s, err)))
         return EXIT_BAD_INPUT;
-    struct document d = { .arena = &s->arena };
+    struct document *d = &s->answer;
     json_t *notes = json_array();
     if (found->any) {
         search_warn_idle_keys(&found->best, &q, notes, s);
         found->best.n_settings = settings_that_matter(found->best.settings, found->best.n_settings, q.recipe, q.sets, q.n_sets, s);
     }
-    document_member(&d, "objective", json_string(objective_names[q.objective]));
-    add_found(&d, "recipe", &found->own, &found->own);
-    add_best_found(&d, found, gain, &q, o);
-    document_member(&d, "notes", notes);
-    add_front(&d, found, &q);
-    add_proof(&d, found, &q);
-    document_write(s->out, o->format, &d);
+    document_member(d, "objective", json_string(objective_names[q.objective]));
+    add_found(d, "recipe", &found->own, &found->own);
+    add_best_found(d, found, gain, &q, o);
+    document_member(d, "notes", notes);
+    add_front(d, found, &q);
+    add_proof(d, found, &q);
     return found->any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
 }

@@ -122,6 +122,17 @@ void session_close(struct session *s)
     arena_free(&s->arena);
 }
 
+int session_answer(command_function *run, const struct options *o, struct session *s, struct err *err)
+{
+    s->answer = (struct document){ .arena = &s->arena };
+    int status = run(o, s, err);
+    if (status != EXIT_BAD_INPUT && (s->answer.n || s->answer.judged.suite))
+        document_write(s->out, o->format, &s->answer);
+    else
+        document_drop(&s->answer);
+    return status;
+}
+
 bool run_table_path(const char **out, const char *run, const char *table, struct session *s, struct err *err)
 {
     const char *in_runs = arena_printf(&s->arena, "%s/%s", s->runs_dir, run);

@@ -256,11 +256,9 @@ static bool validation_gather(struct validation *v, const struct options *o, str
 
 int command_validate(const struct options *o, struct session *s, struct err *err)
 {
-    struct validation v = {0};
-    struct document d = { .arena = &s->arena };
-    if (!validation_gather(&v, o, s, err))
+    struct validation *v = ARENA_NEW(&s->arena, struct validation);
+    if (!validation_gather(v, o, s, err))
         return EXIT_BAD_INPUT;
-    validation_document(&d, &v);
-    document_write(s->out, o->format, &d);
+    validation_document(&s->answer, v);
     return EXIT_DONE;
 }

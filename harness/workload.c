@@ -151,7 +151,7 @@ int command_workload(const struct options *o, struct session *s, struct err *err
     if (o->ops && o->format == FORMAT_JSON)
         return bad_input(err, "workload: --ops prints every operation as text; json has their number");
     if (o->n_arguments == 0 && o->format == FORMAT_JSON)
-        return list_names(all_workloads, o, s, err);
+        return list_names(all_workloads, s, err);
     if (o->n_arguments == 0) {
         for (size_t i = 0; i < workload_count(); i++)
             fprintf(s->out, "%-24s %s\n", workload_at(i)->name, workload_at(i)->help);

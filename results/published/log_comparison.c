@@ -270,7 +270,6 @@ void log_compare(struct log_comparison *out, const struct folder *f, const struc
 }
 
 /* ---- as a table ----------------------------------------------------------------------------------------------------- */
-/* ---- as a table ----------------------------------------------------------------------------------------------------- */
 
 struct comparison_line {
     const char *round, *division, *submitter, *system, *benchmark, *recipe, *published_text, *published_range, *simulated_text, *interval, *inside;

@@ -224,7 +224,7 @@ static bool ask(struct answer *out, const struct command *c, int argc, char **ar
         s.out = text_stream(&out->text, &out->n);
         s.log = text_stream(&out->talk, &out->n_talk);
         if (session_folders(&s, o, &out->err))
-            out->status = c->run(o, &s, &out->err);
+            out->status = session_answer(c->run, o, &s, &out->err);
         fclose(s.out);
         fclose(s.log);
     }
