@@ -26,7 +26,7 @@ for kind in "recipes --names" machines workloads; do
 done
 gpt2="run vendor-bow-pod16-gpt2-small-pytorch --set parallel.layers_per_ipu=auto --set parallel.ipus_per_replica=8 --set parallel.replicas=2"
 run $gpt2 --set recipe.workload=gpt2-medium
-gives 0 "fits: barely (8" "GPT-2 medium on the small one's recipe, twice the IPUs a replica"
+gives 0 "fits: yes (9" "GPT-2 medium on the small one's recipe, twice the IPUs a replica"
 run $gpt2 --set recipe.workload=gpt2-large --set parallel.micro_batch=2
 [ "$status" -eq 1 ] && grep -q "^does not fit; what was tried" "$work/out"
 result $? "GPT-2 large: what was tried, and exit 1" "$(head -3 "$work/out")"
@@ -146,7 +146,7 @@ result $? "and of one set once nothing is said" "$(cat "$work/err")"
 run run vendor-ipu-pod4-resnet50-tf1 --set parallel.micro_batch=4 --set parallel.micro_batch=8
 gives 0 'podbench: --set parallel.micro_batch=8 replaces --set parallel.micro_batch=4' "so it is of two that stand side by side"
 run run prediction-bow-pod64-rnnt --unfolded
-gives 0 'on IPU 0;' "the busy IPU is that of the first replica, though the next one's is busy too"
+gives 0 'on IPUs 0-1;' "the busy IPU is that of the first replica, though the next one's is busy too"
 run run mlperf-v2.0-closed-bow-pod16-bert-large --set parallel.rts_domain=pod --set framework.uploads_per_call=3 --set framework.upload_s=0
 gives 0 'no effect here: parallel.rts_domain, framework.uploads_per_call' "so are a pod that all replicas share, and uploads that take no time"
 run run mlperf-v2.0-closed-bow-pod16-bert-large --set framework.uploads_per_call=0 --set framework.upload_s=0.1 --set framework.output_reductions=9 --set hosts.instances=2 \

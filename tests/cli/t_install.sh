@@ -24,7 +24,7 @@ case $build in *asan*) flags="-fsanitize=address,undefined $flags" ;; esac
 ${CC:-cc} -Wall -Werror -o "$work/example" tests/harness/example.c $flags 2>"$work/err" &&
     LD_LIBRARY_PATH="$work/dest/usr/lib" "$work/example" "$recipe" >"$work/out" 2>>"$work/err"
 status=$?
-gives 0 "$recipe is fastest at micro-batch 32" "the library's example compiles by pkg-config and runs"
+gives 0 "$recipe is fastest at micro-batch 16" "the library's example compiles by pkg-config and runs"
 LD_LIBRARY_PATH="$work/dest/usr/lib" "$work/example" no-such >"$work/out" 2>"$work/err"
 status=$?
 gives 2 "no recipe 'no-such'" "the library tells what failed"

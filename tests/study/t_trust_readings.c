@@ -233,7 +233,7 @@ static void calls_that_nobody_has_set(void **state)
     /* a call takes the same time of a longer step, until it is less than a twentieth, and the sheet's value is good enough */
     struct validity longer = judged(&r, recipe, (const char *[]){ none, "parallel.gradient_accumulation=90" }, 2, true);
     assert_near(longer.open.items[0].unset_share, call_s / r.step_time_s, 1e-6);
-    assert_int_equal(judged(&r, recipe, (const char *[]){ none, "parallel.gradient_accumulation=160" }, 2, true).open.n, 0);
+    assert_int_equal(judged(&r, recipe, (const char *[]){ none, "parallel.gradient_accumulation=270" }, 2, true).open.n, 0);
     assert_true(call_s < 0.05 * r.step_time_s);
     assert_int_equal(judged(&r, "vendor-bow-pod16-bert-large-ph1-tf1", NULL, 0, true).open.n, 0);
     arena_free(&a);
