@@ -150,10 +150,13 @@ static bool read_reason(struct figure *f, struct err *err)
 {
     if (f->kernel || f->link || (*f->recipe && strncmp(f->recipe, none, strlen(none)) != 0))
         return true;
-    f->without = *f->recipe ? f->recipe + strlen(none) : "";
+    const char *reason = *f->recipe ? f->recipe + strlen(none) : "";
+    f->without = reason;
     f->recipe = "";
-    bool known = (strncmp(f->without, needs, strlen(needs)) == 0 && f->without[strlen(needs)]) || TEXT_IS_ONE_OF(f->without, "peer", "not stated", "no run");
-    return known || fail(err, "%s:%u: recipe: '%.80s' is no recipe; want one, or why there is none: none:needs A CAPABILITY, none:not stated (the configuration), "
+    if (TEXT_IS_ONE_OF(reason, "peer", "not stated", "no run"))
+        return true;
+    bool is_need = strncmp(reason, needs, strlen(needs)) == 0 && reason[strlen(needs)];
+    return is_need || fail(err, "%s:%u: recipe: '%.80s' is no recipe; want one, or why there is none: none:needs A CAPABILITY, none:not stated (the configuration), "
                          "none:peer (another vendor's), none:no run (a property)", f->path, f->line, f->without);
 }
 

@@ -277,10 +277,10 @@ struct field {
 /* A field with the name and the type of a struct's member. Further members of struct field may follow. FIELD_ANY allows any number. */
 #define FIELD_OF(record, member, ...) FIELD_AS(record, member, #member, __VA_ARGS__)
 #define FIELD_AS(record, member, text, ...) { .name = text, .offset = offsetof(record, member), .type = FIELD_TYPE(record, member), __VA_ARGS__ }
-#define FIELD_TYPE(record, member) _Generic(((record *)0)->member, \
+#define FIELD_TYPE(record, member) _Generic(((record *){ 0 })->member, \
     const char *: FIELD_TEXT, double: FIELD_F64, uint64_t: FIELD_U64, uint32_t: FIELD_U32, bool: FIELD_BOOL, int: FIELD_CHOICE)
 /* The type and the place of a member, which are neighbours in struct field. A member of another C type does not compile. */
-#define FIELD_AT(kind, record, member) _Generic(((record *)0)->member, FIELD_C_##kind: FIELD_##kind), offsetof(record, member)
+#define FIELD_AT(kind, record, member) _Generic(((record *){ 0 })->member, FIELD_C_##kind: FIELD_##kind), offsetof(record, member)
 #define FIELD_C_TEXT const char *
 #define FIELD_C_F64 double
 #define FIELD_C_U64 uint64_t
