@@ -104,7 +104,7 @@ static void sparse_operators_refused(void **state)
         draft_input(d, "given", ONNX_FLOAT, "n,8");
         draft_node(d, "Transpose", "given", "x", "perm=1,0");
         draft_node(d, "StaticSparseMatmul", "x", "y", arena_printf(&d->arena, "n_rows=12 n_cols=8 %s", cases[i].given));
-        char message[160];          /* of its own, as refused() frees the draft */
+        char message[160];          /* refused() frees the draft, and compares afterwards */
         snprintf(message, sizeof message, "node 1, StaticSparseMatmul 'n1': %s", cases[i].message);
         refused(d, infer, message);
     }
