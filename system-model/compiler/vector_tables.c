@@ -6,7 +6,8 @@
  * Distances follow a published operator (graphcore/distributed-kge-poplar at 0dfc4be, src/poplar_extensions/distance.cpp and l1distance.codelet.cpp):
  *     forward    results in blocks over the tiles, as square as they go; a vertex for each, which reads two rows
  *     gradient   one compute set for each operand, elements in such blocks; a vertex for each, which reads a column of the other operand and a row of the
- *                gradient, copied to the tile before: columns element by element
+ *                gradient, copied to the tile before: columns element by element, and so is the gradient of the results for the second operand, which is its transpose
+ * Results are floats, and cast to the operands' type if that is another (castMaybe()).
  * Vertices are compiled C++, with no cycles stated: DISTANCE_CYCLES and DISTANCE_SLOPE_CYCLES (assumed.h) a vector of 8 bytes, by their instructions.
  */
 #include "system-model/base/assumed.h"
@@ -36,13 +37,21 @@ static void add_distance_results(struct passes *p, struct block_of_results b, ui
     passes_superstep(p, ceil_div(b.rows * b.columns, p->chip->n_workers) * vertex * chip_turn_cycles(p->chip));
 }
 
-static void add_distance_gradient(struct passes *p, uint64_t rows, uint64_t width, uint64_t n_other)
+static void add_result_cast(struct passes *p, uint64_t n)
+{
+    if (p->element_bytes != data_type_bytes(TYPE_FP32))
+        passes_map(p, MAP_CAST, n);
+}
+
+/* turned: the gradient of the results is read by columns. */
+static void add_distance_gradient(struct passes *p, uint64_t rows, uint64_t width, uint64_t n_other, bool turned)
 {
     struct block_of_results b = result_blocks(rows, width, p->n_tiles);
-    uint64_t column_bytes = b.columns * n_other * p->element_bytes;
-    passes_exchange(p, column_bytes + b.rows * n_other * p->element_bytes);
-    passes_superstep(p, rearrange_cycles(&vertex_table, p->chip, column_bytes, p->element_bytes, false));
+    uint64_t column_bytes = b.columns * n_other * p->element_bytes, row_bytes = b.rows * n_other * p->element_bytes;
+    passes_exchange(p, column_bytes + row_bytes);
+    passes_superstep(p, rearrange_cycles(&vertex_table, p->chip, column_bytes + (turned ? row_bytes : 0), p->element_bytes, false));
     add_distance_results(p, b, n_other, DISTANCE_SLOPE_CYCLES);
+    add_result_cast(p, rows * width);
 }
 
 void plan_distance(struct passes *p, const struct vector_op *w)
@@ -51,12 +60,12 @@ void plan_distance(struct passes *p, const struct vector_op *w)
     uint64_t rows = w->x->dims[0], n_other = other->dims[0], width = w->x->dims[1];
     p->plan->n_tiles_used = (uint32_t)p->n_tiles;
     if (w->backward) {
-        add_distance_gradient(p, rows, width, n_other);
-        add_distance_gradient(p, n_other, width, rows);
+        add_distance_gradient(p, rows, width, n_other, false);
+        add_distance_gradient(p, n_other, width, rows, true);
         return;
     }
     struct block_of_results b = result_blocks(rows, n_other, p->n_tiles);
     passes_exchange(p, (b.rows + b.columns) * width * p->element_bytes);
     add_distance_results(p, b, width, DISTANCE_CYCLES);
-    passes_map(p, MAP_CAST, rows * n_other);            /* results are floats, and cast to the operands' type */
+    add_result_cast(p, rows * n_other);
 }

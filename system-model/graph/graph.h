@@ -155,6 +155,7 @@ struct op_attributes {
     uint32_t norm_groups;                                   /* group norm: groups; batch norm: replicas that it spans */
     double epsilon;                                         /* norms: the number added to the variance; 0: 1e-5 */
     bool stable;                                            /* batch and group norm: the mean is subtracted before the variance is computed */
+    bool detached;                                          /* no gradient goes through the operation, though its kind has one */
     uint32_t axis;                                          /* concat, slice, pad */
     uint32_t pieces;                                        /* slice: the number of equal outputs; 0 means the range below. losses: the number of slices of the logits, of which this loss reads one */
     uint64_t begin, length;                                 /* slice: the range; pad: zeros before, length afterwards; top-k: k; rotary: elements of a head that turn */

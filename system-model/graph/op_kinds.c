@@ -379,7 +379,7 @@ static void shape_random(const struct graph *g, struct op *op, struct tensor *ou
 bool op_has_gradient(const struct op *op)
 {
     const struct codelet *c = op->at ? op->at->codelet : NULL;
-    return !op_rules[op->kind].gradient.no_gradient && !(c && text_is(c->gradient, "none"));
+    return !op_rules[op->kind].gradient.no_gradient && !(op->at && op->at->detached) && !(c && text_is(c->gradient, "none"));
 }
 
 /* ---- work ------------------------------------------------------------------------------ */

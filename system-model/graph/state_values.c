@@ -6,7 +6,7 @@
  *     linear-biases                  slope of the head x position: Press et al. 2021, arXiv 2108.12409
  *     causal-mask                    -10000 for later tokens, as programs in fp16 have it; else 0
  *     position-buckets               rows of T5's table of relative positions: Raffel et al. 2019, arXiv 1910.10683; "-causal": of its decoder
- *     own-entities                   1 where a triple meets its own entity, which is not one of its negatives
+ *     places, own-places             the numbers of the columns of scores, and of the column of each row's own entity
  *     pairs-below                    places below the diagonal of a square of all pairs, in a row: DLRM
  *     zeros, ones
  */
@@ -72,7 +72,7 @@ static double bucket_before(const struct tensor *t, uint64_t i)
     return bucket(d < 0 ? -d : 0, N_POSITION_BUCKETS);
 }
 
-static double on_diagonal(const struct tensor *t, uint64_t i) { return distance(t, i) == 0; }
+static double place(const struct tensor *t, uint64_t i) { return (void)t, (double)i; }
 
 /* [samples, n (n - 1) / 2] */
 static double pair_below(const struct tensor *t, uint64_t i)
@@ -93,7 +93,7 @@ bool state_values(double *out, const struct tensor *t)
 {
     static const struct { const char *name; double (*of)(const struct tensor *t, uint64_t i); } tables[] = {
         { "rotary-cosines", cosine }, { "rotary-sines", sine }, { "linear-biases", linear_bias }, { "causal-mask", causal_addend },
-        { "position-buckets", bucket_both_ways }, { "position-buckets-causal", bucket_before }, { "own-entities", on_diagonal },
+        { "position-buckets", bucket_both_ways }, { "position-buckets-causal", bucket_before }, { "places", place }, { "own-places", place },
         { "pairs-below", pair_below }, { "zeros", zero }, { "ones", one },
     };
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)

@@ -61,8 +61,8 @@ static double **make_values(const struct graph *g, struct arena *a)
         for (uint64_t k = 0; k < n && t->producer_op == NO_ID; k++)
             v[i][k] = t->type == TYPE_INT32 ? index_at(g, i, k)
                     : t->type == TYPE_UINT8 ? floor(255 * (noise(i, k) + 0.5)) : noise(i, k);
-        for (uint64_t k = 0; k < n && text_is(t->name, "own-entities"); k++)      /* a label here may be any class */
-            v[i][k] = 0;
+        for (uint64_t k = 0; k < n && text_is(t->name, "own-places"); k++)        /* a label here may be any class */
+            v[i][k] = -1;
     }
     return v;
 }
@@ -500,7 +500,8 @@ static void sparse_products(void **state)
     arena_free(&a);
 }
 
-/* Sums of differences of 4 rows and 5 others, and triples of knowledge graphs that are scored by them. */
+/* Sums of differences of 4 rows and 5 others, and triples of knowledge graphs that are scored by them. RotatE and ComplEx have no exact gradient:
+ * t_knowledge.c. */
 static void distances(void **state)
 {
     (void)state;
@@ -513,9 +514,9 @@ static void distances(void **state)
     assert_int_equal(op_flop(&g, &g.ops[g.n_ops - 1]), 3 * 4 * 5 * 6);
     finish(&b, z, 4);
     arena_free(&a);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 2; i++) {
         const struct model_options few = { .micro_batch = 4, .vocabulary = 11, .negatives = 2, .embedding_size = 8u << i };
-        build(workload_find((const char *[]){ "transe", "transe-pytorch", "rotate" }[i], &err), &few);
+        build(workload_find((const char *[]){ "transe", "transe-pytorch" }[i], &err), &few);
     }
 }
 

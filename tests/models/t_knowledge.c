@@ -4,6 +4,7 @@
  *
  * ComplEx replaces the head of one half of its triples and the tail of the other half. If what replaces an end is that end itself, the score is the
  * triple's own, sum of the real parts of h r conj(t): the relation applies to a tail by its conjugate.
+ * The softmax that weighs negatives is constant for the gradient.
  */
 #include "tests/built_graph.h"
 #include "tests/execute.h"
@@ -51,5 +52,21 @@ static void an_end_replaced_by_itself_scores_alike(void **state)
     arena_free(&a);
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(an_end_replaced_by_itself_scores_alike) };
+static void no_gradient_goes_through_the_weights_of_negatives(void **state)
+{
+    const struct model_options two = { .micro_batch = 2, .vocabulary = N_ENTITIES, .embedding_size = WIDTH };
+    struct graph g;
+    struct arena a;
+    uint32_t n[2] = { 0 };
+    (void)state;
+    build(&g, "rotate", &two, &a);
+    for (size_t i = 0; i < g.n_ops; i++)
+        if (g.ops[i].kind == OP_SOFTMAX || g.ops[i].kind == OP_SIGMOID)
+            n[g.ops[i].kind == OP_SIGMOID] += g.ops[i].pass == PASS_FORWARD ? 1 : 10;
+    assert_int_equal(n[0], 1);
+    assert_int_equal(n[1], 22);         /* two log-sigmoids, with a gradient each */
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = { cmocka_unit_test(an_end_replaced_by_itself_scores_alike), cmocka_unit_test(no_gradient_goes_through_the_weights_of_negatives) };
 TAP_MAIN(tests)

@@ -7,7 +7,7 @@
  * entities from each shard. Heads are looked up where their triple is; tails and negatives come in an all-to-all.
  *     score   - sum |h + r - t|     - sum |h rotated by r - t|     sum of h r conj(t)
  * A sampled softmax over the triple's own tail and all negatives is the loss; or log-sigmoids of both scores, negatives weighed by their softmax,
- * whose last sum over the triples is taken here as a loss over two classes.
+ * through which no gradient goes (besskge/loss.py, detach()). Its last sum over the triples is taken here as a loss over two classes.
  */
 #include "workloads/models/builders.h"
 
@@ -17,7 +17,7 @@ enum score { SCORE_TRANSE, SCORE_ROTATE, SCORE_COMPLEX };
  * triples, and the tails of the other half; by_operations: distances are differences of expanded tensors in fp32, not an operator of their own. */
 struct knowledge_config { enum score score; uint64_t entities, relations, width, negatives; bool shared, both_ends, by_operations; };
 
-struct triples { struct builder *b; const struct knowledge_config *c; uint64_t n, n_shards, width, n_negatives; uint32_t relation; };
+struct triples { struct builder *b; const struct knowledge_config *c; uint64_t n, n_shards, width, n_negatives; uint32_t relations, which; };   /* which: indices of relations */
 
 /* In what follows, an operand that makes operations is computed before the call if the call has two such operands, because compilers evaluate
  * arguments in different orders. */
@@ -113,16 +113,33 @@ static uint32_t scores_of_all(const struct triples *t, uint32_t x, uint32_t othe
     return mapped(b, FUNCTION_NEGATE, t->c->by_operations ? expanded_distances(b, x, others) : build_op2(b, OP_DISTANCE, x, others));
 }
 
-/* The triple's own entity does not count among its negatives: a constant mask, times a large negative number, is added. */
+/* For each score, 1 where the triple meets its own entity, else 0, as the program computes it in each step: places are constants, but PopART folds no
+ * comparison of them (graphcore/popart d2f20d78, willow/src/ces/constexpr.cpp:186). */
+static uint32_t meets_own(struct builder *b, uint32_t scores)
+{
+    uint64_t rows = build_dim(b, scores, 0), columns = build_width(b, scores);
+    uint32_t x = graph_tensor(b->g, "own-places", ROLE_STATE, TYPE_INT32, 2, (uint64_t[]){ rows, 1 });
+    uint32_t y = graph_tensor(b->g, "places", ROLE_STATE, TYPE_INT32, 2, (uint64_t[]){ 1, columns });
+    x = graph_op(b->g, OP_EXPAND, &x, 1, (struct op_attributes){ .view = { rows, columns } });
+    return graph_op(b->g, OP_COMBINE, (uint32_t[]){ x, y }, 2, (struct op_attributes){ .function = FUNCTION_EQUAL });
+}
+
+/* The triple's own entity does not count among its negatives: a large negative number is added to its score. */
 static uint32_t without_own(struct builder *b, uint32_t scores)
 {
-    uint32_t mask = graph_tensor(b->g, "own-entities", ROLE_STATE, b->g->tensors[scores].type, 2, b->g->tensors[scores].dims);
-    return build_op2(b, OP_ADD, scores, build_scale(b, mask, -50000));
+    return build_op2(b, OP_ADD, scores, build_scale(b, as_type(b, meets_own(b, scores), b->g->tensors[scores].type), -50000));
 }
 
 static uint32_t shifted(struct builder *b, uint32_t x, double by)
 {
     return graph_op(b->g, OP_MAP, &x, 1, (struct op_attributes){ .function = FUNCTION_ADD, .low = by });
+}
+
+/* The relations of triples [begin, begin + n). Each score looks up its own (besskge/scoring.py). */
+static uint32_t relation_of(const struct triples *t, uint64_t begin, uint64_t n)
+{
+    uint32_t x = build_gather(t->b, t->relations, range(t->b, t->which, 0, begin, n));
+    return t->c->by_operations ? as_type(t->b, x, TYPE_FP32) : x;
 }
 
 /* ---- losses ---------------------------------------------------------------------------------------------------------- */
@@ -136,11 +153,19 @@ static void own_is_first(const struct triples *t, uint32_t scores)
         build_op1(t->b, OP_SOFTMAX, scores);
 }
 
-static void softmax_loss(const struct triples *t, uint32_t own, uint32_t negatives)
+/* Scores of all classes but a triple's own have an addend, for the classes that are not drawn. If the own entity is a class (own is NO_ID), the addend is
+ * masked, by operations of PyTorch (kge_training.py). */
+static void softmax_loss(const struct triples *t, uint32_t own, uint32_t scores)
 {
     struct builder *b = t->b;
-    uint32_t x = shifted(b, as_type(b, negatives, TYPE_FP32), log((double)t->c->entities));      /* corrects for the classes that are not drawn */
-    own_is_first(t, own == NO_ID ? x : joined(b, as_type(b, own, TYPE_FP32), x, 1));
+    double addend = log((double)t->c->entities);
+    scores = as_type(b, scores, TYPE_FP32);
+    if (own == NO_ID) {
+        uint32_t others = as_type(b, shifted(b, meets_own(b, scores), -1), TYPE_FP32);
+        own_is_first(t, build_op2(b, OP_ADD, scores, build_scale(b, others, -addend)));
+    } else {
+        own_is_first(t, joined(b, as_type(b, own, TYPE_FP32), shifted(b, scores, addend), 1));
+    }
 }
 
 static uint32_t log_sigmoid(struct builder *b, uint32_t x, double margin)
@@ -153,7 +178,8 @@ static void sigmoid_loss(const struct triples *t, uint32_t own, uint32_t negativ
     struct builder *b = t->b;
     own = as_type(b, own, TYPE_FP32);
     negatives = as_type(b, negatives, TYPE_FP32);
-    uint32_t others = log_sigmoid(b, mapped(b, FUNCTION_NEGATE, negatives), -12), weights = build_op1(b, OP_SOFTMAX, negatives);
+    uint32_t others = log_sigmoid(b, mapped(b, FUNCTION_NEGATE, negatives), -12), scaled = build_scale(b, negatives, 1);
+    uint32_t weights = graph_op(b->g, OP_SOFTMAX, &scaled, 1, (struct op_attributes){ .detached = true });
     uint32_t weighed = row_sums(b, build_op2(b, OP_MUL, weights, others)), first = log_sigmoid(b, own, 12);
     own_is_first(t, joined(b, first, weighed, 1));
 }
@@ -176,11 +202,11 @@ static void score_both_ends(struct triples *t, uint32_t head, uint32_t tail, uin
     struct builder *b = t->b;
     uint64_t half = t->n / 2, n = build_dim(b, negatives, 0) / 2;
     if (half == 0) {                    /* a single triple has its tail replaced */
-        sigmoid_loss(t, own, scores_of_all(t, translated(t, head, t->relation, false), negatives));
+        sigmoid_loss(t, own, scores_of_all(t, translated(t, head, relation_of(t, 0, t->n), false), negatives));
         return;
     }
-    uint32_t relation = range(b, t->relation, 0, 0, half), first = translated(t, range(b, tail, 0, 0, half), relation, true);
-    relation = range(b, t->relation, 0, half, half);
+    uint32_t relation = relation_of(t, 0, half), first = translated(t, range(b, tail, 0, 0, half), relation, true);
+    relation = relation_of(t, half, half);
     uint32_t second = translated(t, range(b, head, 0, half, half), relation, false);
     uint32_t of_second = scores_of_all(t, second, range(b, negatives, 0, n, n)), of_first = scores_of_all(t, first, range(b, negatives, 0, 0, n));
     sigmoid_loss(t, own, joined(b, of_first, of_second, 0));
@@ -189,20 +215,20 @@ static void score_both_ends(struct triples *t, uint32_t head, uint32_t tail, uin
 static void score_tails(struct triples *t, uint32_t head, uint32_t tail, uint32_t negatives)
 {
     struct builder *b = t->b;
-    uint32_t x = translated(t, head, t->relation, false);
+    uint32_t x = translated(t, head, relation_of(t, 0, t->n), false);
     if (t->c->by_operations) {          /* the triple's own tail is one of the classes */
         softmax_loss(t, NO_ID, scores_of_all(t, x, joined(b, tail, negatives, 0)));
         return;
     }
     uint32_t others = without_own(b, scores_of_all(t, x, joined(b, tail, negatives, 0)));
-    softmax_loss(t, own_scores(t, x, tail), others);
+    softmax_loss(t, own_scores(t, translated(t, head, relation_of(t, 0, t->n), false), tail), others);
 }
 
 static bool knowledge_build(struct builder *b, const struct workload *w, struct err *err)
 {
     const struct knowledge_config *c = w->config;
     const struct model_options *o = b->o;
-    struct triples t = { b, c, b->batch, max_u64(1, o->n_shards), o->embedding_size ? o->embedding_size : c->width, 0, 0 };
+    struct triples t = { b, c, b->batch, max_u64(1, o->n_shards), o->embedding_size ? o->embedding_size : c->width, 0, 0, 0 };
     uint64_t each = o->negatives ? o->negatives : c->negatives;
     t.n_negatives = t.n_shards * each * (c->shared ? 1 : t.n);
     if (t.n % t.n_shards || (c->both_ends && t.n > 1 && t.n % 2) || (c->score != SCORE_TRANSE && t.width % 2))
@@ -213,17 +239,16 @@ static bool knowledge_build(struct builder *b, const struct workload *w, struct 
     uint32_t all = build_gather(b, table, indices), head = range(b, all, 0, 0, t.n), others = moved(&t, range(b, all, 0, t.n, t.n + t.n_negatives));
     build_layer(b, LAYER_BODY, 0, 0, 1, "relations");
     uint64_t relation_width = c->score == SCORE_ROTATE ? t.width / 2 : t.width;
-    uint32_t which = build_input(b, "relation", TYPE_INT32, DIMS(t.n));
-    t.relation = build_gather(b, build_weight(b, "relations", DIMS(c->relations, relation_width)), which);
+    t.which = build_input(b, "relation", TYPE_INT32, DIMS(t.n));
+    t.relations = build_weight(b, "relations", DIMS(c->relations, relation_width));
     build_layer(b, LAYER_LAST, 0, 0, 1, "scores");
     if (c->by_operations) {
         head = as_type(b, head, TYPE_FP32);
         others = as_type(b, others, TYPE_FP32);
-        t.relation = as_type(b, t.relation, TYPE_FP32);
     }
     uint32_t tail = range(b, others, 0, 0, t.n), negatives = range(b, others, 0, t.n, t.n_negatives);
     if (c->both_ends)
-        score_both_ends(&t, head, tail, negatives, own_scores(&t, translated(&t, head, t.relation, false), tail));
+        score_both_ends(&t, head, tail, negatives, own_scores(&t, translated(&t, head, relation_of(&t, 0, t.n), false), tail));
     else
         score_tails(&t, head, tail, negatives);
     return true;
