@@ -78,7 +78,7 @@ static bool manifest_json(json_t **out, const struct options *o, size_t n_recipe
            manifest_hash_folder(inputs, s->paths.recipes_dir, ".ini", s, err) &&
            manifest_hash_folder(inputs, s->paths.data_dir, ".csv", s, err) &&
            manifest_hash_rounds(inputs, s, err) && manifest_hash_folder(inputs, s->published_dir, ".csv", s, err) &&
-           (access(links_dir, F_OK) != 0 || manifest_hash_folder(inputs, links_dir, ".csv", s, err));
+           (is_missing(links_dir) || manifest_hash_folder(inputs, links_dir, ".csv", s, err));
 }
 
 /* ---- writing a run ------------------------------------------------------------------------------ */

@@ -8,9 +8,7 @@
 #include "results/history/history.h"
 #include <jansson.h>
 #include <time.h>
-#include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static bool names_one_place(const struct options *o, struct err *err)
 {
@@ -257,7 +255,7 @@ int command_history(const struct options *o, struct session *s, struct err *err)
         return EXIT_BAD_INPUT;
     if (o->out && o->format != FORMAT_TEXT)
         return bad_input(err, "history: --out draws the points, --format %s prints them; leave one of them out", format_names[o->format]);
-    if (access(path, F_OK) != 0 && errno == ENOENT)
+    if (is_missing(path))
         return bad_input(err, "%s: no history yet: 'podbench record RUN --label COMMIT' starts one", path);
     if (!history_load(&h, path, o->arguments[0], recipe, &s->arena, err) || refuse_empty(&h, o->arguments[0], recipe, path, s, err))
         return EXIT_BAD_INPUT;

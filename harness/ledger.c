@@ -4,7 +4,6 @@
  */
 #include "harness/harness.h"
 #include "results/published/published.h"
-#include <unistd.h>
 
 static void add_role_counts(struct document *d, const struct figures *f)
 {
@@ -92,7 +91,7 @@ bool ledger_check(struct document *d, struct session *s, struct err *err)
     struct figures figures;
     struct ledger ledger;
     const char *path = arena_printf(&s->arena, "%s/ledger/kept.csv", s->published_dir);
-    if (access(path, F_OK) != 0)
+    if (is_missing(path))
         return true;
     if (!session_figures(&figures, NULL, s, err) || !compare_with_ledger(&found, &figures, s, err) || !ledger_load(&ledger, found.ledger_path, &s->arena, err))
         return false;

@@ -79,7 +79,7 @@ static void warn_unfitted(const char *sheet, const char *const *names, size_t n,
     const char *path = arena_printf(&s->arena, "%s/%s", s->paths.specs_dir, sheet), **absent = ARENA_ARRAY(&s->arena, const char *, n);
     struct sheet found;
     size_t n_absent = 0;
-    if (access(path, F_OK) != 0) {
+    if (is_missing(path)) {
         fprintf(s->log, "podbench: %s: no %s: unfitted constants are used; 'podbench calibrate --out DIR' makes it\n",
                 s->paths.specs_dir, sheet);
         return;
@@ -279,5 +279,5 @@ bool session_first_sight(struct first_sight *out, struct session *s, struct err 
 {
     const char *path = arena_printf(&s->arena, "%s/%s.csv", s->published_dir, first_sight_name);
     *out = (struct first_sight){0};
-    return access(path, F_OK) != 0 || first_sight_load(out, path, &s->arena, err);
+    return is_missing(path) || first_sight_load(out, path, &s->arena, err);
 }

@@ -11,13 +11,12 @@
 #include "results/study/novelty.h"
 #include "results/study/trust.h"
 #include <jansson.h>
-#include <unistd.h>
 
 /* Loads a table of fitted values; a missing file is an empty table. */
 static bool load_constants(struct csv_table *out, const char *path, struct session *s, struct err *err)
 {
     *out = (struct csv_table){ .path = path };
-    return access(path, F_OK) != 0 || csv_load(out, path, &s->arena, err);
+    return is_missing(path) || csv_load(out, path, &s->arena, err);
 }
 
 /* The name of a constant: its key, or "benchmark.ruleset.key" in tables that have these columns. */
@@ -225,7 +224,7 @@ static bool find_first_seen(struct validation *v, const struct options *o, struc
     struct first_sight seen;
     struct first_seen_rows rows;
     const char *path = arena_printf(&s->arena, "%s/%s.csv", s->published_dir, first_sight_name);
-    if (!session_has_own_rows(s, o) || access(path, F_OK) != 0)
+    if (!session_has_own_rows(s, o) || is_missing(path))
         return true;
     if (!session_figures(figures, NULL, s, err) || !first_sight_load(&seen, path, &s->arena, err) ||
         !first_seen_build(&rows, figures, &seen, &s->simulator, &s->arena, err))

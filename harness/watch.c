@@ -9,9 +9,7 @@
 #include "harness/harness.h"
 #include "results/history/history.h"
 #include "results/simulate/result.h"
-#include <errno.h>
 #include <jansson.h>
-#include <unistd.h>
 
 struct watched {
     const struct measured *in;
@@ -215,7 +213,7 @@ static bool judge_series(struct watched *out, const struct measured *in, size_t 
     size_t n = 0;
     *out = (struct watched){ .in = in, .series = &in->items[i] };
     if (!read_rule(&out->rule, out->series, o, err)
-        || (accepted && access(accepted, F_OK) == 0 && !acceptances_load(&accepts, &n, out->series, accepted, a, err)))
+        || (accepted && !is_missing(accepted) && !acceptances_load(&accepts, &n, out->series, accepted, a, err)))
         return false;
     out->n = series_levels(&out->levels, out->series->x, out->series->n, &out->rule, accepts, n, a);
     return true;
@@ -247,8 +245,8 @@ int command_watch(const struct options *o, struct session *s, struct err *err)
         return bad_input(err, "--accept: a series from standard input has no file beside it; name one by --accepted FILE");
     if (o->accept && (o->out || o->is_format_given))
         return bad_input(err, "--accept: only writes the acceptance; leave out %s, and run watch again for that", o->out ? "--out" : "--format");
-    if (o->accepted && !o->accept && access(o->accepted, F_OK) != 0)
-        fprintf(s->log, "podbench: --accepted %.200s: %s; so no level counts as accepted\n", o->accepted, strerror(errno));
+    if (o->accepted && !o->accept && is_missing(o->accepted))
+        fprintf(s->log, "podbench: --accepted %.200s: No such file or directory; so no level counts as accepted\n", o->accepted);
     const char *accepted = o->accepted ? o->accepted : text_is(path, "-") ? NULL : acceptances_path(path, &s->arena);
     if (!measured_load(&in, path, o->metric, o->by, &s->arena, err))
         return EXIT_BAD_INPUT;

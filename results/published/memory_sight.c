@@ -4,7 +4,6 @@
  */
 #include "results/published/published.h"
 
-#include <unistd.h>
 
 const char memory_sight_header[] = "id,version,certain_bytes,needed_bytes\n";
 static const struct field fields[] = { FIELD_OF(struct memory_sight, id, .required = true), FIELD_OF(struct memory_sight, version, .required = true),
@@ -14,7 +13,7 @@ bool memory_sights_load(struct memory_sights *out, const char *path, struct aren
 {
     struct csv_table t;
     *out = (struct memory_sights){0};
-    if (access(path, F_OK) != 0)
+    if (is_missing(path))
         return true;
     if (!LIST_LOAD(out, &t, path, fields, a, err))
         return false;

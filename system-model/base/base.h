@@ -194,6 +194,7 @@ bool list_folder(char ***names, size_t *n, const char *path, const char *suffix,
 /* Refuses a list that names one file twice, also by different paths. names[i] is how the user wrote paths[i]. Files that do not exist are
  * compared by name. */
 bool files_are_distinct(const char *const *names, const char *const *paths, size_t n, struct err *err);
+bool is_missing(const char *path);      /* nothing has this name; false if a file cannot be reached, so that reading it says why */
 bool is_device(const char *path);       /* exists and is not a regular file, so it cannot be replaced */
 
 /* ---- writing files and folders --------------------------------------------------------- */

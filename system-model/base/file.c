@@ -162,6 +162,11 @@ bool files_are_distinct(const char *const *names, const char *const *paths, size
     return fail(err, "%s and %s are the same; name it once", names[earlier], names[again]);
 }
 
+bool is_missing(const char *path)
+{
+    return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 bool is_device(const char *path)
 {
     struct stat st;

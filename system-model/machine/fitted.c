@@ -25,7 +25,6 @@
  */
 #include "system-model/machine/fitted.h"
 
-#include <unistd.h>
 
 const char *const generation_names[N_GENERATIONS + 1] = { "other", "mk1", "mk2", NULL };
 
@@ -88,7 +87,7 @@ bool fitted_chip_apply(struct chip *chip, struct sheet *applied, const char *spe
     const char *path = arena_printf(a, "%s/fitted-chip.csv", specs_dir);
     struct sheet s;
     *applied = (struct sheet){ 0 };
-    if (access(path, R_OK) != 0)
+    if (is_missing(path))
         return true;
     if (!sheet_read(&s, changes, path, a, err))
         return false;

@@ -8,7 +8,6 @@
 #include "system-model/machine/framework.h"
 
 #include <ctype.h>
-#include <unistd.h>
 
 static const char *const update_orders[] = { "series", "side-by-side", NULL };
 static const char *const torus_exchange_names[] = { "link-by-link", "full-routes", NULL };
@@ -284,7 +283,7 @@ static bool sdk_find_others(struct sdk *out, const char *folder, struct arena *a
 {
     char **names;
     size_t n;
-    if (access(folder, F_OK) != 0)
+    if (is_missing(folder))
         return true;
     if (!list_folder(&names, &n, folder, ".csv", a, err))
         return false;

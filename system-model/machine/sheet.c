@@ -8,7 +8,6 @@
 #include "system-model/machine/machine.h"
 
 #include <string.h>
-#include <unistd.h>
 
 enum { COLUMN_KEY, COLUMN_VALUE, COLUMN_UNIT, COLUMN_SOURCE, COLUMN_NOTE, N_SHEET_CELLS };
 static const char *const column_names[] = { "key", "value", "unit", "source", "note" };
@@ -179,7 +178,7 @@ void sheet_apply_overrides(struct sheet *s, const struct sheet_overrides *w, str
 bool sheet_read_rows(struct sheet *s, const struct sheet_overrides *w, const char *path, sheet_row_reader *set, void *out, struct arena *a, struct err *err)
 {
     *s = (struct sheet){0};
-    if (access(path, F_OK) != 0)
+    if (is_missing(path))
         return true;
     if (!sheet_read(s, w, path, a, err))
         return false;

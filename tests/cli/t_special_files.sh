@@ -49,6 +49,15 @@ refused() {
 refused "$reads" "no command reads what is no file, or too large a one" pipe endless sparse link folder
 refused "$writes" "no command writes what cannot be written whole, or waits for a reader" pipe full
 refused "$runs" "no command reads a run whose manifest is a pipe" torn
+# What cannot be reached is not taken as absent.
+printf 'commit,value\na,1\nb,2\n' >series.csv
+ln -s series.accepted.csv series.accepted.csv
+refuses "series.accepted.csv: Too many levels" "a file of acceptances that cannot be reached is no absent one" watch series.csv --better higher
+mkdir root root/system-model
+for folder in plots results workloads harness; do ln -s "$PODBENCH_ROOT/$folder" root/; done
+cp -r "$PODBENCH_ROOT/system-model/specs" root/system-model/
+ln -sf fitted-chip.csv root/system-model/specs/fitted-chip.csv
+refuses "fitted-chip.csv: Too many levels" "nor are fitted constants replaced by unfitted ones" run $id --root root
 : >real.csv
 : >real.json
 ln -s real.csv rows.csv
