@@ -164,7 +164,7 @@ bool files_are_distinct(const char *const *names, const char *const *paths, size
 
 bool is_missing(const char *path)
 {
-    return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+    return access(path, F_OK) != 0 && errno == ENOENT;
 }
 
 bool is_device(const char *path)
