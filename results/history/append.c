@@ -4,7 +4,7 @@
  *
  * A file that does not exist is first written completely under another name and then linked to its own, so that a killed writer leaves either
  * nothing or all. Later writers take turns by flock. A killed writer leaves a prefix of its single write: complete lines, which stay, and
- * perhaps a part of a line, which readers skip and the next writer removes.
+ * perhaps a part of a line, which the next writer removes. A last row that has all its cells stays, as an editor may have left out its newline.
  */
 #include "results/history/history.h"
 #include <errno.h>
@@ -34,21 +34,28 @@ static bool write_all(int fd, const char *text)
     return fsync(fd) == 0;
 }
 
+/* The bytes to keep: all if they are a table with rows, else those before an unfinished line. */
+static off_t kept_bytes(const char *text, size_t n, const char *path, struct arena *a)
+{
+    struct csv_table t;
+    const char *newline = memrchr(text, '\n', n);
+    return (off_t)(newline && csv_read_text(&t, path, text, n, a, NULL) ? n : newline ? (size_t)(newline + 1 - text) : 0);
+}
+
 static bool append_locked(int fd, const char *path, const char *header, const char *lines, struct arena *a, struct err *err)
 {
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         return fail(err, "%s: is not a regular file", path);
-    char *text = arena_alloc(a, (size_t)st.st_size + 1), *newline;
+    char *text = arena_alloc(a, (size_t)st.st_size + 1);
     if (pread(fd, text, (size_t)st.st_size, 0) != st.st_size)
         return fail(err, "%s: could only be read in part", path);
     if (!begins_with_header(text, header))
         return fail(err, "%s:1: is another table; want the header %.*s", path, (int)strlen(header) - 1, header);
-    newline = memrchr(text, '\n', (size_t)st.st_size);
-    off_t end = newline ? newline + 1 - text : 0;
+    off_t end = kept_bytes(text, (size_t)st.st_size, path, a);
     if (end < st.st_size && ftruncate(fd, end) != 0)
         return fail(err, "%s: %s", path, strerror(errno));
-    if (write_all(fd, arena_printf(a, "%s%s", end == 0 ? header : "", lines)))
+    if (write_all(fd, arena_printf(a, "%s%s", end == 0 ? header : text[end - 1] != '\n' ? "\n" : "", lines)))
         return true;
     fail(err, "%s: cannot be written completely: %s", path, strerror(errno));
     return ftruncate(fd, end) != 0 ? fail(err, "%s: cannot be written, and the unfinished line cannot be removed: %s", path, strerror(errno)) : false;

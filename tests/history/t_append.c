@@ -64,6 +64,8 @@ static void half_a_line_is_cut_off_and_whole_ones_stay(void **state)
     fclose(f);
     assert_true(append_lines(path, "h\n", "3\n", &err));
     assert_string_equal(content(&a), "h\n1\n3\n");
+    assert_true(write_text_file(path, "h\n1\n2", &err) && append_lines(path, "h\n", "3\n", &err));
+    assert_string_equal(content(&a), "h\n1\n2\n3\n");
     f = fopen(path, "w");
     fputs("hea", f);
     fclose(f);
