@@ -3,8 +3,12 @@
  * measured.c - podbench measured: keeps a run that was measured on the user's own machine, and says how well it was predicted.
  */
 #include "harness/harness.h"
+#include "results/simulate/run_folder.h"
 #include "results/study/own_runs.h"
 #include "workloads/recipe/recipe.h"
+
+#include <errno.h>
+#include <unistd.h>
 
 /* A measured run. `where` says how its name and time were given: by --step, or in a line of a table. */
 struct asked_run { const char *recipe, *const *sets; size_t n_sets; const char *step, *where; };
@@ -64,18 +68,11 @@ static bool add_table(struct own_runs *runs, const char *path, const struct trac
     return t.n_rows > 0 || fail(err, "%s: holds no run; want rows below the header recipe,step", path);
 }
 
-int command_measured(const struct options *o, struct session *s, struct err *err)
+static int keep_measured(const char *what, bool is_table, const struct options *o, struct session *s, struct err *err)
 {
     struct own_runs runs;
     struct track_record record;
-    const char *what = o->arguments[0];
-    size_t n = strlen(what);
-    bool is_table = n > 4 && text_is(what + n - 4, ".csv");
-    if (is_table && (o->step || o->n_sets))
-        return bad_input(err, "measured: a table has the steps of its runs; leave out --step and --set");
-    if (!is_table && !o->step)
-        return bad_input(err, "measured: want --step, the time of a step (1.4s) or a rate (7260/s), or a table recipe,step");
-    if (!is_project(err) || !session_record(&record, &runs, s, err))
+    if (!session_record(&record, &runs, s, err))
         return EXIT_BAD_INPUT;
     size_t n_before = runs.n;
     const struct asked_run q = { what, o->sets, o->n_sets, o->step, "measured" };
@@ -86,4 +83,23 @@ int command_measured(const struct options *o, struct session *s, struct err *err
     t->name = "measured";
     document_line(&s->answer, "kept in %s; answers near %s use %s from now on", own_runs_file, added.n == 1 ? "it" : "them", added.n == 1 ? "it" : "them");
     return EXIT_DONE;
+}
+
+int command_measured(const struct options *o, struct session *s, struct err *err)
+{
+    const char *what = o->arguments[0];
+    size_t n = strlen(what);
+    bool is_table = n > 4 && text_is(what + n - 4, ".csv");
+    if (is_table && (o->step || o->n_sets))
+        return bad_input(err, "measured: a table has the steps of its runs; leave out --step and --set");
+    if (!is_table && !o->step)
+        return bad_input(err, "measured: want --step, the time of a step (1.4s) or a rate (7260/s), or a table recipe,step");
+    if (!is_project(err))
+        return EXIT_BAD_INPUT;
+    int lock = lock_folder(".");        /* measurements at the same time take turns, so that none replaces a file without another's line */
+    if (lock == -1)
+        return bad_input(err, "measured: this folder cannot be locked: %s", strerror(errno));
+    int status = keep_measured(what, is_table, o, s, err);
+    close(lock);
+    return status;
 }

@@ -38,8 +38,7 @@ json_t *manifest_load(const char *path, json_error_t *why)
     return m;
 }
 
-/* Locks the folder and returns its descriptor, -1 on failure. Closing the descriptor, or the end of the process, releases the lock. */
-static int lock_folder(const char *folder)
+int lock_folder(const char *folder)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd != -1 && flock(fd, LOCK_EX) != 0) {

@@ -24,6 +24,9 @@ bool run_folder_write(const char *folder, const struct run_table *tables, size_t
 struct run_record { bool (*write)(void *what, struct err *err); void *what; };
 bool run_folder_copy(const char *to, const char *from, const struct run_record *record, struct err *err);
 
+/* Locks the folder and returns its descriptor, -1 on failure. Closing the descriptor, or the end of the process, releases the lock. */
+int lock_folder(const char *folder);
+
 /* Loads a JSON file, which the caller frees. NULL if the file is missing or broken; why->line is 0 or less if it cannot be read at all. */
 struct json_error_t;
 struct json_t *manifest_load(const char *path, struct json_error_t *why);

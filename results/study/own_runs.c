@@ -7,7 +7,6 @@
 
 #include <ctype.h>
 #include <jansson.h>
-#include <unistd.h>
 
 const char own_runs_file[] = "podbench-measured.csv";
 const char own_runs_origin[] = "measured here";
@@ -24,7 +23,7 @@ bool own_runs_load(struct own_runs *out, const char *path, struct arena *a, stru
 {
     struct csv_table t;
     *out = (struct own_runs){ .path = path };
-    if (access(path, F_OK) != 0)
+    if (is_missing(path))
         return true;
     if (!LIST_LOAD(out, &t, path, measured_fields, a, err))
         return false;

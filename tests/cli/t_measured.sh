@@ -44,6 +44,10 @@ printf 'recipe,step\nvendor-ipu-m2000-bert-base-infer-b16,5ms\nvendor-ipu-m2000-
 run measured runs.csv
 [ $status -eq 0 ] && [ "$(wc -l <$kept)" -eq 4 ] && grep -q 'use them from now on' "$work/out"
 result $? "a table is kept whole" "$(cat "$work/out" "$work/err")"
+for i in 1 2 3; do "$PODBENCH" measured recipes/my-run.ini --set parallel.micro_batch=$((i + 1)) --step 1s >"$work/out.$i" 2>&1 & done
+wait
+[ "$(wc -l <$kept)" -eq 7 ]
+result $? "three at the same time are all kept" "$(cat "$work/out".?)"
 sed -i 's/^gradient_accumulation = .*/gradient_accumulation = 8/' recipes/my-run.ini
 run run recipes/my-run.ini
 grep -q "^podbench: $kept:2: not counted: recipes/my-run.ini changed after it was measured; take the line out and measure it again" "$work/err" && ! grep -q 'my-run.ini, measured here' "$work/out"
