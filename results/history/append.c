@@ -35,7 +35,7 @@ static bool write_all(int fd, const char *text)
 }
 
 /* The bytes to keep: all if they are a table with rows, else those before an unfinished line. */
-static off_t kept_bytes(const char *text, size_t n, const char *path, struct arena *a)
+static off_t whole_bytes(const char *text, size_t n, const char *path, struct arena *a)
 {
     struct csv_table t;
     const char *newline = memrchr(text, '\n', n);
@@ -52,7 +52,7 @@ static bool append_locked(int fd, const char *path, const char *header, const ch
         return fail(err, "%s: could only be read in part", path);
     if (!begins_with_header(text, header))
         return fail(err, "%s:1: is another table; want the header %.*s", path, (int)strlen(header) - 1, header);
-    off_t end = kept_bytes(text, (size_t)st.st_size, path, a);
+    off_t end = whole_bytes(text, (size_t)st.st_size, path, a);
     if (end < st.st_size && ftruncate(fd, end) != 0)
         return fail(err, "%s: %s", path, strerror(errno));
     if (write_all(fd, arena_printf(a, "%s%s", end == 0 ? header : text[end - 1] != '\n' ? "\n" : "", lines)))
