@@ -69,7 +69,8 @@ static uint32_t encoder_layer(struct bert *m, uint32_t x, uint32_t i)
 {
     struct builder *b = m->b;
     struct attention at = { .heads = m->c->heads, .mask = m->mask, .dropout = b->o->attention_dropout ? attention_dropout : 0, .split_qkv = b->o->split_qkv,
-                            .joins_weights = true };
+                            .joins_weights = !b->o->unfused_attention, .divides = b->o->unfused_attention };
+    at.split_qkv |= b->o->unfused_attention;
     build_layer(b, LAYER_BODY, i, 0, 2, arena_printf(b->g->arena, "encoder%u/attention", i));
     uint32_t y = build_dropout(b, build_attention(b, x, &at), hidden_dropout);
     x = build_layer_norm(b, build_op2(b, OP_ADD, y, x));

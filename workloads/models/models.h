@@ -50,6 +50,7 @@ struct model_options {
     struct text_generation generation;
     bool uniform_blocks;                /* encoder-decoders: encoder blocks compute cross-attention, too, and do not use the result */
     bool split_qkv;                     /* query, key and value come from three products instead of one */
+    bool unfused_attention;             /* BERT: query, key and value are three products, and scores are divided by the root of a head's width */
     bool attention_dropout;
     int activation;                     /* enum activation: of feed-forward parts */
     bool fine_tuning;                   /* training on questions: scores of an answer's start and end replace the heads of pre-training */
@@ -81,6 +82,7 @@ enum workload_trait {
     HAS_NEGATIVES = 4096,               /* knowledge graphs: entities are the rows of the table */
     HAS_ROW_WIDTH = 8192,               /* tables whose rows are as wide as the recipe says */
     HAS_NO_DROPOUT = 1024,              /* no product to which attention_dropout could be added */
+    HAS_THREE_PRODUCTS = 32768,         /* query, key and value always come from three products */
     CUTS_LOSS = 16384,                  /* its loss may be computed in slices of the text */
 };
 

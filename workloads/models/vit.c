@@ -3,7 +3,8 @@
  * vit.c - vision transformers: Dosovitskiy et al. 2020 (arXiv 2010.11929).
  *
  * An image's patches are tokens, with a class token before them and a learned position added; norms come before
- * attention and before the feed-forward product. The classes are read from the class token.
+ * attention and before the feed-forward product. The classes are read from the class token, after a norm of all tokens
+ * (graphcore/examples v3.1.0 vision/vit/pytorch/models/modules.py:218, 279-283).
  */
 #include "workloads/models/builders.h"
 
@@ -32,13 +33,14 @@ bool vit_build(struct builder *b, const struct workload *w, struct err *err)
                     (uintmax_t)size, (uintmax_t)c->patch);
     build_layer(b, LAYER_FIRST, 0, 0, 1, "embeddings");
     uint32_t x = tokens(b, c);
-    struct attention at = { .heads = c->heads, .mask = NO_ID, .dropout = o->attention_dropout ? dropout : 0, .split_qkv = o->split_qkv,
+    struct attention at = { .heads = c->heads, .mask = NO_ID, .dropout = o->attention_dropout ? dropout : 0, .split_qkv = true,
                             .divides = true };
     for (uint32_t i = 0; i < c->n_layers; i++)
         x = build_block(b, x, "encoder", i, &at, c->inner, dropout, dropout);
     build_layer(b, LAYER_LAST, 0, 0, 1, "head");
+    x = build_layer_norm(b, x);
     x = graph_op(b->g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 1, .length = 1 });
-    x = build_layer_norm(b, build_reshape(b, x, DIMS(b->batch, c->hidden)));
+    x = build_reshape(b, x, DIMS(b->batch, c->hidden));
     build_classes(b, build_dense(b, x, N_IMAGE_CLASSES, true), DIMS(b->batch));
     return true;
 }
@@ -58,11 +60,11 @@ VIT(huge_14, 32, 1280, 16, 14);
 
 WORKLOADS(vit)
 {
-    { "vit-b16", "vit", "ViT-Base, patches of 16 x 16", "image", vit_build, &base_16, 0, NULL, TAKES_IMAGES | HAS_ATTENTION },
-    { "vit-s16", "vit", "ViT-Small, patches of 16 x 16", "image", vit_build, &small_16, 0, NULL, TAKES_IMAGES | HAS_ATTENTION },
-    { "vit-b32", "vit", "ViT-Base, patches of 32 x 32", "image", vit_build, &base_32, 0, NULL, TAKES_IMAGES | HAS_ATTENTION },
-    { "vit-l16", "vit", "ViT-Large, patches of 16 x 16", "image", vit_build, &large_16, 0, NULL, TAKES_IMAGES | HAS_ATTENTION },
-    { "vit-l32", "vit", "ViT-Large, patches of 32 x 32", "image", vit_build, &large_32, 0, NULL, TAKES_IMAGES | HAS_ATTENTION },
-    { "vit-h14", "vit", "ViT-Huge, patches of 14 x 14", "image", vit_build, &huge_14, 0, NULL, TAKES_IMAGES | HAS_ATTENTION },
+    { "vit-b16", "vit", "ViT-Base, patches of 16 x 16", "image", vit_build, &base_16, 0, NULL, TAKES_IMAGES | HAS_ATTENTION | HAS_THREE_PRODUCTS },
+    { "vit-s16", "vit", "ViT-Small, patches of 16 x 16", "image", vit_build, &small_16, 0, NULL, TAKES_IMAGES | HAS_ATTENTION | HAS_THREE_PRODUCTS },
+    { "vit-b32", "vit", "ViT-Base, patches of 32 x 32", "image", vit_build, &base_32, 0, NULL, TAKES_IMAGES | HAS_ATTENTION | HAS_THREE_PRODUCTS },
+    { "vit-l16", "vit", "ViT-Large, patches of 16 x 16", "image", vit_build, &large_16, 0, NULL, TAKES_IMAGES | HAS_ATTENTION | HAS_THREE_PRODUCTS },
+    { "vit-l32", "vit", "ViT-Large, patches of 32 x 32", "image", vit_build, &large_32, 0, NULL, TAKES_IMAGES | HAS_ATTENTION | HAS_THREE_PRODUCTS },
+    { "vit-h14", "vit", "ViT-Huge, patches of 14 x 14", "image", vit_build, &huge_14, 0, NULL, TAKES_IMAGES | HAS_ATTENTION | HAS_THREE_PRODUCTS },
     { 0 }
 };

@@ -48,6 +48,7 @@ static bool in_inference(const struct recipe *r) { return r->mode == MODE_INFER;
 static bool in_sequences(const struct recipe *r) { return has_trait(r, TAKES_SEQUENCES); }
 static bool in_table(const struct recipe *r) { return has_trait(r, HAS_TABLE); }
 static bool in_attention(const struct recipe *r) { return has_trait(r, HAS_ATTENTION); }
+static bool in_split_weights(const struct recipe *r) { return in_attention(r) && !has_trait(r, HAS_THREE_PRODUCTS); }
 static bool in_two_sides(const struct recipe *r) { return has_trait(r, HAS_TWO_SIDES); }
 static bool may_generate(const struct recipe *r) { return has_trait(r, GENERATES) && in_inference(r); }
 static bool in_generation(const struct recipe *r) { return may_generate(r) && r->model.generation.new_tokens; }
@@ -154,6 +155,8 @@ const struct recipe_key recipe_keys[] = {
     CHOICE("model", "activation", model.activation, activations, in_attention,
            "function between the products of a feed-forward part: own (the default), the model's; gelu-new: the tanh form, operation by operation with a power, "
            "as huggingface's NewGELUActivation runs it"),
+    FLAG("model", "unfused_attention", model.unfused_attention, in_packing,
+         "query, key and value are three products, and scores are divided by the root of a head's width, as huggingface's own BERT has them"),
 
     FLAG("model", "uniform_blocks", model.uniform_blocks, in_two_sides,
          "encoder blocks are decoder blocks, whose cross-attention is computed and multiplied by zero, as PopXL's T5 has them"),
@@ -222,7 +225,7 @@ const struct recipe_key recipe_keys[] = {
           "replicas that share batch-norm statistics; default 1"),
     COUNT("parallel", "embedding_serial_steps", model.embedding_serial_steps, 1, 4096, false, in_word_table,
           "serial steps that products with the word embedding are cut into; default 1"),
-    FLAG("parallel", "split_qkv", model.split_qkv, in_attention, "query, key and value have weights of their own, and products, unless the program joins the weights (BERT)"),
+    FLAG("parallel", "split_qkv", model.split_qkv, in_split_weights, "query, key and value have weights of their own, and products, unless the program joins the weights (BERT)"),
     COUNT("parallel", "joint_slices", model.joint_slices, 1, 4096, false, in_joint,
           "time slices that the joint network processes one after another; default 1"),
     COUNT("parallel", "loss_slices", model.loss_slices, 1, MAX_OP_OUTPUTS, false, in_cut_loss,
