@@ -282,15 +282,17 @@ static void dropouts_in_place_are_noise_and_a_product(void **state)
     }
 }
 
-/* MLPerf's BERT splits the weights of query, key and value, and joins them for one product (bert_model.py, qkv_weights); GPT-2 would have three. */
+/* MLPerf's BERT splits the weights of query, key and value, and joins them for one product (bert_model.py, qkv_weights); GPT-2 would have three, and
+ * huggingface's BERT has three (model.unfused_attention). */
 static void split_weights_are_joined_where_the_program_does(void **state)
 {
-    static const struct { const char *name; uint32_t joined, products; } cases[] = { { "bert-base", 12, 12 * 6 + 4 }, { "gpt2-small", 0, 12 * 8 + 1 } };
+    static const struct { const char *name; uint32_t joined, products; bool unfused; } cases[] = {
+        { "bert-base", 12, 12 * 6 + 4, false }, { "bert-base", 0, 12 * 8 + 4, true }, { "gpt2-small", 0, 12 * 8 + 1, false } };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct graph g;
         struct arena a;
-        const struct model_options o = { .micro_batch = 1, .split_qkv = true };
+        const struct model_options o = { .micro_batch = 1, .split_qkv = !cases[i].unfused, .unfused_attention = cases[i].unfused };
         uint32_t joined = 0, products = 0;
         build(&g, cases[i].name, &o, &a);
         for (size_t k = 0; k < g.n_tensors; k++) {

@@ -75,7 +75,7 @@ static void the_first_operation_counts(void **state)
     struct simulation sim = {0};
     struct result r = {0};
     struct waterfall w, first;
-    run(&sim, &r, "prediction-bow-pod16-vit-b16", "recipe.mode=infer");     /* no gradients, which refer to their operation by index */
+    run(&sim, &r, "vendor-c600-vit-b16-b32-poprt", "recipe.mode=infer");     /* no gradients, which refer to their operation by index */
     struct graph graph = *sim.plan.graph;
     struct plan plan = sim.plan;
     struct timeline timeline = sim.timeline;
