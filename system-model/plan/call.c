@@ -2,9 +2,12 @@
 /*
  * call.c - the host's own time around the work of the chips: what one call does, shared by the steps that it makes.
  *
- *     call = engine run + framework + input prepared in the call + first fetch + results + weights read back + uploads + what no source explains
- *     step = 2 x host latency + call / steps a call
+ *     call = 2 x host latency + engine run + framework + input prepared in the call + first fetch + results
+ *            + weights read back + uploads + what no source explains
+ *     step = call / steps a call
  *
+ *     latency        the program's start and its end pass between host and chips. Steps of one call are rounds of a loop
+ *                    on the chips, which asks the host for nothing (graphcore/popart popprograms.cpp:592-663 at d2f20d78)
  *     engine run     launch_s: the program is selected and started, and reports its end
  *     framework      dispatch_s for each call of the session: arguments are bound and checked, and outputs are made
  *                    (graphcore/poptorch python/_poplar_executor.py:1223-1266 and
@@ -97,9 +100,11 @@ void plan_call(struct plan *p)
     const struct plan_request *o = &p->request;
     const struct program *f = &o->program;
     double steps = o->training ? f->steps_per_call : 1, bytes = plan_process_bytes(p), s[N_CALL_PARTS] = {0};
-    if (!o->host.synthetic_data || plan_requests_overlap(o))
-        s[CALL_LATENCY] = 2 * p->topology->machine->host_latency_s;
+    double latency_s = 2 * p->topology->machine->host_latency_s;
+    if (plan_requests_overlap(o))
+        s[CALL_LATENCY] = latency_s;
     if (steps > 0 && !plan_requests_overlap(o)) {
+        s[CALL_LATENCY] = o->host.synthetic_data ? 0 : latency_s / steps;
         s[CALL_RUN] = f->launch_s / steps;
         s[CALL_FRAMEWORK] = (double)f->session_calls * f->dispatch_s / steps;
         s[CALL_UNEXPLAINED] = is_unexplained(o, plan_own_parameters(p)) ? (double)f->session_calls * o->fitted.unexplained_call_s / steps : 0;
