@@ -85,7 +85,7 @@ static void subtract_costs(struct cycles *from, const struct cycles *c, uint64_t
         from->part[k] -= c->part[k] * times;
 }
 
-enum pass_kind { RUN_FORWARD, RUN_BACKWARD, RUN_AGAIN, RUN_SLICES };
+enum pass_kind { RUN_FORWARD, RUN_BACKWARD, RUN_AGAIN, RUN_ANYWAY };
 
 /* Adds `times` runs of one operation in one pass, and subtracts its cycles from the phase's remainder. */
 static void add_operation(struct leaves *l, struct cycles *left, const struct stage_plan *s, uint32_t op_id, enum pass_kind pass, const char *phase,
@@ -104,7 +104,7 @@ static void add_operation(struct leaves *l, struct cycles *left, const struct st
     subtract_costs(left, &all, times);
 }
 
-/* True if the pass runs this operation. Slices of a sliced layer run again in recomputation, too. */
+/* True if the pass runs this operation. What runs again in any backward pass counts as recomputation, too. */
 static bool runs_in(const struct leaves *l, const struct stage_layers *s, uint32_t op_id, enum pass_kind pass)
 {
     const struct graph *g = l->t->plan->graph;
@@ -114,8 +114,8 @@ static bool runs_in(const struct leaves *l, const struct stage_layers *s, uint32
         return false;
     if (pass == RUN_AGAIN)
         return stage_runs_again(g, s, op_id, l->ahead);
-    if (pass == RUN_SLICES)
-        return op->pass == PASS_FORWARD && op_repeats(g, op) > 1;
+    if (pass == RUN_ANYWAY)
+        return op_runs_again(g, op);
     return (op->pass == PASS_FORWARD) == (pass != RUN_BACKWARD);
 }
 
@@ -137,7 +137,7 @@ static void add_stage_costs(struct leaves *l, const struct stage_plan *s, bool f
     add_op_pass(l, &left, s, forward ? RUN_FORWARD : RUN_BACKWARD, phase, times);
     if (!forward) {
         add_op_pass(l, &left, s, RUN_AGAIN, "recomputation", times);
-        add_op_pass(l, &left, s, RUN_SLICES, "recomputation", times);
+        add_op_pass(l, &left, s, RUN_ANYWAY, "recomputation", times);
     }
     add_ipu_cycles(l, phase, "between operations", &left, 1);
 }

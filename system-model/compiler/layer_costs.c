@@ -9,7 +9,6 @@
 static void add_op_cost(struct layer_cost *layer, const struct graph *g, const struct op *op, const struct op_plan *p, enum ahead ahead, const struct energy *energy)
 {
     uint64_t repeats = op_repeats(g, op);
-    bool in_slices = layer_repeats(&g->layers[op->layer_id]) > 1;
     bool forward = op->pass == PASS_FORWARD;
     enum part part = op_part(op);
     layer->op_cycles += op_plan_cycles(p) * repeats;
@@ -25,7 +24,7 @@ static void add_op_cost(struct layer_cost *layer, const struct graph *g, const s
         layer->ahead[asked].mac += p->mac * repeats;
         energy_add(&layer->ahead[asked].energy, energy, (double)repeats);
     }
-    if (forward && in_slices) {         /* a slice is computed again for its backward pass, as only one is kept at a time */
+    if (op_runs_again(g, op)) {
         cycles_add_plan(&layer->backward, p, part, repeats);
         energy_add(&layer->backward_energy, energy, (double)repeats);
         layer->slices_mac += p->mac * repeats;

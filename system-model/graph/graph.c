@@ -109,6 +109,11 @@ uint64_t graph_parameters(const struct graph *g)
 
 uint64_t layer_repeats(const struct layer *l) { return max_u32(l->repeats, 1); }
 
+bool op_runs_again(const struct graph *g, const struct op *op)
+{
+    return op->pass == PASS_FORWARD && (layer_repeats(&g->layers[op->layer_id]) > 1 || op->at->again);
+}
+
 uint64_t op_repeats(const struct graph *g, const struct op *op)
 {
     const struct layer *l = &g->layers[op->layer_id];
@@ -203,6 +208,15 @@ const struct op_attributes *graph_keep_attributes(struct graph *g, const struct 
 {
     struct op_attributes *kept = hash_table_find(&g->attributes, at, sizeof *at);
     return kept ? kept : memcpy(hash_table_add(&g->attributes, at, sizeof *at, sizeof *at, g->arena), at, sizeof *at);
+}
+
+void graph_runs_again(struct graph *g, size_t first, uint32_t part)
+{
+    for (struct op *op = g->ops + first; op < g->ops + g->n_ops; op++) {
+        struct op_attributes at = *op->at;
+        at.again = part;
+        op->at = graph_keep_attributes(g, &at);
+    }
 }
 
 uint32_t graph_op(struct graph *g, enum op_kind kind, const uint32_t *inputs, uint32_t n_inputs,

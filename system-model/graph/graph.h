@@ -169,6 +169,7 @@ struct op_attributes {
     uint64_t view[MAX_VIEW_DIMS];                           /* transpose: the input seen in this shape; all 0: as it is.
                                                              * View, expand, resize, transposed convolution: the result's shape */
     uint32_t order[MAX_VIEW_DIMS];                          /* transpose: dimension i of the result is order[i] of the view */
+    uint32_t again;                                         /* the part of its layer, from 1, that the backward pass runs again before the part's own operations; 0: none */
     uint32_t merge;                                         /* transpose: the number of last dimensions that become one; 0 if none */
     enum data_type to_type;                                 /* cast, input preparation */
     uint32_t ranks;                                         /* all-reduce, share, all-gather: IPUs that take part, `stride` apart; 0: neighbours */
@@ -338,6 +339,9 @@ uint64_t op_mac(const struct graph *g, const struct op *op);    /* multiply-accu
 uint64_t op_flop(const struct graph *g, const struct op *op);   /* 2 x op_mac, plus the vector operations */
 uint64_t op_repeats(const struct graph *g, const struct op *op);   /* repeats of its layer times its rounds, at least 1 */
 uint64_t layer_repeats(const struct layer *l);                  /* the repeats of the layer, at least 1 */
+/* True for a forward operation that the backward pass runs again whatever is recomputed: of a layer in slices, of which one is kept at a time, or of a part that is called. */
+bool op_runs_again(const struct graph *g, const struct op *op);
+void graph_runs_again(struct graph *g, size_t first, uint32_t part);    /* makes the operations from `first` on such a part of their layer */
 bool op_has_gradient(const struct op *op);                      /* true if a backward pass can go through the operation */
 /* Adds, by layer, to arrays of n_layers zeros. kept_bytes: the layer's activations that backward passes read; output_bytes: activations of this
  * and earlier layers that later layers read forward. */

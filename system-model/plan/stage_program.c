@@ -21,16 +21,6 @@ static struct id_list list_for(size_t n, struct arena *a) { return (struct id_li
 
 /* ---- operations ----------------------------------------------------------------------------------- */
 
-/* Appends the operations of layers first_layer to end_layer, in the order of the graph. */
-static void add_ops(struct id_list *to, const struct maker *m, const struct id_list *from, uint32_t first_layer, uint32_t end_layer)
-{
-    for (uint32_t i = 0; i < from->n; i++) {
-        uint32_t layer = m->g->ops[from->ids[i]].layer_id;
-        if (layer >= first_layer && layer < end_layer)
-            list_add(to, from->ids[i]);
-    }
-}
-
 /* Lists the forward operations of the stage, and its backward operations. */
 static void find_ops(struct id_list found[2], const struct maker *m)
 {
@@ -81,6 +71,27 @@ static void add_again(struct id_list *to, const struct maker *m, const struct id
     }
 }
 
+/* Appends the backward operations of layers first_layer to end_layer. Before the first one of a part that runs again come the part's forward operations. */
+static void add_backward(struct id_list *to, const struct maker *m, const struct id_list found[2], uint32_t first_layer, uint32_t end_layer)
+{
+    const struct graph *g = m->g;
+    uint32_t layer = NO_ID, part = 0;
+    for (uint32_t i = 0; i < found[false].n; i++) {
+        const struct op *op = &g->ops[found[false].ids[i]];
+        if (op->layer_id < first_layer || op->layer_id >= end_layer)
+            continue;
+        bool begins = op->at->again && (op->layer_id != layer || op->at->again != part);
+        layer = op->at->again ? op->layer_id : layer;
+        part = op->at->again ? op->at->again : part;
+        for (uint32_t k = 0; begins && k < found[true].n; k++) {
+            const struct op *forward = &g->ops[found[true].ids[k]];
+            if (forward->layer_id == layer && forward->at->again == part)
+                list_add(to, found[true].ids[k]);
+        }
+        list_add(to, found[false].ids[i]);
+    }
+}
+
 static void make_ops(struct stage_program *out, const struct maker *m)
 {
     struct id_list found[2], *backward = &out->pass[TASK_BACKWARD].ops;
@@ -88,12 +99,12 @@ static void make_ops(struct stage_program *out, const struct maker *m)
     out->pass[TASK_FORWARD].ops = found[true];
     if (!found[false].n)
         return;
-    *backward = list_for(found[true].n + found[false].n, m->a);
+    *backward = list_for(2 * (size_t)found[true].n + found[false].n, m->a);
     for (uint32_t end = m->end, first; end > m->s->first; end = first) {
         first = segment_start(m, end);
         if (is_recomputed(m, end))
             add_again(backward, m, &found[true], first, end);
-        add_ops(backward, m, &found[false], first, end);
+        add_backward(backward, m, found, first, end);
     }
 }
 

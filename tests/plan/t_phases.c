@@ -7,7 +7,9 @@
  * 1048576 bytes, a quarter of them an IPU's.
  */
 #include "tests/planned.h"
+#include "system-model/plan/stage_program.h"
 #include "system-model/timeline/timeline.h"
+#include "system-model/graph/graph.h"
 
 enum { ENCODER = 7, ENCODER_BYTES = 6307328, PART_BYTES = 262144 };
 
@@ -315,6 +317,35 @@ static void no_step_is_empty(void **state)
     stop(&y);
 }
 
+/* GPT-J's attention comes in two pieces. Each has two products, a factor, a mask and a softmax: five operations, which run when the layer is computed again and
+ * once more before the piece's own backward operations; all others run again once. */
+static void pieces_run_again(void **state)
+{
+    struct planned y = { 0 };
+    (void)state;
+    assert_true(simulate(&y.sim, &y.r, "vendor-ipu-pod16-gpt-j-popxl", NULL, 0, &paths, &y.cache, &y.err));
+    const struct graph *g = y.sim.plan.graph;
+    const struct stage_layers layers = plan_stage_layers(&y.sim.plan, 3);
+    const struct stage_program *program = compile_stage_program(y.sim.compiler, &layers);
+    const struct id_list *ops = &program->pass[TASK_BACKWARD].ops;
+    uint32_t n_again = 0, *runs = ARENA_ARRAY(&y.sim.arena, uint32_t, g->n_ops), part = 0;
+    for (uint32_t i = 0; i < ops->n; i++) {
+        const struct op *op = &g->ops[ops->ids[i]];
+        runs[ops->ids[i]]++;
+        if (op->pass == PASS_FORWARD && runs[ops->ids[i]] == 2)
+            part = op->at->again;
+        else if (op->pass != PASS_FORWARD && op->at->again)
+            assert_int_equal(op->at->again, part);          /* the piece has just run again */
+    }
+    for (uint32_t i = 0; i < program->pass[TASK_FORWARD].ops.n; i++) {
+        uint32_t id = program->pass[TASK_FORWARD].ops.ids[i];
+        assert_int_equal(runs[id], g->ops[id].at->again ? 2 : 1);
+        n_again += g->ops[id].at->again != 0;
+    }
+    assert_int_equal(n_again, 2 * 5);
+    stop(&y);
+}
+
 static const struct CMUnitTest tests[] = { cmocka_unit_test(transfers_of_a_phase), cmocka_unit_test(one_ipu_gathers_nothing), cmocka_unit_test(groups_that_are_apart), cmocka_unit_test(order_of_phases), cmocka_unit_test(overlapped_transfers),
-                                          cmocka_unit_test(memory_on_and_off_the_chip), cmocka_unit_test(updates_at_once_or_apart), cmocka_unit_test(tensors_skip_phases), cmocka_unit_test(keys_and_values), cmocka_unit_test(host_memory_behind_a_switch), cmocka_unit_test(off_chip_may_not_fit), cmocka_unit_test(weights_that_stay), cmocka_unit_test(no_step_is_empty) };
+                                          cmocka_unit_test(memory_on_and_off_the_chip), cmocka_unit_test(updates_at_once_or_apart), cmocka_unit_test(tensors_skip_phases), cmocka_unit_test(keys_and_values), cmocka_unit_test(host_memory_behind_a_switch), cmocka_unit_test(off_chip_may_not_fit), cmocka_unit_test(weights_that_stay), cmocka_unit_test(no_step_is_empty), cmocka_unit_test(pieces_run_again) };
 int main(void) { cmocka_set_message_output(CM_OUTPUT_TAP); return cmocka_run_group_tests(tests, NULL, NULL); }

@@ -341,7 +341,9 @@ static uint32_t piece_of_queries(struct builder *b, uint32_t x, uint32_t i, uint
     return *first + i;
 }
 
-/* Works on the queries piece by piece, so that the scores of only one piece exist at a time. */
+/* Works on the queries piece by piece, so that the scores of only one piece exist at a time. Each piece is a graph that is called, whose gradient graph calls
+ * it again, besides the recomputation of the whole layer (graphcore/examples 3cc8f81 nlp/gpt_j/popxl/finetuning.py:205-222, gpt3_175B/popxl/pretraining.py:148;
+ * graphcore/popxl-addons 7499fca transforms/recomputation.py). */
 static uint32_t attended_in_steps(struct builder *b, const uint32_t qkv[3], const struct attention *at)
 {
     uint32_t n = (uint32_t)b->o->attention_serialisation, pieces[MAX_OP_INPUTS], query, bias, mask;
@@ -350,7 +352,9 @@ static uint32_t attended_in_steps(struct builder *b, const uint32_t qkv[3], cons
         uint32_t own[3] = { piece_of_queries(b, qkv[0], i, n, &query), qkv[1], qkv[2] };
         part.biases = piece_of_queries(b, at->biases, i, n, &bias);
         part.mask = piece_of_queries(b, at->mask, i, n, &mask);
+        size_t first = b->g->n_ops;
         pieces[i] = attended(b, own, &part, 0);
+        graph_runs_again(b->g, first, i + 1);
     }
     return graph_op(b->g, OP_CONCAT, pieces, n, (struct op_attributes){ .axis = 2 });
 }
