@@ -265,7 +265,7 @@ bool graph_cut_grid(struct graph *g, const uint32_t ipus[MOST_GRID_AXES], struct
 
 /* ---- split_table.c: a table over several stages ------------------------------------- */
 
-enum { MAX_TABLE_PARTS = MAX_OP_INPUTS };
+enum { MAX_TABLE_PARTS = MAX_OP_OUTPUTS };       /* the gradient of their sum has one output a part */
 /* Copies the model. In the copy its largest table is cut into n_parts parts, each in a layer of its own, and so are products of heads with as many columns
  * as the table has rows. The whole graph has no backward pass yet, and outlives `out`. False if it has no table of at least n_parts rows. */
 bool graph_split_table(struct graph *out, const struct graph *whole, uint32_t n_parts, struct arena *a);
