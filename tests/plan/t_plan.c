@@ -75,6 +75,50 @@ static void malformed_requests_are_refused(void **state)
     }
 }
 
+/* BERT-Large's 24 blocks on 4 IPUs, spread evenly. Two parts of the word table: IPU 0 has one of them alone, IPU 1 one and a third of the blocks, and the
+ * products with them are stages 4 and 5. Four parts leave all blocks to the last IPU. */
+static void a_table_of_parts_is_spread(void **state)
+{
+    static const struct { const char *parts; uint32_t n, sizes[8][2]; } cases[] = {
+        { "parallel.embedding_split=2", 6, { { 0 }, { 8, 8 }, { 8, 8 }, { 8, 8 } } }, { "parallel.embedding_split=4", 8, { [3] = { 24, 24 } } } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct planned y = { 0 };
+        struct plan p;
+        assert_true(simulate(&y.sim, &y.r, bert, (const char *[]){ "parallel.layers_per_ipu=", cases[i].parts }, 2, &paths, &y.cache, &y.err));
+        y.opt = y.sim.plan.request;
+        y.opt.n_stages = 0;
+        assert_true(build(&y, &p));
+        assert_int_equal(p.n_stages, cases[i].n);
+        assert_memory_equal(p.request.stage_sizes, cases[i].sizes, cases[i].n * sizeof *cases[i].sizes);
+        y.opt.ipus_per_replica = 3;
+        assert_int_equal(build(&y, &p), i == 0);
+        assert_string_equal(y.err.msg, i ? "parallel.embedding_split: 4 parts for 3 IPUs a replica; give at most one an IPU" : "");
+        stop(&y);
+    }
+}
+
+/* A stage of -1 has what the others leave: 24 - 5 - 6 - 3 attentions, 24 - 5 - 7 - 3 feed-forwards. Five phases of five blocks, the last of what is left,
+ * lie between those of embeddings and heads. */
+static void stages_of_what_is_left(void **state)
+{
+    struct planned y;
+    struct plan p;
+    (void)state;
+    start(&y, bert);
+    sizes(&y.opt, (const uint32_t[][2]){ { 5, 5 }, { STAGE_REST, STAGE_REST }, { 6, 7 }, { 3, 3 } }, 4);
+    assert_true(build(&y, &p));
+    assert_memory_equal(p.request.stage_sizes, ((uint32_t[][2]){ { 5, 5 }, { 10, 9 }, { 6, 7 }, { 3, 3 } }), 4 * sizeof *p.request.stage_sizes);
+    sizes(&y.opt, (const uint32_t[][2]){ { 13, 1 }, { STAGE_REST, STAGE_REST }, { 12, 12 } }, 3);
+    assert_false(build(&y, &p));
+    assert_string_equal(y.err.msg, "parallel.layers_per_ipu: 25 blocks are more than the 24 of bert-large, and leave none for the stage of -1");
+    y.opt.phase_blocks = 5;
+    assert_false(build(&y, &p) && p.n_stages != 7);
+    assert_int_equal(p.n_stages, 7);
+    assert_memory_equal(p.request.stage_sizes, ((uint32_t[][2]){ { 0 }, { 5, 5 }, { 5, 5 }, { 5, 5 }, { 5, 5 }, { 4, 4 }, { 0 } }), 7 * sizeof *p.request.stage_sizes);
+    stop(&y);
+}
+
 /* ResNet-50 has 16 blocks: 17 IPUs a replica are one stage too many. */
 static void more_stages_than_blocks(void **state)
 {
@@ -523,7 +567,7 @@ static void own_parameters_by_hand(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(own_parameters_by_hand), cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(programs_of_stages_belong_to_the_graph), cmocka_unit_test(more_stages_than_blocks),
+    cmocka_unit_test(own_parameters_by_hand), cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(programs_of_stages_belong_to_the_graph), cmocka_unit_test(a_table_of_parts_is_spread), cmocka_unit_test(stages_of_what_is_left), cmocka_unit_test(more_stages_than_blocks),
     cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(the_ipu_with_most_state_counts), cmocka_unit_test(steps_too_long_to_time_are_refused), cmocka_unit_test(the_longest_step_of_all),
     cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(operations_sum_to_the_timeline),
     cmocka_unit_test(recomputation_is_counted_once), cmocka_unit_test(calls_copy_what_they_take), cmocka_unit_test(placement_conserves_the_model),
