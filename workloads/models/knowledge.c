@@ -224,6 +224,18 @@ static void score_tails(struct triples *t, uint32_t head, uint32_t tail, uint32_
     softmax_loss(t, own_scores(t, translated(t, head, relation_of(t, 0, t->n), false), tail), others);
 }
 
+static bool sizes_fit(const struct triples *t, const char *model, struct err *err)
+{
+    const char *where = t->b->o->where;
+    if (t->n % t->n_shards)
+        return fail(err, "%s: parallel.micro_batch: %s deals its triples out to %ju shards; %ju is no multiple of that", where, model, (uintmax_t)t->n_shards, (uintmax_t)t->n);
+    if (t->c->both_ends && t->n > 1 && t->n % 2)
+        return fail(err, "%s: parallel.micro_batch: %s replaces the heads of one half of its triples and the tails of the other; %ju is odd", where, model, (uintmax_t)t->n);
+    if (t->c->score != SCORE_TRANSE && t->width % 2)
+        return fail(err, "%s: data.embedding_size: rows of %s are complex numbers, real parts first; %ju is odd", where, model, (uintmax_t)t->width);
+    return true;
+}
+
 static bool knowledge_build(struct builder *b, const struct workload *w, struct err *err)
 {
     const struct knowledge_config *c = w->config;
@@ -231,9 +243,8 @@ static bool knowledge_build(struct builder *b, const struct workload *w, struct 
     struct triples t = { b, c, b->batch, max_u64(1, o->n_shards), o->embedding_size ? o->embedding_size : c->width, 0, 0, 0 };
     uint64_t each = o->negatives ? o->negatives : c->negatives;
     t.n_negatives = t.n_shards * each * (c->shared ? 1 : t.n);
-    if (t.n % t.n_shards || (c->both_ends && t.n > 1 && t.n % 2) || (c->score != SCORE_TRANSE && t.width % 2))
-        return fail(err, "%s: parallel.micro_batch: %s wants an even number of triples that its %ju shards divide, and an even data.embedding_size", o->where, w->name,
-                    (uintmax_t)t.n_shards);
+    if (!sizes_fit(&t, w->name, err))
+        return false;
     build_layer(b, LAYER_FIRST, 0, 0, 1, "entities");
     uint32_t table = entity_table(&t), indices = build_input(b, "entity", TYPE_INT32, DIMS(2 * t.n + t.n_negatives));
     uint32_t all = build_gather(b, table, indices), head = range(b, all, 0, 0, t.n), others = moved(&t, range(b, all, 0, t.n, t.n + t.n_negatives));
