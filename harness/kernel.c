@@ -130,14 +130,15 @@ int command_kernel(const struct options *o, struct session *s, struct err *err)
     struct kernel_errors errors;
     struct options own = *o;
     const char *recipe = arena_printf(&s->arena, "%s/operators/alone.ini", s->paths.recipes_dir);
-    const char **sets = ARENA_ARRAY(&s->arena, const char *, o->n_sets + 1);
+    const char **sets = ARENA_ARRAY(&s->arena, const char *, o->n_sets + 2);
     if (onnx_is_file(o->arguments[0])) {
         sets[0] = arena_printf(&s->arena, "recipe.workload=%s", o->arguments[0]);
+        sets[1] = arena_printf(&s->arena, "recipe.id=%s", o->arguments[0]);
         for (size_t i = 0; i < o->n_sets; i++)
-            sets[i + 1] = o->sets[i];
+            sets[i + 2] = o->sets[i];
         own.arguments = &recipe;
         own.sets = sets;
-        own.n_sets = o->n_sets + 1;
+        own.n_sets = o->n_sets + 2;
     }
     if (!kernel_errors_load(&errors, arena_printf(&s->arena, "%s/kernel-errors.csv", s->validity_dir), &s->arena, err))
         return EXIT_BAD_INPUT;
