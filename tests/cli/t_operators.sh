@@ -7,9 +7,10 @@ cell() { # COLUMN - of the first row of csv
     awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) k = i } NR == 2 { print $k }' "$work/out"
 }
 
-run kernel $graphs/gather-rows.onnx --set data.batch=0 --set data.rows=3 --set data.width=2 --set data.lookups=4 --set precision.compute=fp32 --format csv
+run kernel $graphs/gather-rows.onnx --set data.batch=0 --set data.rows=3 --set data.width=2 --set data.lookups=4 --set precision.compute=fp32 --set sparsity.block=4 --format csv
 [ "$(cell kind)" = gather ] && [ "$(cell cycles)" -eq $(($(cell compute_cycles) + $(cell exchange_cycles) + $(cell sync_cycles))) ]
 result $? "a lookup alone: computing, exchange and sync are its cycles" "$(cat "$work/out" "$work/err")"
+gives 0 'gather-rows.onnx: no effect here: sparsity.block' "a key without effect is named with the file"
 
 run kernel $heat $small --set recipe.repeat=1
 gives 0 "cycles, " "a codelet alone"
