@@ -11,8 +11,8 @@ static char top[64];
 static inline int set_up(void **state)
 {
     (void)state;
-    snprintf(top, sizeof top, "/tmp/podbench-test-%ld", (long)getpid());
-    return 0;
+    snprintf(top, sizeof top, "/tmp/podbench-test-XXXXXX");
+    return mkdtemp(top) ? rmdir(top) : -1;          /* a name that no earlier test has left behind */
 }
 
 static inline int tear_down(void **state)

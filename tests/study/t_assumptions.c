@@ -52,9 +52,9 @@ static void assumptions_are_moved_both_ways(void **state)
     const struct assumption *x = assumption_at(&all, "host_latency_s", board);
     assert_true(x->effects[0].n_recipes == 2 && x->effects[1].n_recipes == 1 && x->effects[2].n_recipes == 1);
     assert_string_equal(x->effects[2].workload, "others");
-    assert_near(x->effects[0].slower * r[1].step_time_s, 8 * 8.83e-6, 9e-9);
-    assert_near(x->effects[0].faster * r[1].step_time_s, -4 * 8.83e-6, 9e-9);
-    assert_string_equal(x->effects[0].recipe, recipes[1]);
+    assert_near(x->effects[0].slower * r[0].step_time_s, (10 + 2 / 80.0) * 8.83e-6, 9e-9);
+    assert_near(x->effects[0].faster * r[0].step_time_s, -(10 + 2 / 80.0) / 2 * 8.83e-6, 9e-9);
+    assert_string_equal(x->effects[0].recipe, recipes[0]);
     assert_true(x->most != &x->effects[0]);
     x = assumption_at(&all, "callback_bytes_per_s", tensorflow);
     assert_true(x->effects[0].n_recipes == 2 && x->effects[1].n_recipes == 0 && x->most == &x->effects[0]);

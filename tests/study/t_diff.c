@@ -143,7 +143,7 @@ static void causes_are_told_apart(void **state)
     assert_int_equal(d.n, 2);
     assert_string_equal(d.causes[0].sets[0], "parallel.gradient_accumulation=7");
     assert_string_equal(d.causes[1].what, "machine.host_latency_s 8.83e-6 -> 20e-6");
-    assert_near((double)d.causes[1].change.step_ps, (2 + 7) * 11.17e6, 6e3);
+    assert_near((double)d.causes[1].change.step_ps, (7 + 2 / 80.0) * 11.17e6, 6e3);          /* 7 fetches a step, two latencies a call of 80 steps */
     assert_true(d.causes[0].possible_alone && d.causes[0].alone.step_ps == d.causes[0].change.step_ps);   /* the first has none before it */
     arena_free(&a);
 }
