@@ -145,13 +145,13 @@ static uint32_t first_head(struct builder *b, uint32_t x, uint64_t heads)
     return graph_op(b->g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 2, .pieces = (uint32_t)heads });
 }
 
-/* Attention head by head, as the program loops over them. */
+/* Attention head by head, as the program loops over them; its products have no biases (transducer_blocks.py:298-302). */
 static uint32_t attention_by_heads(struct builder *b, uint32_t x, const struct transducer_config *c)
 {
     uint64_t width = c->hidden / c->heads;
     uint32_t qkv[3], parts[MAX_OP_OUTPUTS];
     for (int i = 0; i < 3; i++)
-        qkv[i] = first_head(b, build_dense(b, x, c->hidden, true), c->heads);
+        qkv[i] = first_head(b, build_dense(b, x, c->hidden, false), c->heads);
     assert(c->heads <= MAX_OP_OUTPUTS);
     for (uint32_t h = 0; h < c->heads; h++) {
         uint32_t key = qkv[1] + h;
@@ -162,7 +162,7 @@ static uint32_t attention_by_heads(struct builder *b, uint32_t x, const struct t
         parts[h] = build_op2(b, OP_MATMUL, shares, qkv[2] + h);
     }
     uint32_t y = c->heads == 1 ? parts[0] : graph_op(b->g, OP_CONCAT, parts, (uint32_t)c->heads, (struct op_attributes){ .axis = 2 });
-    return build_dense(b, y, c->hidden, true);
+    return build_dense(b, y, c->hidden, false);
 }
 
 static uint32_t transducer_layer(struct builder *b, uint32_t x, uint32_t i, const struct transducer_config *c)
