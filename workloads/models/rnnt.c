@@ -126,7 +126,7 @@ bool rnnt_build(struct builder *b, const struct workload *w, struct err *err)
 
 /* ---- transformer-transducer ------------------------------------------------------------------ */
 
-/* The whole convolution before the layers, of 16 taps and a stride of 2, which halves the steps. */
+/* The whole convolution before the layers, of 16 taps and a stride of 2, which halves the steps; positions are added (transducer_builder.py). */
 static uint32_t subsampled(struct builder *b, uint32_t x, const struct transducer_config *c)
 {
     uint64_t time = build_dim(b, x, 1), steps = time / c->subsampling;
@@ -136,7 +136,8 @@ static uint32_t subsampled(struct builder *b, uint32_t x, const struct transduce
     uint32_t w = build_weight(b, "kernel", DIMS(1, c->kernel, c->features, c->hidden));
     x = build_reshape(b, x, DIMS(b->batch, 1, time, c->features));
     x = build_bias(b, graph_op(b->g, OP_CONV, (uint32_t[]){ x, w }, 2, at));
-    return build_op1(b, OP_RELU, build_reshape(b, x, DIMS(b->batch, steps, c->hidden)));
+    uint32_t positions = graph_tensor(b->g, "positions", ROLE_STATE, b->type, DIMS(1, steps, c->hidden));
+    return build_op2(b, OP_ADD, build_reshape(b, x, DIMS(b->batch, steps, c->hidden)), positions);
 }
 
 /* [batch, time, width / heads] of the first head; the others have the next ids. */
