@@ -19,7 +19,7 @@
 static const double dropout = 0.1;
 
 /* The program shifts and scales each feature in halves (src/global_cmvn.py:61-62). Its cast to floats and back, some 1,000 cycles, is left out. */
-static uint32_t normalised(struct builder *b, uint32_t x, const struct conformer_config *c)
+static uint32_t shifted_and_scaled(struct builder *b, uint32_t x, const struct conformer_config *c)
 {
     static const char *const statistics[] = { "feature-means", "feature-factors" };
     static const enum op_kind kinds[] = { OP_ADD, OP_MUL };
@@ -32,7 +32,7 @@ static uint32_t normalised(struct builder *b, uint32_t x, const struct conformer
 static uint32_t front_end(struct builder *b, uint64_t frames, const struct conformer_config *c)
 {
     uint32_t x = build_input(b, "features", b->type, DIMS(b->batch, frames, c->features));
-    x = c->predictor ? x : normalised(b, x, c);
+    x = c->predictor ? x : shifted_and_scaled(b, x, c);
     x = build_reshape(b, x, DIMS(b->batch, frames, c->features, 1));
     for (int i = 0; i < 2; i++) {
         struct conv_spec halve = { .kernel = 3, .stride = 2, .channels = c->hidden, .unpadded = true };
