@@ -143,6 +143,16 @@ static void stages_of_one_ipu_share_it(void **state)
     arena_free(&y.arena);
 }
 
+/* With no error a need fits if it is not larger than the tile, also where it fills the tile. */
+static void a_need_without_error(void **state)
+{
+    (void)state;
+    assert_true(memory_fits_probability(100, (struct memory_need){ 40, 100 }, 0) == 1);
+    assert_true(memory_fits_probability(100, (struct memory_need){ 40, 101 }, 0) == 0);
+    assert_near(memory_fits_probability(100, (struct memory_need){ 40, 100 }, 0.3), 0.5, 1e-12);
+    assert_true(memory_fits_probability(100, (struct memory_need){ 100, 101 }, 0.3) == 0);
+}
+
 /* A layer that holds nothing but a byte of temporaries, and next to it one that holds nothing at all. */
 static void the_least_that_can_be_held(void **state)
 {
@@ -522,7 +532,7 @@ static void every_recipe_sums(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_toy_by_hand), cmocka_unit_test(sums_are_interleaved), cmocka_unit_test(stages_of_one_ipu_share_it), cmocka_unit_test(options_that_save), cmocka_unit_test(packets_that_wait),
+    cmocka_unit_test(a_need_without_error), cmocka_unit_test(a_toy_by_hand), cmocka_unit_test(sums_are_interleaved), cmocka_unit_test(stages_of_one_ipu_share_it), cmocka_unit_test(options_that_save), cmocka_unit_test(packets_that_wait),
     cmocka_unit_test(the_least_that_can_be_held), cmocka_unit_test(layers_of_an_ipu), cmocka_unit_test(memory_by_layer), cmocka_unit_test(io_tiles_hold_what_a_phase_moves),
     cmocka_unit_test(moments_of_small_tensors_stay), cmocka_unit_test(remembered_for_equal_options), cmocka_unit_test(the_update_is_a_moment), cmocka_unit_test(io_tiles_hold_input_and_results), cmocka_unit_test(layers_that_are_not_outlined),
     cmocka_unit_test(recomputing_never_needs_more),
