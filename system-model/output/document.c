@@ -3,6 +3,7 @@
  * document.c - several tables and lines of text, written in order.
  */
 #include "system-model/output/output.h"
+#include <ctype.h>
 #include <jansson.h>
 #include <stdarg.h>
 
@@ -18,11 +19,24 @@ static void add_part(struct document *d, struct document_part part)
     ARENA_APPEND(d->arena, d->parts, d->n, d->cap, part);
 }
 
+/* A name in a user's file may hold what a terminal obeys; colours stay. */
+static void blank_control_characters(char *text)
+{
+    for (char *c = text; *c; c++) {
+        size_t n = strncmp(c, "\033[", 2) == 0 ? 2 + strspn(c + 2, "0123456789;") : 0;
+        if (n && c[n] == 'm')
+            c += n;
+        else if (iscntrl((unsigned char)*c) && *c != '\n')
+            *c = ' ';
+    }
+}
+
 static void add_line(struct document *d, unsigned formats, const char *format, va_list args)
 {
     char *text;
     if (vasprintf(&text, format, args) < 0)
         out_of_memory(strlen(format));
+    blank_control_characters(text);
     add_part(d, (struct document_part){ .line = arena_strdup(d->arena, text), .formats = formats });
     free(text);
 }
