@@ -235,7 +235,7 @@ struct gate_move {
     double relative;                    /* the relative change of throughput, or of the predicted kernel or link */
     int verdict;                        /* +1 better, -1 worse, 0 neither */
 };
-struct gate_group { const char *cause; size_t n, n_better, n_worse; double low, high; const struct gate_move *largest; };
+struct gate_group { const char *cause; uint64_t n; size_t n_better, n_worse; double low, high; const struct gate_move *largest; };
 /* before, after and growth are means over n configurations; `worst` is the row whose error grew most. */
 struct gate_accuracy { const char *name; size_t n; double before, after, growth; const char *worst; double worst_growth; bool holds; };
 

@@ -110,7 +110,7 @@ static void add_judgements(struct judgements *out, const struct gate *g, struct 
         const struct gate_group *m = &g->groups[i];
         judgements_add(out, (struct judgement){ .group = "change", .name = arena_printf(a, "change of %s", m->cause), .judged = JUDGED_FAIL,
                        .file = suspect(g, m->largest->id), .line = 1,
-                       .message = arena_printf(a, "%zu prediction%s moved, %s; the largest: %s, %s", m->n, plural(m->n), range_text(m, a), m->largest->id,
+                       .message = arena_printf(a, "%" PRIu64 " prediction%s moved, %s; the largest: %s, %s", m->n, plural(m->n), range_text(m, a), m->largest->id,
                                                m->largest->what) }, a);
     }
     if (g->n_new || g->n_gone)
