@@ -23,7 +23,7 @@ static bool is_idle_setting(const struct recipe *r, const char *key, const char 
     in_turns = in_turns && (r->ipus_per_replica > 1 || r->layers_per_ipu);      /* see recipe_check_schedule() */
     bool decides_inference = TEXT_IS_ONE_OF(key, "calls_overlap", "launch_s", "dispatch_s", "session_calls", "stream_copy_s", "callback_bytes_per_s",
         "result_bytes_per_s", "stream_buffer_bytes", "returns_results", "conversion_s_per_byte", "number_s", "evaluation_fixed_s", "host_data", "host_data_bytes_per_s", "fetch_threads", "prefetch_depth",
-        "exchange_target", "calls_by_value", "operations_by_value", "loops_by_value", "even_slices", "streams_apart");
+        "exchange_target", "calls_by_value", "operations_by_value", "loops_by_value", "even_slices", "streams_apart", "output_reductions");
     const struct { const char *key; bool idle; } settled[] = {
         { "sharded_elements", r->rts != RTS_YES }, { "offloaded_elements", on_chip }, { "remote_together", on_chip },
         { "remote_alone_ipus", on_chip }, { "moment_bytes", r->state_bytes_per_param > 0 }, { "steps_per_call", r->steps_per_call >= 0 },
@@ -74,12 +74,12 @@ static bool is_idle_in_plan(const struct recipe *r, const struct plan *p, const 
         { "framework", "loops_by_value", o->training || p->n_stages > 1 },
         { "framework", "uploads_per_call", !(f->upload_s > 0 && f->steps_per_call > 0) },
         { "framework", "upload_s", !(f->uploads_per_call > 0 && f->steps_per_call > 0) },
-        { "framework", "output_reductions", !(f->steps_per_call > 0) },
+        { "framework", "output_reductions", no_calls },
         { "framework", "outputs_each_micro_batch", p->fetch_cycles == 0 || o->io_tiles },
         { "framework", "streams_apart", p->fetch_cycles == 0 || plan_is_buffered(o) || p->n_stages > 1 },
         { "framework", "fetch_threads", p->fetch_cycles == 0 || o->n_replicas <= o->host.n_instances || f->prefetch_depth > 1 },
-        { "framework", "host_data", no_calls }, { "framework", "launch_s", no_calls }, { "framework", "session_calls", no_calls },
-        { "framework", "dispatch_s", no_calls || !f->session_calls }, { "framework", "stream_copy_s", no_calls || o->host.synthetic_data },
+        { "framework", "host_data", plan_requests_overlap(o) }, { "framework", "launch_s", no_calls }, { "framework", "session_calls", no_calls },
+        { "framework", "dispatch_s", no_calls || !f->session_calls }, { "framework", "stream_copy_s", (no_calls && plan_is_buffered(o)) || o->host.synthetic_data },
         { "framework", "conversion_s_per_byte", no_calls || o->host.synthetic_data }, { "framework", "callback_bytes_per_s", o->host.synthetic_data },
         { "framework", "prefetch_depth", p->fetch_cycles == 0 },
     };
