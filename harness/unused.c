@@ -129,6 +129,9 @@ static const char **unused_keys(size_t *n, const struct simulation *sim, const s
     names = ARENA_ARRAY(a, const char *, *n + c->n);
     memcpy(names, unused, *n * sizeof *names);
     recipe_load(&own, c->recipe, s->paths.recipes_dir, NULL, 0, a, NULL);       /* if the recipe cannot be loaded, `own` stays empty */
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t k = 0; k < *n; k++)
+            c->settings[i].is_idle |= text_is(names[k], c->settings[i].key);
     for (size_t i = 0; i < c->n && !s->paths.unfolded; i++) {
         if (!is_tried(c, i, &own, a) || is_named(names, *n, c->settings[i].key))
             continue;
