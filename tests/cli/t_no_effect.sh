@@ -2,10 +2,11 @@
 # podbench run: a key of which the warning says that it has no effect moves no number, and a key that moves one is not said to have none.
 . tests/tap.sh
 
-numbers() { # RECIPE SETTING - prints the numbers of an answer; keeps the warnings
-    "$PODBENCH" run "$1" --set "$2" --format json 2>"$work/err" | grep -E '"(throughput_samples_per_s|step_time_s|time_to_train_s|memory_peak_bytes_per_tile|loop_cycles)":'
+numbers() { # "RECIPE OPTIONS" SETTING - prints the numbers of an answer; keeps the warnings
+    # shellcheck disable=SC2086
+    "$PODBENCH" run $1 --set "$2" --format json 2>"$work/err" | grep -E '"(throughput_samples_per_s|step_time_s|time_to_train_s|memory_peak_bytes_per_tile|loop_cycles)":'
 }
-compared() { # RECIPE SETTING OTHER-SETTING
+compared() { # "RECIPE OPTIONS" SETTING OTHER-SETTING
     numbers "$1" "$2" >"$work/one"
     numbers "$1" "$3" >"$work/other"
     moved=0
@@ -20,6 +21,14 @@ compared $gptj parallel.loss_slices=1 parallel.loss_slices=2
 compared $gptj data.graphs_per_pack=1 data.graphs_per_pack=1000
 compared $gptj hosts.instances=1 hosts.instances=2
 compared mlperf-v2.0-closed-bow-pod16-resnet50 hosts.count=1 hosts.count=2
+compared "field-ipu-pod16-gpt2-small-sl128-infer-optimum --set hosts.instances=4" framework.output_reductions=0 framework.output_reductions=9
+one_call="field-ipu-pod16-hubert-base-optimum --set hosts.steps_per_call=0"
+compared "$one_call" framework.stream_copy_s=0 framework.stream_copy_s=0.01
+compared "$one_call" framework.host_data=in-call framework.host_data=ahead
+# Either of two settings lets each replica fetch for itself; the other one alone has no effect.
+"$PODBENCH" run mlperf-v1.1-open-ipu-pod64-bert-large --set framework.fetch_threads=0 --set hosts.instances=16 >/dev/null 2>"$work/err"
+grep -q 'no effect here: framework.fetch_threads$' "$work/err"
+result $? "one of two settings that do the same" "$(cat "$work/err")"
 compared field-ipu-pod16-own-transformer-optimum parallel.embedding_split=1 parallel.embedding_split=2
 compared vendor-c600-bert-large-packed-sl384-b4-poprt framework.even_slices=no framework.even_slices=yes
 
