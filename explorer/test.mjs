@@ -200,7 +200,7 @@ await page.keyboard.press('Enter');
 result(await comes(() => document.getElementById('sentence').textContent.startsWith('bert-large on 4 IPUs of bow-pod4 makes')), 'a question in one line is answered', await firstOf('#status'));
 await page.$eval('#ask-words', (field) => { field.value = 'bert on h100'; });
 await page.click('#ask button');
-result(await comes(() => document.getElementById('status').textContent.includes("'h100' is no machine")), 'what has no answer is said');
+result(await comes(() => document.getElementById('status').textContent.includes("'h100' is neither a machine")), 'what has no answer is said');
 
 // ---- keyboard, accessibility, screenshots
 
