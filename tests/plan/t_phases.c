@@ -7,6 +7,7 @@
  * 1048576 bytes, a quarter of them an IPU's.
  */
 #include "tests/planned.h"
+#include "system-model/output/output.h"
 #include "system-model/plan/stage_program.h"
 #include "system-model/timeline/timeline.h"
 #include "system-model/graph/graph.h"
@@ -161,6 +162,7 @@ static void memory_on_and_off_the_chip(void **state)
     struct planned y;
     struct plan p;
     double weights = 0;
+    char *text;
     (void)state;
     plan_phased(&y, &p, NULL);
     for (uint32_t s = 0; s < p.n_stages; s++)
@@ -172,6 +174,11 @@ static void memory_on_and_off_the_chip(void **state)
     assert_true(p.off_chip.board_bytes == 4 * (p.off_chip.bytes[0] + p.off_chip.bytes[1] + p.off_chip.bytes[2] + p.off_chip.bytes[3]));
     assert_true(p.fits && !p.off_chip.overflows && p.off_chip.capacity_bytes == 137438953472.0);
     assert_true(p.memory[0].bytes[MEMORY_STASH] == 0);
+    DOCUMENTED(text, plan_document(d, &p, false));
+    assert_non_null(strstr(text, arena_printf(&y.sim.arena, "\nmemory off the chip: bytes of the IPU with most\n  region               bytes\n  weights          %.0f\n"
+        "  gradients        %.0f\n  optimizer state  %.0f\n  activations      117964800\n  keys and values          0\n  fits: %.0f of 137438953472 bytes of a board's streaming memory\n",
+        weights, weights, p.off_chip.bytes[OFF_CHIP_STATE], p.off_chip.board_bytes)));
+    free(text);
     stop(&y);
 }
 
