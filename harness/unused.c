@@ -3,7 +3,8 @@
  * unused.c - warnings of keys that have no effect.
  *
  * Keys in a recipe's file are judged by rules about keys. Keys on the command line are also tried: a simulation without the setting, or one
- * with any of its alternatives, must give another result. --unfolded skips the trials, which may take long. There is no warning for a setting
+ * with any of its alternatives, must give another result. A setting such as 0 can be idle by the rules because of its own value, so that trials
+ * without the settings overrule them. --unfolded skips the trials, which may take long. There is no warning for a setting
  * that repeats the recipe's own value, nor for one that all configurations of a sweep or search share, because that may be on purpose. Each
  * trial plans afresh, so that its answer does not depend on plans of other configurations.
  */
@@ -112,13 +113,24 @@ static bool is_named(const char *const *names, size_t n, const char *key)
     return false;
 }
 
+/* Removes a key from the list, but no entry about a part of it. Returns how many entries are left. */
+static size_t without_name(const char **names, size_t n, const char *key)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!text_is(names[i], key))
+            names[kept++] = names[i];
+    return kept;
+}
+
 /* True for keys that change the numbers of an execution, but no time. */
 static bool shapes_numbers(const char *name)
 {
     return text_is(name, "precision.stochastic_rounding") || text_is(name, "precision.loss_scale");
 }
 
-/* Lists idle settings, and idle keys in the recipe itself. */
+/* Lists idle settings, and idle keys in the recipe itself. Settings that rules find idle are tried first, so that none that is really idle takes
+ * part in later trials. */
 static const char **unused_keys(size_t *n, const struct simulation *sim, const struct result *r, struct configuration *c,
                                 struct session *s, struct arena *a)
 {
@@ -129,16 +141,19 @@ static const char **unused_keys(size_t *n, const struct simulation *sim, const s
     names = ARENA_ARRAY(a, const char *, *n + c->n);
     memcpy(names, unused, *n * sizeof *names);
     recipe_load(&own, c->recipe, s->paths.recipes_dir, NULL, 0, a, NULL);       /* if the recipe cannot be loaded, `own` stays empty */
-    for (size_t i = 0; i < c->n; i++)
-        for (size_t k = 0; k < *n; k++)
-            c->settings[i].is_idle |= text_is(names[k], c->settings[i].key);
-    for (size_t i = 0; i < c->n && !s->paths.unfolded; i++) {
-        if (!is_tried(c, i, &own, a) || is_named(names, *n, c->settings[i].key))
+    const size_t n_ruled = *n, n_trials = s->paths.unfolded ? 0 : 2 * c->n;
+    for (size_t trial = 0; trial < n_trials; trial++) {
+        size_t i = trial % c->n;
+        struct setting *x = &c->settings[i];
+        bool is_ruled = is_named(unused, n_ruled, x->key);
+        if (is_ruled != (trial < c->n) || !is_tried(c, i, &own, a))
             continue;
         found = found ? found : all_findings(sim, r);
-        c->settings[i].is_idle = is_idle_value(found, c, i, s);
-        if (c->settings[i].is_idle)
-            names[(*n)++] = c->settings[i].key;
+        x->is_idle = is_ruled ? is_found_again(found, c, i, NULL, s) : is_idle_value(found, c, i, s);
+        if (x->is_idle && !is_ruled)
+            names[(*n)++] = x->key;
+        if (is_ruled && !x->is_idle)
+            *n = without_name(names, *n, x->key);
     }
     json_decref(found);
     size_t kept = 0;
