@@ -151,7 +151,7 @@ run run mlperf-v2.0-closed-bow-pod16-bert-large --set parallel.rts_domain=pod --
 gives 0 'no effect here: parallel.rts_domain, framework.uploads_per_call' "so are a pod that all replicas share, and uploads that take no time"
 run run mlperf-v2.0-closed-bow-pod16-bert-large --set framework.uploads_per_call=0 --set framework.upload_s=0.1 --set framework.output_reductions=9 --set hosts.instances=2 \
     --set hosts.steps_per_call=0
-gives 0 'no effect here: framework.uploads_per_call, framework.upload_s, framework.output_reductions' "and no uploads, their time, reductions at the end of no call"
+gives 0 'no effect here: framework.uploads_per_call, framework.upload_s' "and no uploads and their time at the end of no call; evaluations still average their outputs"
 run run mlperf-v1.1-closed-ipu-pod16-bert-large --set data.synthetic=yes --set framework.fetch_threads=2 --set framework.outputs_each_micro_batch=no
 gives 0 'no effect here: framework.fetch_threads, framework.outputs_each_micro_batch' "and who serves exchanges that nobody waits for"
 run run mlperf-v1.1-closed-ipu-pod16-bert-large --set parallel.io_tiles=32 --set framework.outputs_each_micro_batch=no

@@ -32,6 +32,9 @@ result $? "one of two settings that do the same" "$(cat "$work/err")"
 compared field-ipu-pod16-own-transformer-optimum parallel.embedding_split=1 parallel.embedding_split=2
 compared vendor-c600-bert-large-packed-sl384-b4-poprt framework.even_slices=no framework.even_slices=yes
 
+# A limit that 0 lifts.
+compared vendor-ipu-pod4-resnet50-caraml-4ipu-gbs32 hosts.sample_s=0.01 hosts.sample_s=0
+
 # Loader processes share the time of rows, also where the framework's sheet alone gives it; a call that prepares its rows itself has one core for them.
 squad="field-ipu-pod16-bert-base-squad-infer-optimum --set hosts.sample_s=0 --set hosts.workers=2"
 # shellcheck disable=SC2086
