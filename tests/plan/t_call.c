@@ -330,7 +330,7 @@ static void streams_have_room(void **state)
     assert_true(build(&y, &p));
     y.opt.program.stream_buffer_bytes--;
     assert_false(build(&y, &p));
-    assert_non_null(strstr(y.err.msg, "parallel.micro_batch: images has 3.0 MB a micro-batch, a stream to or from the host at most 3.0 MB "
+    assert_non_null(strstr(y.err.msg, "parallel.micro_batch: images has 3.01056 MB a micro-batch, a stream to or from the host at most 3.010559 MB "
                                       "(framework.stream_buffer_bytes); lower parallel.micro_batch, or return less"));
     y.opt.host.synthetic_data = true;
     assert_true(build(&y, &p));
