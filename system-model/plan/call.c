@@ -103,12 +103,13 @@ void plan_call(struct plan *p)
     double latency_s = 2 * p->topology->machine->host_latency_s;
     if (plan_requests_overlap(o))
         s[CALL_LATENCY] = latency_s;
+    else
+        s[CALL_DATA] = data_s(p, bytes * o->grad_accum);
     if (steps > 0 && !plan_requests_overlap(o)) {
         s[CALL_LATENCY] = o->host.synthetic_data ? 0 : latency_s / steps;
         s[CALL_RUN] = f->launch_s / steps;
         s[CALL_FRAMEWORK] = (double)f->session_calls * f->dispatch_s / steps;
         s[CALL_UNEXPLAINED] = is_unexplained(o, plan_own_parameters(p)) ? (double)f->session_calls * o->fitted.unexplained_call_s / steps : 0;
-        s[CALL_DATA] = data_s(p, bytes * o->grad_accum);
         s[CALL_FIRST_FETCH] = first_fetch_s(p, bytes) / steps;
         s[CALL_OUTPUTS] = outputs_s(p) / steps;
         s[CALL_WEIGHTS] = o->training ? weights_read_s(p) / steps : 0;

@@ -56,7 +56,7 @@ static void parts_by_hand(void **state)
     assert_near(part_s(&y, &p, CALL_OUTPUTS), 0.00019 / 7, tick);
     y.opt.program.steps_per_call = 0;           /* the run is one call */
     assert_true(build(&y, &p));
-    for (int i = CALL_RUN; i < N_CALL_PARTS; i++)
+    for (int i = 0; i < N_CALL_PARTS; i++)
         assert_int_equal(p.call_cycles[i], 0);
     stop(&y);
 }
@@ -310,8 +310,12 @@ static void a_loader_starts_once(void **state)
     const double batch_s = 2 * 20 * IMAGE_BYTES * y.opt.grad_accum * 3e-9;
     assert_near(part_s(&y, &p, CALL_LOADER), batch_s / 11, 1e-8);
     y.opt.program.host_data = HOST_DATA_IN_CALL;
-    y.opt.program.steps_per_call = 0;
     assert_true(build(&y, &p));
+    double prepared_s = part_s(&y, &p, CALL_DATA);
+    y.opt.program.steps_per_call = 0;           /* one call or many: each step's input is prepared */
+    assert_true(build(&y, &p));
+    assert_true(prepared_s > 0);
+    assert_near(part_s(&y, &p, CALL_DATA), prepared_s, 0);
     assert_near(part_s(&y, &p, CALL_LOADER), batch_s / 11, 1e-8);
     y.opt.training = false;
     assert_true(build(&y, &p));
