@@ -117,7 +117,8 @@ asan:                                   ## run the tests under the address and u
 # functions smaller ones call.
 asan-ci: unsanitized += $(patsubst %,tests/cli/t_%.sh,anywhere bench examples execute first_recipe framework framework_options full_disk guess import_round killed ledger \
     mlperf models_page names numbers printed_computed printed_explain printed_missing printed_pages printed_run project replaces root round_tables search timeline)
-asan-ci: unsanitized += $(patsubst %,$B/asan/tests/%,figures/t_drawings_of_run harness/t_warm_cold simulate/t_fits simulate/t_losing_parts study/t_fit study/t_search)
+asan-ci: unsanitized += $(patsubst %,$B/asan/tests/%,figures/t_drawings_of_run harness/t_warm_cold simulate/t_fits simulate/t_losing_parts execute/t_sliced execute/t_torch \
+    study/t_fit study/t_search)
 asan-ci: asan                           ## the same without the dearest tests and those that reach nothing of their own
 
 ONNX ?= ../shared/onnx

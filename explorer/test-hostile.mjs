@@ -76,7 +76,7 @@ for (const [name, files] of drops) {
 }
 await page.type('#ask-words', `${EVIL} on pod4`);
 await page.keyboard.press('Enter');
-await page.waitForFunction(() => document.getElementById('status').textContent.includes('is no model'));
+await page.waitForFunction(() => document.getElementById('status').textContent.includes('is neither a built-in model'));
 await harmless('a hostile question');
 
 // ---- afterwards
