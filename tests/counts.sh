@@ -14,7 +14,7 @@ bert=mlperf-v1.1-closed-ipu-pod64-bert-large n_over=0
 count() { # LIMIT NAME ARGUMENT...
     limit=$1 name=$2
     shift 2
-    millions=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null "$podbench" "$@" 2>&1 >/dev/null | sed -n 's/.*Collected : \([0-9]*\)[0-9]\{6\}$/\1/p')
+    millions=$(valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$podbench" "$@" 2>&1 >/dev/null | tr -d , | sed -n 's/.*I *refs: *\([0-9]*\)[0-9]\{6\}$/\1/p')
     [ "${millions:-999999}" -le "$limit" ] && verdict=ok || { verdict=OVER; n_over=$((n_over + 1)); }
     printf '%-34s %6s M instructions, at most %6s: %s\n' "$name" "${millions:-?}" "$limit" "$verdict"
 }
