@@ -370,90 +370,104 @@ static bool open_speech(struct dataset **d, struct graph *g, struct arena *a, st
     return dataset_open(d, &q, a, err);
 }
 
-static void speech_is_read_or_refused(void **state)
+/* Features of 3 items in `x`, 0 to 23, and labels of classes 0 to 2, are written for training; their first two items for evaluation. */
+struct speech { struct arena a; struct err err; struct graph g; struct dataset *d; float x[24]; int32_t labels[6]; };
+
+static void write_speech(struct speech *s)
 {
-    struct arena a = { 0 };
-    struct err err = { "" };
-    struct graph g;
-    struct dataset *d;
-    float x[24];
-    int32_t labels[6] = { 0, 1, 2, 0, 1, 1 };
-    (void)state;
+    *s = (struct speech){ .labels = { 0, 1, 2, 0, 1, 1 } };
     for (int i = 0; i < 24; i++)
-        x[i] = (float)i;
-    write_npy("train-features.npy", "<f4", "3, 4, 2", x, sizeof x), write_npy("train-labels.npy", "<i4", "3, 2", labels, sizeof labels);
-    write_npy("eval-features.npy", "<f4", "2, 4, 2", x, 64), write_npy("eval-labels.npy", "<i4", "2, 2", labels, 16);
-    assert_true(open_speech(&d, &g, &a, &err));
+        s->x[i] = (float)i;
+    write_npy("train-features.npy", "<f4", "3, 4, 2", s->x, sizeof s->x), write_npy("train-labels.npy", "<i4", "3, 2", s->labels, sizeof s->labels);
+    write_npy("eval-features.npy", "<f4", "2, 4, 2", s->x, 64), write_npy("eval-labels.npy", "<i4", "2, 2", s->labels, 16);
+}
+
+static void speech_is_refused(struct speech *s, const char *says)
+{
+    assert_false(open_speech(&s->d, &s->g, &s->a, &s->err));
+    assert_non_null(strstr(s->err.msg, says));
+}
+
+static void speech_is_read(void **state)
+{
+    struct speech s;
+    (void)state;
+    write_speech(&s);
+    assert_true(open_speech(&s.d, &s.g, &s.a, &s.err));
     uint64_t items[2] = { 2, 1 };
-    float got[16], previous[6];
-    dataset_fill(d, got, named(&g, "features", NULL), DATA_TRAIN, items, 0);
-    dataset_fill(d, previous, named(&g, "previous-labels", NULL), DATA_TRAIN, items, 0);
+    float got[16], previous[6], again[16];
+    dataset_fill(s.d, got, named(&s.g, "features", NULL), DATA_TRAIN, items, 0);
+    dataset_fill(s.d, previous, named(&s.g, "previous-labels", NULL), DATA_TRAIN, items, 0);
     assert_true(got[0] == 16 && got[15] == 15);
     static const float want[6] = { 0, 1, 1, 0, 2, 0 };         /* the start, then the labels */
     for (int i = 0; i < 6; i++)
         assert_near(previous[i], want[i], 0);
     /* version 2 of the format has four bytes for the header's length */
     uint8_t one[1024], two[1024];
-    size_t n_bytes = npy(one, "<f4", "3, 4, 2", x, sizeof x);
+    size_t n_bytes = npy(one, "<f4", "3, 4, 2", s.x, sizeof s.x);
     memcpy(two, "\x93NUMPY\x02\x00", 8), memcpy(two + 8, (uint8_t[4]){ one[8] }, 4), memcpy(two + 12, one + 10, n_bytes - 10);
     write_bytes("train-features.npy", two, n_bytes + 2);
-    assert_true(open_speech(&d, &g, &a, &err));
-    float again[16];
-    dataset_fill(d, again, named(&g, "features", NULL), DATA_TRAIN, items, 0);
+    assert_true(open_speech(&s.d, &s.g, &s.a, &s.err));
+    dataset_fill(s.d, again, named(&s.g, "features", NULL), DATA_TRAIN, items, 0);
     assert_memory_equal(again, got, sizeof got);
-    labels[3] = 3;
-    write_npy("train-labels.npy", "<i4", "3, 2", labels, sizeof labels);
-    assert_false(open_speech(&d, &g, &a, &err));
-    assert_non_null(strstr(err.msg, "train-labels.npy: label 3 is 3, and the model has the classes 0 to 2; take data with these classes"));
-    write_npy("train-labels.npy", "<i4", "2, 2", labels, 16);
-    assert_false(open_speech(&d, &g, &a, &err));
-    assert_non_null(strstr(err.msg, "train-labels.npy: has labels of 2 items, and "));
-    write_npy("train-labels.npy", "<i8", "3, 2", labels, sizeof labels);
-    assert_false(open_speech(&d, &g, &a, &err));
-    assert_non_null(strstr(err.msg, "train-labels.npy: is neither of float32 nor of int32"));
-    write_npy("train-labels.npy", "<i4", "3, 2", (int32_t[6]){ 3 }, sizeof labels);
-    assert_false(open_speech(&d, &g, &a, &err));
-    assert_non_null(strstr(err.msg, "train-labels.npy: label 0 is 3, and"));
-    write_npy("train-features.npy", "<f4", "3, 4, 2, 1", x, sizeof x), write_npy("train-labels.npy", "<i4", "3, 2", (int32_t[6]){ 0 }, sizeof labels);
-    assert_true(open_speech(&d, &g, &a, &err));
-    x[0] = NAN;
-    write_npy("train-features.npy", "<f4", "3, 4, 2", x, sizeof x);
-    assert_false(open_speech(&d, &g, &a, &err));
-    assert_non_null(strstr(err.msg, "train-features.npy: element 0 is no finite number"));
-    x[0] = 0, x[7] = NAN;
-    write_npy("train-features.npy", "<f4", "3, 4, 2", x, sizeof x);
-    write_npy("train-labels.npy", "<i4", "3, 2", (int32_t[6]){ 0 }, sizeof labels);
-    assert_false(open_speech(&d, &g, &a, &err));
-    assert_non_null(strstr(err.msg, "train-features.npy: element 7 is no finite number; compute the features again"));
-    write_npy("train-features.npy", "<f4", "3, 4, 2", x, 92);
-    assert_false(open_speech(&d, &g, &a, &err));
-    assert_non_null(strstr(err.msg, "train-features.npy: is torn: its shape is not that of the 92 bytes that follow; write it again"));
-    write_bytes("train-features.npy", "\x93NUMPY\x01\x00\xff\xff{", 11);
-    assert_false(open_speech(&d, &g, &a, &err));
-    assert_non_null(strstr(err.msg, "ends within its header"));
+    write_npy("train-features.npy", "<f4", "3, 4, 2, 1", s.x, sizeof s.x), write_npy("train-labels.npy", "<i4", "3, 2", (int32_t[6]){ 0 }, sizeof s.labels);
+    assert_true(open_speech(&s.d, &s.g, &s.a, &s.err));
+    arena_free(&s.a);
+}
+
+static void wrong_labels_and_numbers_are_refused(void **state)
+{
+    struct speech s;
+    (void)state;
+    write_speech(&s);
+    s.labels[3] = 3;
+    write_npy("train-labels.npy", "<i4", "3, 2", s.labels, sizeof s.labels);
+    speech_is_refused(&s, "train-labels.npy: label 3 is 3, and the model has the classes 0 to 2; take data with these classes");
+    write_npy("train-labels.npy", "<i4", "2, 2", s.labels, 16);
+    speech_is_refused(&s, "train-labels.npy: has labels of 2 items, and ");
+    write_npy("train-labels.npy", "<i8", "3, 2", s.labels, sizeof s.labels);
+    speech_is_refused(&s, "train-labels.npy: is neither of float32 nor of int32");
+    write_npy("train-labels.npy", "<i4", "3, 2", (int32_t[6]){ 3 }, sizeof s.labels);
+    speech_is_refused(&s, "train-labels.npy: label 0 is 3, and");
+    write_npy("train-labels.npy", "<i4", "3, 2", (int32_t[6]){ 0 }, sizeof s.labels);
+    s.x[0] = NAN;
+    write_npy("train-features.npy", "<f4", "3, 4, 2", s.x, sizeof s.x);
+    speech_is_refused(&s, "train-features.npy: element 0 is no finite number");
+    s.x[0] = 0, s.x[7] = NAN;
+    write_npy("train-features.npy", "<f4", "3, 4, 2", s.x, sizeof s.x);
+    speech_is_refused(&s, "train-features.npy: element 7 is no finite number; compute the features again");
+    arena_free(&s.a);
+}
+
+static void torn_and_misshapen_features_are_refused(void **state)
+{
     static const float zeros[36];
     static const struct { const char *shape; size_t n_bytes; const char *says; } shapes[] = {
         { "", 16, "holds one number, and no rows" }, { "3, x", 16, "its shape must have 1 to" }, { "3, 0", 16, "its shape must have 1 to" },
         { "1, 1, 1, 1, 1, 1, 1, 1, 1", 16, "its shape must have 1 to" }, { "4, 65536, 65537", 16, "is torn" }, { "1152921504606846977, 2, 2", 16, "is torn" },
         { "3, 8", 96, "an item has 8 elements, and the input features of rnnt wants 4 x 2" },
         { "3, 4, 3", 144, "an item has 4 x 3 elements, and the input features of rnnt wants 4 x 2" },
+        { "3, 4, 2", 92, "train-features.npy: is torn: its shape is not that of the 92 bytes that follow; write it again" },
     };
+    struct speech s;
+    (void)state;
+    write_speech(&s);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         write_npy("train-features.npy", "<f4", shapes[i].shape, zeros, shapes[i].n_bytes);
-        assert_false(open_speech(&d, &g, &a, &err));
-        assert_non_null(strstr(err.msg, shapes[i].says));
+        speech_is_refused(&s, shapes[i].says);
     }
+    write_bytes("train-features.npy", "\x93NUMPY\x01\x00\xff\xff{", 11);
+    speech_is_refused(&s, "ends within its header");
     for (uint8_t i = 0; i < 4; i++) {
-        n_bytes = npy(one, "<f4", "3, 4, 2", x, sizeof x);
+        uint8_t one[1024];
+        size_t n_bytes = npy(one, "<f4", "3, 4, 2", s.x, sizeof s.x);
         one[i < 2 ? 6 : 5] = i == 0 ? 0 : 3;
         write_bytes("train-features.npy", one, i == 3 ? 9 : n_bytes);
-        assert_false(open_speech(&d, &g, &a, &err));
-        assert_non_null(strstr(err.msg, "does not begin as a file of numpy.save"));
+        speech_is_refused(&s, "does not begin as a file of numpy.save");
     }
     unlink(in_folder("train-features.npy"));
-    assert_false(open_speech(&d, &g, &a, &err));
-    assert_non_null(strstr(err.msg, "train-features.npy: is not there; 'make build/data/digits' speaks and writes such files"));
-    arena_free(&a);
+    speech_is_refused(&s, "train-features.npy: is not there; 'make build/data/digits' speaks and writes such files");
+    arena_free(&s.a);
 }
 
 int main(void)
@@ -461,7 +475,8 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(an_epoch_has_every_item_once), cmocka_unit_test(text_is_packed),
                                         cmocka_unit_test(packs_are_as_long_as_a_row),
     cmocka_unit_test(one_passage_fills_a_row), cmocka_unit_test(long_texts_are_cut), cmocka_unit_test(draws_stay), cmocka_unit_test(images_are_read_or_refused), cmocka_unit_test(archives_are_unpacked_or_refused),
-    cmocka_unit_test(halves_end_with_their_passage), cmocka_unit_test(words_are_hidden_at_random), cmocka_unit_test(speech_is_read_or_refused) };
+    cmocka_unit_test(halves_end_with_their_passage), cmocka_unit_test(words_are_hidden_at_random), cmocka_unit_test(speech_is_read),
+                                        cmocka_unit_test(wrong_labels_and_numbers_are_refused), cmocka_unit_test(torn_and_misshapen_features_are_refused) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
