@@ -230,7 +230,9 @@ static int accept_levels(const struct watched *all, size_t n, const char *accept
             continue;
         if (!acceptance_append(accepted, all[i].series, o->accept, err))
             return EXIT_BAD_INPUT;
-        fprintf(s->out, "%s: accepted in %s\n", all[i].series->name, accepted);
+        struct document said = { .arena = &s->arena };          /* at once, as a later series may be refused */
+        document_line(&said, "%s: accepted in %s", all[i].series->name, accepted);
+        document_write(s->out, FORMAT_TEXT, &said);
         n_accepted++;
     }
     return n_accepted ? EXIT_DONE : bad_input(err, "--accept: no series of %s is worse than its accepted level", o->arguments[0]);
