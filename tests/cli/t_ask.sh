@@ -62,7 +62,7 @@ result $? "a recipe with open readings can be read again" "$(cat "$work/err" "$w
 asked rnnt on c600 --most 40
 [ "$status" -le 1 ] && ! grep -q "streaming" "$work/err" && grep -q "^optimizer_state = on-chip" "$work/ask-rnnt-c600.ini"
 result $? "a chip alone streams nothing" "$status: $(cat "$work/err")"
-# Nothing of BERT-Large fits 16 GC2 but layers cut over IPUs, and its table over stages.
+# BERT-Large fits 16 GC2 only if its layers are cut over IPUs, and its word table over stages.
 asked bert-large on dss8440 train rows of 128 tokens --seconds 600
 [ "$status" -eq 0 ] && grep -q "^began with: the published recipe vendor-[^ ]*-bert-large-ph1-.* configurations with rows of 128 tokens simulated" "$work/out" && grep -q "^fits: yes (9[0-9] % likely" "$work/out" \
     && grep -qx "sequence_length = 128" "$work/ask-bert-large-dss8440-train.ini" && grep -qx "embedding_split = 4" "$work/ask-bert-large-dss8440-train.ini"

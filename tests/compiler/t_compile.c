@@ -187,7 +187,7 @@ static void slices_count(void **state)
         assert_int_equal(l->backward_cycles, backward + (times > 1 ? forward : 0));
         assert_int_equal(l->forward_mac, forward_mac);
         assert_int_equal(l->backward_mac, backward_mac);
-        assert_int_equal(l->slices_mac, times > 1 ? forward_mac : 0);
+        assert_int_equal(l->again_mac, times > 1 ? forward_mac : 0);
         assert_int_equal(l->temp_bytes_per_tile, temp_bytes);
         assert_int_equal(cycles_total(&l->forward), forward);
         assert_int_equal(l->op_cycles, forward + backward);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * t_sparse_prices.c - every price of sparse products in one table: vertices by block, type, columns and pass, splits and sums by shape. t_sparse.c works
- * single ones out on paper.
+ * t_sparse_prices.c - prices of sparse products as one golden text, in which a change of any shows: of vertices by block, type, columns and pass, of splits
+ * and sums by shape. t_sparse.c compares single prices with sums by hand.
  */
 #include "system-model/compiler/conv.h"
 #include "system-model/compiler/sparse.h"
@@ -100,7 +100,7 @@ static void print_all(FILE *f)
         for (int b = 0; b < N_BLOCKS; b++)
             for (int sparse = 0; sparse < 3; sparse++)
                 for (int dynamic = 0; dynamic < 2; dynamic++) {
-                    static const uint64_t share[] = { 2, 7, 31 };           /* one block of so many is there */
+                    static const uint64_t share[] = { 2, 7, 31 };           /* one in so many blocks is not zero */
                     uint64_t rows = 13 + 6 * b, inner = 21 + 2 * b;
                     const struct sparse_shape s = { .rows = rows * blocks[b], .inner = inner * blocks[b], .columns = 23 + 9 * sparse, .block = blocks[b], .n_blocks = rows * inner / share[sparse],
                                                     .type = half ? TYPE_FP16 : TYPE_FP32, .dynamic = dynamic, .trains = dynamic && sparse > 0, .order = sparse, .returns = sparse == 1, .oversize = 0.3 };

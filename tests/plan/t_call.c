@@ -312,7 +312,7 @@ static void a_loader_starts_once(void **state)
     y.opt.program.host_data = HOST_DATA_IN_CALL;
     assert_true(build(&y, &p));
     double prepared_s = part_s(&y, &p, CALL_DATA);
-    y.opt.program.steps_per_call = 0;           /* one call or many: each step's input is prepared */
+    y.opt.program.steps_per_call = 0;           /* the input of each step is prepared, whether a call has one step or all of them */
     assert_true(build(&y, &p));
     assert_true(prepared_s > 0);
     assert_near(part_s(&y, &p, CALL_DATA), prepared_s, 0);
@@ -334,7 +334,7 @@ static void streams_have_room(void **state)
     assert_true(build(&y, &p));
     y.opt.program.stream_buffer_bytes--;
     assert_false(build(&y, &p));
-    assert_non_null(strstr(y.err.msg, "parallel.micro_batch: images has 3.01056 MB a micro-batch, a stream to or from the host at most 3.010559 MB "
+    assert_non_null(strstr(y.err.msg, "parallel.micro_batch: a micro-batch of images has 3.01056 MB, but a stream to or from the host may have 3.010559 MB at most "
                                       "(framework.stream_buffer_bytes); lower parallel.micro_batch, or return less"));
     y.opt.host.synthetic_data = true;
     assert_true(build(&y, &p));

@@ -324,8 +324,8 @@ static void no_step_is_empty(void **state)
     stop(&y);
 }
 
-/* GPT-J's attention comes in two pieces. Each has two products, a factor, a mask and a softmax: five operations, which run when the layer is computed again and
- * once more before the piece's own backward operations; all others run again once. */
+/* GPT-J's attention is in two pieces of five operations: two products, a factor, a mask and a softmax. A backward pass runs these twice: when the layer is
+ * computed again, and before the piece's own backward operations. It runs all other forward operations once. */
 static void pieces_run_again(void **state)
 {
     struct planned y = { 0 };

@@ -75,8 +75,8 @@ static void malformed_requests_are_refused(void **state)
     }
 }
 
-/* BERT-Large's 24 blocks on 4 IPUs, spread evenly. Two parts of the word table: IPU 0 has one of them alone, IPU 1 one and a third of the blocks, and the
- * products with them are stages 4 and 5. Four parts leave all blocks to the last IPU. */
+/* BERT-Large has 24 blocks, here on 4 IPUs. If the word table is in two parts, IPU 0 has the first part and no block; IPU 1 has the second part and 8 blocks,
+ * as have IPUs 2 and 3; products with the two parts are stages 4 and 5. If it is in four parts, IPU 3 has all 24 blocks. */
 static void a_table_of_parts_is_spread(void **state)
 {
     static const struct { const char *parts; uint32_t n, sizes[8][2]; } cases[] = {
@@ -98,8 +98,8 @@ static void a_table_of_parts_is_spread(void **state)
     }
 }
 
-/* A stage of -1 has what the others leave: 24 - 5 - 6 - 3 attentions, 24 - 5 - 7 - 3 feed-forwards. Five phases of five blocks, the last of what is left,
- * lie between those of embeddings and heads. */
+/* A stage of -1 has the blocks that the others leave: 24 - 5 - 6 - 3 attentions and 24 - 5 - 7 - 3 feed-forwards. In phases of five blocks there are seven:
+ * the embedding's, four of five blocks, one of four, and the head's. */
 static void stages_of_what_is_left(void **state)
 {
     struct planned y;
