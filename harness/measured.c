@@ -96,7 +96,7 @@ int command_measured(const struct options *o, struct session *s, struct err *err
         return bad_input(err, "measured: want --step, the time of a step (1.4s) or a rate (7260/s), or a table recipe,step");
     if (!is_project(err))
         return EXIT_BAD_INPUT;
-    int lock = lock_folder(".");        /* measurements at the same time take turns, so that none replaces a file without another's line */
+    int lock = lock_folder(".");        /* commands at the same time take turns: each reads the file and writes it anew, with a line more */
     if (lock == -1)
         return bad_input(err, "measured: this folder cannot be locked: %s", strerror(errno));
     int status = keep_measured(what, is_table, o, s, err);

@@ -3,8 +3,8 @@
  * unused.c - warnings of keys that have no effect.
  *
  * Keys in a recipe's file are judged by rules about keys. Keys on the command line are also tried: a simulation without the setting, or one
- * with any of its alternatives, must give another result. A setting such as 0 can be idle by the rules because of its own value, so that trials
- * without the settings overrule them. --unfolded skips the trials, which may take long. There is no warning for a setting
+ * with any of its alternatives, must give another result. Rules see the value that is set: a limit of 0 is no limit,
+ * and its key looks idle. A trial without the setting then overrules the rule. --unfolded skips the trials, which may take long. There is no warning for a setting
  * that repeats the recipe's own value, nor for one that all configurations of a sweep or search share, because that may be on purpose. Each
  * trial plans afresh, so that its answer does not depend on plans of other configurations.
  */
@@ -113,7 +113,7 @@ static bool is_named(const char *const *names, size_t n, const char *key)
     return false;
 }
 
-/* Removes a key from the list, but no entry about a part of it. Returns how many entries are left. */
+/* Removes the entries that are equal to the key, and returns how many entries are left. */
 static size_t without_name(const char **names, size_t n, const char *key)
 {
     size_t kept = 0;
@@ -129,8 +129,8 @@ static bool shapes_numbers(const char *name)
     return text_is(name, "precision.stochastic_rounding") || text_is(name, "precision.loss_scale");
 }
 
-/* Lists idle settings, and idle keys in the recipe itself. Settings that rules find idle are tried first, so that none that is really idle takes
- * part in later trials. */
+/* Lists the settings without effect, and such keys of the recipe itself. Settings that the rules call idle are tried first. Those that prove to be
+ * idle are left out of the trials of all others. */
 static const char **unused_keys(size_t *n, const struct simulation *sim, const struct result *r, struct configuration *c,
                                 struct session *s, struct arena *a)
 {

@@ -34,7 +34,7 @@ static bool write_all(int fd, const char *text)
     return fsync(fd) == 0;
 }
 
-/* The bytes to keep: all if they are a table with rows, else those before an unfinished line. */
+/* Returns how many bytes are kept: all if they are a table whose last row has all cells, else those before the unfinished line. */
 static off_t whole_bytes(const char *text, size_t n, const char *path, struct arena *a)
 {
     struct csv_table t;

@@ -156,7 +156,7 @@ static bool read_reason(struct figure *f, struct err *err)
     if (TEXT_IS_ONE_OF(reason, "peer", "not stated", "no run"))
         return true;
     bool is_need = strncmp(reason, needs, strlen(needs)) == 0 && reason[strlen(needs)];
-    return is_need || fail(err, "%s:%u: recipe: '%.80s' is no recipe; want one, or why there is none: none:needs A CAPABILITY, none:not stated (the configuration), "
+    return is_need || fail(err, "%s:%u: recipe: '%.80s' is no recipe; want the id of a recipe, or one of these reasons: none:needs A CAPABILITY, none:not stated (the configuration), "
                          "none:peer (another vendor's), none:no run (a property)", f->path, f->line, f->without);
 }
 

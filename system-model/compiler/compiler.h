@@ -30,7 +30,7 @@ struct layer_cost {
     uint64_t op_cycles, off_amp_cycles;                 /* op_cycles: cycles of all operations, forward and backward, each counted once; off_amp_cycles: the part in products that do not use the AMP */
     uint64_t codelet_cycles;                            /* the part of op_cycles in which codelets compute */
     struct energy forward_energy, backward_energy;      /* backward_energy includes the slices that are computed again */
-    uint64_t forward_mac, backward_mac, slices_mac;     /* slices_mac: forward work of op_runs_again() */
+    uint64_t forward_mac, backward_mac, again_mac;     /* again_mac: forward work of operations that op_runs_again() is true for */
     uint64_t n_parameters, n_spread;        /* n_parameters: trainable elements; n_spread: those in tables whose rows are spread over the replicas */
     uint64_t weight_bytes;
     uint64_t output_bytes;                  /* activations of this and earlier layers that later layers read */

@@ -27,7 +27,7 @@ static void add_op_cost(struct layer_cost *layer, const struct graph *g, const s
     if (op_runs_again(g, op)) {
         cycles_add_plan(&layer->backward, p, part, repeats);
         energy_add(&layer->backward_energy, energy, (double)repeats);
-        layer->slices_mac += p->mac * repeats;
+        layer->again_mac += p->mac * repeats;
     }
     if (forward)
         layer->forward_mac += p->mac * repeats;

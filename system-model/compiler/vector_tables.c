@@ -6,7 +6,7 @@
  * Distances follow a published operator (graphcore/distributed-kge-poplar at 0dfc4be, src/poplar_extensions/distance.cpp and l1distance.codelet.cpp):
  *     forward    results in blocks over the tiles, as square as they go; a vertex for each, which reads two rows
  *     gradient   one compute set for each operand, elements in such blocks; a vertex for each, which reads a column of the other operand and a row of the
- *                gradient, copied to the tile before: columns element by element. The second operand's gradient reads columns of the results' gradient, too
+ *                gradient, copied to the tile before: columns element by element. For the second operand's gradient, so is the results' gradient
  * Results are floats, and cast to the operands' type if that is another (castMaybe() in graphcore-research/poptorch-experimental-addons at beb1267,
  * poptorch_experimental_addons/cpp/distance_matrix.cpp, which has the same operator).
  * Vertices are compiled C++, with no cycles stated: DISTANCE_CYCLES and DISTANCE_SLOPE_CYCLES (assumed.h) a vector of 8 bytes, by their instructions.
@@ -44,7 +44,7 @@ static void add_result_cast(struct passes *p, uint64_t n)
         passes_map(p, MAP_CAST, n);
 }
 
-/* turned: the gradient of the results is read by columns. */
+/* `turned` is true if the gradient of the results is read by columns. */
 static void add_distance_gradient(struct passes *p, uint64_t rows, uint64_t width, uint64_t n_other, bool turned)
 {
     struct block_of_results b = result_blocks(rows, width, p->n_tiles);

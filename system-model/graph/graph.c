@@ -210,7 +210,7 @@ const struct op_attributes *graph_keep_attributes(struct graph *g, const struct 
     return kept ? kept : memcpy(hash_table_add(&g->attributes, at, sizeof *at, sizeof *at, g->arena), at, sizeof *at);
 }
 
-void graph_runs_again(struct graph *g, size_t first, uint32_t part)
+void graph_mark_again(struct graph *g, size_t first, uint32_t part)
 {
     for (struct op *op = g->ops + first; op < g->ops + g->n_ops; op++) {
         struct op_attributes at = *op->at;

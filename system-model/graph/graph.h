@@ -339,9 +339,10 @@ uint64_t op_mac(const struct graph *g, const struct op *op);    /* multiply-accu
 uint64_t op_flop(const struct graph *g, const struct op *op);   /* 2 x op_mac, plus the vector operations */
 uint64_t op_repeats(const struct graph *g, const struct op *op);   /* repeats of its layer times its rounds, at least 1 */
 uint64_t layer_repeats(const struct layer *l);                  /* the repeats of the layer, at least 1 */
-/* True for a forward operation that the backward pass runs again whatever is recomputed: of a layer in slices, of which one is kept at a time, or of a part that is called. */
+/* True for a forward operation that each backward pass runs again, even if its layer is not recomputed: one of a layer in slices, of which only one is in
+ * memory at a time, or of a part that is a called graph (graph_mark_again()). */
 bool op_runs_again(const struct graph *g, const struct op *op);
-void graph_runs_again(struct graph *g, size_t first, uint32_t part);    /* makes the operations from `first` on such a part of their layer */
+void graph_mark_again(struct graph *g, size_t first, uint32_t part);    /* makes the operations from `first` on such a part of their layer */
 bool op_has_gradient(const struct op *op);                      /* true if a backward pass can go through the operation */
 /* Adds, by layer, to arrays of n_layers zeros. kept_bytes: the layer's activations that backward passes read; output_bytes: activations of this
  * and earlier layers that later layers read forward. */

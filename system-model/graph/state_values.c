@@ -6,7 +6,7 @@
  *     linear-biases                  slope of the head x position: Press et al. 2021, arXiv 2108.12409
  *     causal-mask                    -10000 for later tokens, as programs in fp16 have it; else 0
  *     position-buckets               rows of T5's table of relative positions: Raffel et al. 2019, arXiv 1910.10683; "-causal": of its decoder
- *     places, own-places             the numbers of the columns of scores, and of the column of each row's own entity
+ *     places, own-places             0, 1, 2 and so on: each column of scores, and for each row the column of its own entity
  *     pairs-below                    places below the diagonal of a square of all pairs, in a row: DLRM
  *     zeros, ones
  */

@@ -19,7 +19,7 @@ static void add_part(struct document *d, struct document_part part)
     ARENA_APPEND(d->arena, d->parts, d->n, d->cap, part);
 }
 
-/* A name in a user's file may hold what a terminal obeys; colours stay. */
+/* Replaces control characters, which a terminal would obey, by blanks: a name in a user's file may have some. Newlines and colours stay. */
 static void blank_control_characters(char *text)
 {
     for (char *c = text; *c; c++) {

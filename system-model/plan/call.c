@@ -7,7 +7,7 @@
  *     step = call / steps a call
  *
  *     latency        the program's start and its end pass between host and chips. Steps of one call are rounds of a loop
- *                    on the chips, which asks the host for nothing (graphcore/popart popprograms.cpp:592-663 at d2f20d78)
+ *                    on the chips, which asks the host for nothing (graphcore/popart popprograms.cpp:545-625 at d2f20d78)
  *     engine run     launch_s: the program is selected and started, and reports its end
  *     framework      dispatch_s for each call of the session: arguments are bound and checked, and outputs are made
  *                    (graphcore/poptorch python/_poplar_executor.py:1223-1266 and

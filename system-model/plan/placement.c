@@ -251,7 +251,7 @@ static void sum_layers(struct stage_plan *s)
         cycles_add(&s->backward, &l->backward, 1);
         s->backward_mac += l->backward_mac;
         energy_add(&s->energy, &l->backward_energy, 1);
-        s->recompute_mac += l->slices_mac;
+        s->recompute_mac += l->again_mac;
     }
     s->output_bytes = s->compiled->layers[stage_end(s) - 1].output_bytes;       /* 0 for the last layer of the model */
 }

@@ -134,7 +134,7 @@ static bool check_streams(const struct plan *p, struct arena *a, struct err *err
     const struct tensor *largest = limit > 0 && most_bytes > limit ? largest_streamed(p, a) : NULL;
     if (!largest || (double)tensor_bytes(largest) <= limit)
         return true;
-    return fail(err, "parallel.micro_batch: %.60s has %.7g MB a micro-batch, a stream to or from the host at most %.7g MB (framework.stream_buffer_bytes); "
+    return fail(err, "parallel.micro_batch: a micro-batch of %.60s has %.7g MB, but a stream to or from the host may have %.7g MB at most (framework.stream_buffer_bytes); "
                      "lower parallel.micro_batch, or return less", largest->name, 1e-6 * (double)tensor_bytes(largest), 1e-6 * limit);
 }
 

@@ -71,7 +71,8 @@ static void add_again(struct id_list *to, const struct maker *m, const struct id
     }
 }
 
-/* Appends the backward operations of layers first_layer to end_layer. Before the first one of a part that runs again come the part's forward operations. */
+/* Appends the backward operations of layers first_layer to end_layer. If some belong to a part that runs again, that part's forward operations are appended
+ * just before the first of them. */
 static void add_backward(struct id_list *to, const struct maker *m, const struct id_list found[2], uint32_t first_layer, uint32_t end_layer)
 {
     const struct graph *g = m->g;

@@ -18,8 +18,8 @@ run run $transe --set data.negatives=2
 gives 0 'transe on 4 IPUs of ipu-pod4, training' "negatives are a setting"
 run fit field-ipu-pod4-transe-100-sgdm-limit
 gives 0 'largest table, in rows: 34' "fit says how many rows a table may have"
-refuses 'parallel.micro_batch: transe deals its triples out to 4 shards; 3 is no multiple of that' "triples are dealt out evenly" run $transe --set parallel.micro_batch=3
-refuses 'data.embedding_size: rows of rotate are complex numbers, real parts first; 33 is odd' "complex rows" run field-ipu-pod4-rotate-biokg-bess --set data.embedding_size=33
+refuses 'parallel.micro_batch: transe deals its triples out to 4 shards evenly; want a multiple of that, not 3' "triples are dealt out evenly" run $transe --set parallel.micro_batch=3
+refuses 'data.embedding_size: a row of rotate has the real parts of complex numbers, then as many imaginary parts; want an even number, not 33' "complex rows" run field-ipu-pod4-rotate-biokg-bess --set data.embedding_size=33
 refuses "no table that lookups alone read is in a layer named 'top'" "a layer without a table" \
     run field-ipu-pod4-hashed-dlrm-train --set parallel.shard_tables=top
 run execute $transe

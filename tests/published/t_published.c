@@ -36,7 +36,7 @@ static const struct { const char *file, *message; } refusals[] = {
     { "tolerance", ":2: tolerance: '10 %' is not a number" },
     { "no-tolerance", ":2: tolerance: want a share above 0 and up to 1, as in 0.1 for 10 %" },
     { "no-source", ":2: source: is empty" },
-    { "no-recipe", ":2: recipe: '' is no recipe; want one, or why there is none: none:needs A CAPABILITY, none:not stated (the configuration), none:peer (another vendor's), none:no run (a property)" },
+    { "no-recipe", ":2: recipe: '' is no recipe; want the id of a recipe, or one of these reasons: none:needs A CAPABILITY, none:not stated (the configuration), none:peer (another vendor's), none:no run (a property)" },
     { "no-id", ":2: id: is empty" },
     { "repeated", ":3: id: 'a' is already in tests/bad/published/repeated.csv:2" },
     { "ratio-of-one", ":2: recipe: 'r', want two ids, A:B, for speedup_x" },

@@ -354,7 +354,7 @@ static uint32_t attended_in_steps(struct builder *b, const uint32_t qkv[3], cons
         part.mask = piece_of_queries(b, at->mask, i, n, &mask);
         size_t first = b->g->n_ops;
         pieces[i] = attended(b, own, &part, 0);
-        graph_runs_again(b->g, first, i + 1);
+        graph_mark_again(b->g, first, i + 1);
     }
     return graph_op(b->g, OP_CONCAT, pieces, n, (struct op_attributes){ .axis = 2 });
 }

@@ -17,7 +17,7 @@ enum score { SCORE_TRANSE, SCORE_ROTATE, SCORE_COMPLEX };
  * triples, and the tails of the other half; by_operations: distances are differences of expanded tensors in fp32, not an operator of their own. */
 struct knowledge_config { enum score score; uint64_t entities, relations, width, negatives; bool shared, both_ends, by_operations; };
 
-struct triples { struct builder *b; const struct knowledge_config *c; uint64_t n, n_shards, width, n_negatives; uint32_t relations, which; };   /* which: indices of relations */
+struct triples { struct builder *b; const struct knowledge_config *c; uint64_t n, n_shards, width, n_negatives; uint32_t relations, which; };   /* `which` has the index of each triple's relation */
 
 /* In what follows, an operand that makes operations is computed before the call if the call has two such operands, because compilers evaluate
  * arguments in different orders. */
@@ -113,8 +113,8 @@ static uint32_t scores_of_all(const struct triples *t, uint32_t x, uint32_t othe
     return mapped(b, FUNCTION_NEGATE, t->c->by_operations ? expanded_distances(b, x, others) : build_op2(b, OP_DISTANCE, x, others));
 }
 
-/* For each score, 1 where the triple meets its own entity, else 0, as the program computes it in each step: places are constants, but PopART folds no
- * comparison of them (graphcore/popart d2f20d78, willow/src/ces/constexpr.cpp:186). */
+/* 1 for each score of a triple with its own entity, else 0. The program computes these in each step: places are constants, but PopART does not compare
+ * constants ahead (graphcore/popart d2f20d78, willow/src/ces/constexpr.cpp:186). */
 static uint32_t meets_own(struct builder *b, uint32_t scores)
 {
     uint64_t rows = build_dim(b, scores, 0), columns = build_width(b, scores);
@@ -135,7 +135,7 @@ static uint32_t shifted(struct builder *b, uint32_t x, double by)
     return graph_op(b->g, OP_MAP, &x, 1, (struct op_attributes){ .function = FUNCTION_ADD, .low = by });
 }
 
-/* The relations of triples [begin, begin + n). Each score looks up its own (besskge/scoring.py). */
+/* The relations of n triples from `begin` on. The program looks them up anew for each score (besskge/scoring.py). */
 static uint32_t relation_of(const struct triples *t, uint64_t begin, uint64_t n)
 {
     uint32_t x = build_gather(t->b, t->relations, range(t->b, t->which, 0, begin, n));
@@ -153,8 +153,8 @@ static void own_is_first(const struct triples *t, uint32_t scores)
         build_op1(t->b, OP_SOFTMAX, scores);
 }
 
-/* Scores of all classes but a triple's own have an addend, for the classes that are not drawn. If the own entity is a class (own is NO_ID), the addend is
- * masked, by operations of PyTorch (kge_training.py). */
+/* The drawn entities stand for all, so the logarithm of their number is added to each score but that of the triple's own entity. If `own` is NO_ID, that
+ * entity is one of the columns of scores, and operations of PyTorch find it (kge_training.py). */
 static void softmax_loss(const struct triples *t, uint32_t own, uint32_t scores)
 {
     struct builder *b = t->b;
@@ -228,11 +228,11 @@ static bool sizes_fit(const struct triples *t, const char *model, struct err *er
 {
     const char *where = t->b->o->where;
     if (t->n % t->n_shards)
-        return fail(err, "%s: parallel.micro_batch: %s deals its triples out to %ju shards; %ju is no multiple of that", where, model, (uintmax_t)t->n_shards, (uintmax_t)t->n);
+        return fail(err, "%s: parallel.micro_batch: %s deals its triples out to %ju shards evenly; want a multiple of that, not %ju", where, model, (uintmax_t)t->n_shards, (uintmax_t)t->n);
     if (t->c->both_ends && t->n > 1 && t->n % 2)
-        return fail(err, "%s: parallel.micro_batch: %s replaces the heads of one half of its triples and the tails of the other; %ju is odd", where, model, (uintmax_t)t->n);
+        return fail(err, "%s: parallel.micro_batch: %s replaces the heads of one half of its triples and the tails of the other; want an even number of triples, not %ju", where, model, (uintmax_t)t->n);
     if (t->c->score != SCORE_TRANSE && t->width % 2)
-        return fail(err, "%s: data.embedding_size: rows of %s are complex numbers, real parts first; %ju is odd", where, model, (uintmax_t)t->width);
+        return fail(err, "%s: data.embedding_size: a row of %s has the real parts of complex numbers, then as many imaginary parts; want an even number, not %ju", where, model, (uintmax_t)t->width);
     return true;
 }
 

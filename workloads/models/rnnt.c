@@ -126,7 +126,7 @@ bool rnnt_build(struct builder *b, const struct workload *w, struct err *err)
 
 /* ---- transformer-transducer ------------------------------------------------------------------ */
 
-/* The whole convolution before the layers, of 16 taps and a stride of 2, which halves the steps; positions are added (transducer_builder.py). */
+/* The whole convolution before the layers, of 16 taps and a stride of 2, which halves the steps. Then positions are added (transducer_builder.py). */
 static uint32_t subsampled(struct builder *b, uint32_t x, const struct transducer_config *c)
 {
     uint64_t time = build_dim(b, x, 1), steps = time / c->subsampling;
@@ -146,7 +146,7 @@ static uint32_t first_head(struct builder *b, uint32_t x, uint64_t heads)
     return graph_op(b->g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 2, .pieces = (uint32_t)heads });
 }
 
-/* Attention head by head, as the program loops over them; its products have no biases (transducer_blocks.py:298-302). */
+/* Attention that is computed one head after another, as the program does it. Its products have no biases (transducer_blocks.py:298-302). */
 static uint32_t attention_by_heads(struct builder *b, uint32_t x, const struct transducer_config *c)
 {
     uint64_t width = c->hidden / c->heads;
